@@ -1,0 +1,43 @@
+"""fedtheory puts the theory of federated optimisation to the test."""
+
+import os as _os
+
+# Two OpenBLAS copies with two threads each thrash on small matrices; the engine has its own threads.
+_os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+_os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+__version__ = "0.1.0"
+
+# name -> (module, attribute): imported when first used, so that `import fedtheory` is quick.
+_LAZY = {
+    "run": ("fedtheory.running", "run"),
+    "pretrain": ("fedtheory.running", "pretrain"),
+    "Run": ("fedtheory.running", "Run"),
+    "expected": ("fedtheory.checks.expected", "expected"),
+    "metrics": ("fedtheory.metrics", None),
+    "algorithm": ("fedtheory.discover", "algorithm"),
+    "problems": ("fedtheory.problems", None),
+    "participation": ("fedtheory.participation", None),
+    "errors": ("fedtheory.errors", None),
+}
+
+
+def algorithms():
+    """The names of all algorithms."""
+    from fedtheory import discover
+    return sorted(discover.algorithms())
+
+
+def __getattr__(name):
+    if name not in _LAZY:
+        raise AttributeError(f"module 'fedtheory' has no attribute {name!r}")
+    import importlib
+    module, attribute = _LAZY[name]
+    value = importlib.import_module(module)
+    value = value if attribute is None else getattr(value, attribute)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted([*globals(), *_LAZY])

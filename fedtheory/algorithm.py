@@ -1,0 +1,201 @@
+"""An algorithm: kernels that receive gradients, the memory they share, and the numbers a user sets.
+
+One round, as the engine runs it (only `local_step` and `aggregate` are required):
+
+    begin(state, t, g, h)                      g: the server's gradient at x, if `server_grad`
+    for each client i of the cohort, y = its point:
+        local_start(state, i, y, g, local, h)  g: the client's gradient at x, if `client_grad`
+        local_step(state, i, k, y, g, local, h)     for k = 0 .. s - 1, g at y
+        local_end(state, i, s, y, local, h)
+    aggregate(state, cohort, work, p, y, local, h)  y[s] is where client cohort[s] ended after work[s] steps
+    server_step(state, k, g, h)                for k = 0 .. K_0 - 1, g at w (at x, if the state has no w)
+    end(state, h)
+
+`State` is a named tuple of arrays with a field `x`; kernels write into it in place. `Local` is what a
+client holds during a round; in `aggregate` its fields carry the cohort as leading axis.
+"""
+
+from dataclasses import dataclass
+from typing import Callable, NamedTuple
+
+import numpy as np
+
+from fedtheory import jit
+from fedtheory.errors import InvalidInput, refuse, show
+
+
+class Field(NamedTuple):
+    """One hyper-parameter: what it means and what it may be."""
+
+    meaning: str
+    default: object = None      # None: the user must give it
+    integer: bool = False
+    low: float = -np.inf
+    high: float = np.inf
+    open_low: bool = False      # low itself is excluded
+    open_high: bool = False
+    choices: tuple = ()         # words, stored as their position
+
+    def rule(self):
+        if self.choices:
+            return "must be one of " + ", ".join(self.choices)
+        sides = []
+        if np.isfinite(self.low):
+            sides.append(f"{'>' if self.open_low else '>='} {self.low:g}")
+        if np.isfinite(self.high):
+            sides.append(f"{'<' if self.open_high else '<='} {self.high:g}")
+        return f"must be {'an integer' if self.integer else 'a finite number'} " + " and ".join(sides)
+
+    def check(self, name, value):
+        """The value as the kernels take it, or a refusal; a sequence is a schedule, one value a round."""
+        if self.choices:
+            if value not in self.choices:
+                refuse(name, self.rule(), value)
+            return self.choices.index(value)
+        try:
+            values = np.asarray(value, dtype=np.float64)
+        except (TypeError, ValueError):
+            refuse(name, self.rule(), value)
+        bad = (~np.isfinite(values) | (values < self.low) | (values > self.high)
+               | (self.open_low & (values == self.low)) | (self.open_high & (values == self.high))
+               | (self.integer & (values != np.floor(values))))
+        if values.ndim > 1 or np.any(bad):
+            refuse(name, self.rule(), value)
+        if self.integer:
+            values = values.astype(np.int64)
+        return values if values.ndim else values.item()
+
+
+def positive(meaning, default=None):
+    return Field(meaning, default, low=0, open_low=True)
+
+
+def nonnegative(meaning, default=None):
+    return Field(meaning, default, low=0)
+
+
+def fraction(meaning, default=None):
+    """A number of [0, 1)."""
+    return Field(meaning, default, low=0, high=1, open_high=True)
+
+
+def count(meaning, default=None, low=1):
+    return Field(meaning, default, integer=True, low=low)
+
+
+def choice(meaning, *words):
+    return Field(meaning, words[0], choices=words)
+
+
+class NoLocal(NamedTuple):
+    """For methods whose clients hold nothing but their point."""
+
+    nothing: np.ndarray
+
+
+@jit.jit
+def begin_plain(state, t, g, h):
+    pass
+
+
+@jit.jit
+def start_at_x(state, i, y, g, local, h):
+    y[:] = state.x
+
+
+@jit.jit
+def end_local_plain(state, i, s, y, local, h):
+    pass
+
+
+@jit.jit
+def no_server_step(state, k, g, h):
+    pass
+
+
+@jit.jit
+def end_plain(state, h):
+    pass
+
+
+def _roles(state, local, locals_, hyper):
+    t, i8 = jit.types, jit.types.int64
+    return dict(
+        begin=(t.void, (state, i8, jit.VECTOR, hyper)),
+        local_start=(t.void, (state, i8, jit.VECTOR, jit.VECTOR, local, hyper)),
+        local_step=(t.void, (state, i8, i8, jit.VECTOR, jit.VECTOR, local, hyper)),
+        local_end=(t.void, (state, i8, i8, jit.VECTOR, local, hyper)),
+        aggregate=(t.void, (state, jit.INTEGERS, jit.INTEGERS, jit.VECTOR, jit.MATRIX, locals_, hyper)),
+        server_step=(t.void, (state, i8, jit.VECTOR, hyper)),
+        end=(t.void, (state, hyper)),
+    )
+
+
+ROLES = ("begin", "local_start", "local_step", "local_end", "aggregate", "server_step", "end")
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    name: str
+    cites: str
+    Hyper: type                    # a NamedTuple class; each field's default is a Field
+    init: Callable                 # (x_0, N, layers, h) -> State of new arrays
+    local_step: Callable
+    aggregate: Callable
+    begin: Callable = begin_plain
+    local_start: Callable = start_at_x
+    local_end: Callable = end_local_plain
+    server_step: Callable = no_server_step
+    end: Callable = end_plain
+    local: Callable = None         # (d, layers, h) -> Local of new arrays
+    steps: str = "K"               # the field that holds the number of local steps; a number if fixed
+    server_steps: str = None       # likewise for the server; None: it takes none
+    server_grad: bool = False      # evaluate the server's gradient at x when the round begins
+    client_grad: bool = False      # evaluate each working client's gradient at x before its steps
+    server: bool = False           # needs a problem with a server loss
+    memory: bool = False           # clients keep state between rounds
+    transform: Callable = None     # (problem, h) -> the problem the clients train on
+    check: Callable = None         # (h, N, S) -> None, or a refusal
+    meaning: str = ""
+
+    @property
+    def hyper(self):
+        """name -> Field: meaning, default and rule of every hyper-parameter."""
+        return dict(self.Hyper._field_defaults)
+
+    def resolve(self, given, rounds):
+        """Hyper-parameters, one tuple a round; refuses what is unknown, missing, or out of range."""
+        fields = self.hyper
+        for name in given:
+            if name not in fields:
+                raise InvalidInput(f"{self.name} ({self.cites}) has no hyper-parameter {name}; it has "
+                                   + ", ".join(fields))
+        columns = []
+        for name, field in fields.items():
+            value = given.get(name, field.default)
+            if value is None:
+                raise InvalidInput(f"{self.name} ({self.cites}) needs {name}, {field.meaning}; none was given")
+            value = field.check(name, value)
+            if np.ndim(value) and len(value) < rounds:
+                refuse(name, f"as a schedule must have a value for each of {rounds} rounds", np.shape(value))
+            columns.append(value if np.ndim(value) else [value] * rounds)
+        as_python = lambda v: v.item() if isinstance(v, np.generic) else v
+        return [self.Hyper(*map(as_python, row)) for row in zip(*columns)] if rounds else []
+
+    def number(self, which, h):
+        """Local steps (`which` = self.steps) or server steps of a round."""
+        return which if isinstance(which, int) else 0 if which is None else getattr(h, which)
+
+    def kernels(self, state, local, locals_, hyper):
+        """The seven kernels behind the engine's signatures, for these tuples."""
+        roles = _roles(*map(jit.typeof, (state, local, locals_, hyper)))
+        return [jit.erase(getattr(self, role), *roles[role]) for role in ROLES]
+
+    @property
+    def compiled(self):
+        return all(jit.compiled(getattr(self, role)) for role in ROLES)
+
+
+def describe(field):
+    default = "required" if field.default is None else f"default {show(field.default)}"
+    return f"{field.meaning} ({default}; {field.rule()})"

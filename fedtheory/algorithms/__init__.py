@@ -1,0 +1,1 @@
+"""One method per file; `ALGORITHM` of each file is its record."""

@@ -1,0 +1,65 @@
+"""Federated averaging (McMahan et al. 2017) with an aggregation step eta_g (FSL, lines 1-9 of algorithm 1)."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fedtheory.algorithm import Algorithm, choice, count, nonnegative
+from fedtheory.jit import jit
+
+
+class Hyper(NamedTuple):
+    eta_l: float = nonnegative("step size of a client")
+    eta_g: float = nonnegative("aggregation step", 1.0)
+    K: int = count("local steps of a client", 1)
+    weighting: int = choice("what each client of the cohort counts", "unbiased", "plain", "samples")
+
+
+class State(NamedTuple):
+    x: np.ndarray    # (d,) server point
+
+
+def init(x_0, N, layers, h):
+    return State(x_0.copy())
+
+
+@jit
+def local_sgd_step(state, i, k, y, g, local, h):
+    for j in range(y.size):
+        y[j] -= h.eta_l * g[j]    # FSL, line 14
+
+
+@jit
+def mean_of_cohort(state, cohort, work, p, y, local, h):
+    """x + eta_g times the plain mean of the cohort's changes (FSL, lines 8-9)."""
+    x, change = state.x, np.zeros(state.x.size)
+    for s in range(cohort.size):
+        for j in range(x.size):
+            change[j] += y[s, j] - x[j]
+    for j in range(x.size):
+        x[j] += h.eta_g * change[j] / cohort.size
+
+
+@jit
+def aggregate(state, cohort, work, p, y, local, h):
+    """Three readings that agree when p_i = 1/N: N p_i / S is unbiased for F under uniform cohorts;
+    1 / S is FSL's line 8; p_i / sum_cohort p is McMahan's, by sample counts."""
+    x, change = state.x, np.zeros(state.x.size)
+    S, N = cohort.size, p.size - 1
+    total = 0.0
+    for s in range(S):
+        total += p[cohort[s]]
+    for s in range(S):
+        share = N * p[cohort[s]] / S
+        if h.weighting == 1:
+            share = 1.0 / S
+        elif h.weighting == 2:
+            share = p[cohort[s]] / total if total > 0.0 else 0.0    # a cohort of weightless clients: no move
+        for j in range(x.size):
+            change[j] += share * (y[s, j] - x[j])
+    for j in range(x.size):
+        x[j] += h.eta_g * change[j]
+
+
+ALGORITHM = Algorithm("fedavg", "McMahan et al. 2017, algorithm 1", Hyper, init, local_sgd_step, aggregate,
+                      meaning="local SGD and averaging")

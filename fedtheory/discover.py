@@ -1,0 +1,57 @@
+"""Walks the folders and returns their records: a new file is found, nothing else is edited."""
+
+import importlib
+import pkgutil
+from functools import cache
+from pathlib import Path
+
+from fedtheory.algorithm import Algorithm
+from fedtheory.errors import InvalidInput, show
+
+
+def _files(room):
+    folder = Path(__file__).parent / room
+    return sorted(name for _, name, _ in pkgutil.iter_modules([str(folder)]) if not name.startswith("_"))
+
+
+@cache
+def algorithms():
+    """name -> Algorithm, over every file of algorithms/."""
+    found = {}
+    for name in _files("algorithms"):
+        module = importlib.import_module(f"fedtheory.algorithms.{name}")
+        if hasattr(module, "ALGORITHM"):
+            found[module.ALGORITHM.name] = module.ALGORITHM
+    return found
+
+
+def algorithm(name):
+    """The record of a name; a record is returned as it is."""
+    if isinstance(name, Algorithm):
+        return name
+    if isinstance(name, str) and name.isidentifier() and name in _files("algorithms"):
+        module = importlib.import_module(f"fedtheory.algorithms.{name}")    # without importing the others
+        if getattr(module, "ALGORITHM", None) is not None and module.ALGORITHM.name == name:
+            return module.ALGORITHM
+    found = algorithms()
+    if name not in found:
+        raise InvalidInput(f"algorithm must be one of {', '.join(found)}; got {show(name)}")
+    return found[name]
+
+
+@cache
+def problem_makers():
+    """name -> function that makes a problem, over every file of problems/."""
+    found = {}
+    for name in _files("problems"):
+        module = importlib.import_module(f"fedtheory.problems.{name}")
+        found.update({maker.__name__: maker for maker in getattr(module, "MAKERS", ())})
+    return found
+
+
+def examples():
+    """(name, problem) for every small problem the files offer to the contract tests."""
+    for name in _files("problems"):
+        module = importlib.import_module(f"fedtheory.problems.{name}")
+        for label, problem in getattr(module, "examples", dict)().items():
+            yield f"{name}.{label}", problem

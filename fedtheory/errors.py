@@ -1,0 +1,43 @@
+"""The exception family: every refusal is one sentence that names the argument, the rule and the value."""
+
+
+class FedtheoryError(Exception):
+    """Anything this package refuses or cannot do."""
+
+
+class InvalidInput(FedtheoryError, ValueError):
+    """An argument breaks a rule; raised before anything is computed."""
+
+
+class Impossible(InvalidInput):
+    """No problem can have the requested constants (mu > L, G > 0 with one client, ...)."""
+
+
+class NotExact(FedtheoryError):
+    """The moment asked for has no closed or enumerable form here; the message says why."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C reached a run; `partial` holds the rounds that were finished and can be resumed."""
+
+    def __init__(self, message, partial):
+        super().__init__(message)
+        self.partial = partial
+
+
+class Diverged(UserWarning):
+    """Trials left the finite numbers; the message names the first round at which it happened."""
+
+
+class Uncached(UserWarning):
+    """No private folder can hold compiled kernels, so each process compiles anew."""
+
+
+def show(value):
+    """A value as an error message may print it: short, and on one line."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def refuse(argument, rule, value):
+    raise InvalidInput(f"{argument} {rule}; got {show(value)}")

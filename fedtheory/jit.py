@@ -1,0 +1,315 @@
+"""The one compile decorator, the private cache of machine code, and type erasure.
+
+Kernels are compiled apart and meet in the engine through first-class function types, so the engine
+is compiled once for every algorithm and every problem. A kernel's own tuples (a problem's data, an
+algorithm's state) cross that border as addresses: `pack` lays a named tuple of arrays and numbers
+out in memory exactly as Numba does, and `erase` wraps a kernel so that it reads the tuple back.
+"""
+
+import hashlib
+import hmac
+import inspect
+import os
+import pickle
+import platform
+import re
+import secrets
+import stat
+import sys
+import tempfile
+import warnings
+from functools import cache
+from pathlib import Path
+
+import llvmlite
+import numba
+import numpy as np
+from numba.core import compiler, config, types
+from numba.core.caching import _Cache
+from numba.core.serialize import dumps
+from numba.extending import intrinsic
+
+from fedtheory.errors import Uncached
+
+DISABLED = bool(config.DISABLE_JIT)
+PACKAGE = Path(__file__).resolve().parent
+ADDRESS = types.int64
+VECTOR = types.Array(types.float64, 1, "C")
+MATRIX = types.Array(types.float64, 2, "C")
+INTEGERS = types.Array(types.int64, 1, "C")
+FLAGS = dict(nogil=True, error_model="numpy")    # 1/0 is inf, as in NumPy; no fastmath: bits matter
+
+
+# ---------------------------------------------------------------- cache
+
+_IMPORT = re.compile(r"^\s*(?:from (fedtheory[\w.]*) import (?:\(([^)]*)\)|([^\n(]*))|import (fedtheory[\w.]*))",
+                     re.MULTILINE)
+
+
+def _source_file(module):
+    """The file of a module of this package, or None if the name is not one."""
+    base = PACKAGE.joinpath(*module.split(".")[1:])
+    for path in (base.with_suffix(".py"), base / "__init__.py"):
+        if module.split(".")[0] == PACKAGE.name and path.is_file():
+            return path
+    return None
+
+
+@cache
+def digest(module):
+    """A hash of a module's source, of every module of this package that it imports, and of the compiler.
+
+    Numba freezes globals and inlines callees across files, so machine code is as old as the oldest of
+    them; whatever a kernel can reach, its module imports.
+    """
+    seen, waiting = {}, [module]
+    while waiting:
+        name = waiting.pop()
+        path = _source_file(name)
+        if path is None or name in seen:
+            continue
+        source = seen[name] = path.read_bytes()
+        for package, inside, names, plain in _IMPORT.findall(source.decode()):
+            waiting += [plain or package, *(f"{package}.{part.split()[0]}" for part in (inside or names).split(",")
+                                            if part.strip())]
+    total = hashlib.sha256()
+    for part in (platform.python_version(), numba.__version__, llvmlite.__version__, np.__version__,
+                 str(config.BOUNDSCHECK), *(item for name in sorted(seen) for item in (name, seen[name]))):
+        part = part if isinstance(part, bytes) else part.encode()
+        total.update(len(part).to_bytes(8, "little") + part)
+    return total.hexdigest()
+
+
+def _private(folder):
+    """Whether only this user can write to `folder` (and so to what is unpickled from it)."""
+    if folder.is_symlink() or not folder.is_dir():
+        return False
+    if not hasattr(os, "getuid"):
+        return True
+    info = folder.stat()
+    return info.st_uid == os.getuid() and not info.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
+class _Store:
+    """Compiled kernels on disk, each sealed with a key that never leaves this user's folder.
+
+    Machine code is unpickled, so a file is read only if its seal fits: a truncated, edited, foreign or
+    planted file counts as absent and is written anew.
+    """
+
+    def __init__(self):
+        self.folder = self.key = None
+        base = os.environ.get("FEDTHEORY_CACHE_DIR")
+        base = Path(base) if base else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fedtheory"
+        try:
+            base.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not _private(base):
+                raise PermissionError(f"{base} can be written by others")
+            self.key = self._secret(base / "seal")
+            folder = base / "kernels"
+            folder.mkdir(mode=0o700, exist_ok=True)
+            if not _private(folder):
+                raise PermissionError(f"{folder} can be written by others")
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+            self.folder = folder
+        except (OSError, RuntimeError) as error:
+            warnings.warn(f"compiled kernels are not kept between processes: {error}", Uncached, stacklevel=2)
+
+    @staticmethod
+    def _secret(path):
+        try:
+            return path.read_bytes() if path.stat().st_size == 32 else _Store._write_secret(path)
+        except FileNotFoundError:
+            return _Store._write_secret(path)
+
+    @staticmethod
+    def _write_secret(path):
+        _replace(path, secrets.token_bytes(32))
+        return path.read_bytes()
+
+    def _seal(self, name, payload):
+        return hmac.digest(self.key, name.encode() + b"\0" + payload, "sha256")
+
+    def read(self, name):
+        if self.folder is None:
+            return None
+        try:
+            content = (self.folder / name).read_bytes()
+        except OSError:
+            return None
+        seal, payload = content[:32], content[32:]
+        return payload if hmac.compare_digest(seal, self._seal(name, payload)) else None
+
+    def write(self, name, payload):
+        if self.folder is not None:
+            try:
+                _replace(self.folder / name, self._seal(name, payload) + payload)
+            except OSError as error:    # a full disk costs time, not results
+                warnings.warn(f"a compiled kernel was not kept: {error}", Uncached, stacklevel=2)
+
+
+def _replace(path, content):
+    """Write a whole file or none: a reader or a crash never sees half of it."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+_store = None
+
+
+def store():
+    global _store
+    if _store is None:
+        _store = _Store()
+    return _store
+
+
+class _KernelCache(_Cache):
+    """Numba's cache protocol over `_Store`; `identity` names the kernel, closures included."""
+
+    def __init__(self, identity):
+        self.identity = identity
+
+    @property
+    def cache_path(self):
+        return str(store().folder)
+
+    def enable(self):
+        pass
+
+    disable = flush = enable
+
+    def _name(self, signature, codegen):
+        text = repr((self.identity, str(signature), codegen.magic_tuple()))
+        return hashlib.sha256(text.encode()).hexdigest()[:40]
+
+    def load_overload(self, signature, target_context):
+        payload = store().read(self._name(signature, target_context.codegen()))
+        if payload is None:
+            return None
+        target_context.refresh()
+        return compiler.CompileResult._rebuild(target_context, *pickle.loads(payload))
+
+    def save_overload(self, signature, result):
+        if not result.library.has_dynamic_globals and not any(True for _ in result.lifted):
+            store().write(self._name(signature, result.library.codegen), dumps(result._reduce()))
+
+
+# ---------------------------------------------------------------- compile
+
+def _in_package(function):
+    try:
+        return PACKAGE in Path(inspect.getfile(function)).resolve().parents
+    except (OSError, TypeError):
+        return False
+
+
+def compile(function, identity=None, **options):
+    """An njit dispatcher. Kernels of this package are cached on disk; a user's own are compiled in each
+    process, because no digest of ours covers the files they may import."""
+    dispatcher = numba.njit(**FLAGS, **options)(function)
+    if DISABLED:
+        return dispatcher
+    if identity is None and _in_package(function) and function.__closure__ is None:
+        identity = (digest(function.__module__), function.__module__, function.__qualname__)
+    dispatcher.identity = identity
+    if identity is not None:
+        dispatcher._cache = _KernelCache((identity, tuple(sorted(options))))
+    return dispatcher
+
+
+def jit(function=None, **options):
+    """Decorate a kernel: `@jit`, or `@jit(inline="always")` for arithmetic shared by hot loops."""
+    if function is None:
+        return lambda f: compile(f, **options)
+    return compile(function, **options)
+
+
+def python(kernel):
+    """The interpreted twin of a kernel."""
+    return getattr(kernel, "py_func", kernel)
+
+
+def compiled(kernel):
+    return hasattr(kernel, "py_func")
+
+
+# ---------------------------------------------------------------- erasure
+
+def _words(value):
+    if isinstance(value, tuple):
+        return [word for item in value for word in _words(item)]
+    if isinstance(value, np.ndarray):
+        return [0, 0, value.size, value.itemsize, value.ctypes.data, *value.shape, *value.strides]
+    if isinstance(value, (bool, int, np.integer)):
+        return [int(value)]
+    return [int(np.float64(value).view(np.int64))]
+
+
+def pack(value):
+    """A named tuple of C-contiguous arrays and 8-byte numbers as the words Numba would lay out.
+
+    The null owner makes reference counting a no-op, so threads do not contend; the caller keeps
+    both the words and the arrays alive.
+    """
+    return np.array(_words(value), dtype=np.int64)
+
+
+def typeof(value):
+    """Numba's type of a tuple after `pack`: every array C-contiguous and writable."""
+    if isinstance(value, tuple):
+        return types.NamedTuple([typeof(item) for item in value], type(value))
+    if isinstance(value, np.ndarray):
+        return types.Array(numba.from_dtype(value.dtype), value.ndim, "C")
+    return types.int64 if isinstance(value, (bool, int, np.integer)) else types.float64
+
+
+def _loader(of):
+    @intrinsic
+    def load(typing_context, address):
+        def generate(context, builder, signature, arguments):
+            pointer = builder.inttoptr(arguments[0], context.get_value_type(of).as_pointer())
+            return builder.load(pointer)
+        return of(types.int64), generate
+    return load
+
+
+def erase(kernel, returns, arguments):
+    """`kernel` behind a signature without its tuples: each packed type in `arguments` becomes an address.
+
+    `arguments` holds Numba types; a named tuple stands for data that the caller passes through `pack`.
+    """
+    if DISABLED:
+        return kernel
+    names = [f"a{n}" for n in range(len(arguments))]
+    scope = {"kernel": kernel, "__name__": __name__}
+    passed = []
+    for name, of in zip(names, arguments):
+        if isinstance(of, types.NamedTuple):
+            scope["load_" + name] = _loader(of)
+            passed.append(f"load_{name}({name})")
+        else:
+            passed.append(name)
+    source = f"def erased({', '.join(names)}):\n    return kernel({', '.join(passed)})\n"
+    exec(source, scope)    # a fixed template over our own names: nothing of a user's enters the text
+    wrapper = compile(scope["erased"], identity=kernel.identity and ("erased", digest(__name__), kernel.identity, str(arguments)))
+    wrapper.compile(signature(returns, arguments))
+    return wrapper
+
+
+def signature(returns, arguments):
+    return returns(*(ADDRESS if isinstance(of, types.NamedTuple) else of for of in arguments))
+
+
+def manifest():
+    """What decides bits on this machine, for provenance."""
+    return dict(python=sys.version.split()[0], numpy=np.__version__, numba=numba.__version__,
+                llvmlite=llvmlite.__version__, svml=bool(config.USING_SVML), machine=platform.machine(),
+                libc=" ".join(platform.libc_ver()), jit=not DISABLED)

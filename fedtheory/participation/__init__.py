@@ -1,0 +1,184 @@
+"""Who works in a round, and how much: cohorts, incomplete work, arrivals and departures.
+
+A client's work s is a number of local steps, drawn anew each round from its own distribution,
+independently of everything else; s = 0 is inactivity (flex, section 3.1).
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from fedtheory import rng
+from fedtheory.errors import refuse
+from fedtheory.jit import jit
+
+FULL, WITHOUT, WITH = range(3)
+COHORTS = {"full": FULL, "without": WITHOUT, "with": WITH}
+
+
+@dataclass(frozen=True)
+class Work:
+    """Distributions of s: `pmf(N, E)` gives an (N, E + 1) table, one row a client."""
+
+    name: str
+    pmf: object
+
+    def table(self, N, E):
+        pmf = np.broadcast_to(np.asarray(self.pmf(N, E), dtype=np.float64), (N, E + 1))
+        if not np.all(np.isfinite(pmf)) or np.any(pmf < 0) or np.any(abs(pmf.sum(axis=1) - 1) > 1e-9):
+            refuse("work", f"must give each client probabilities of 0..{E} steps that sum to 1", pmf.sum(axis=1))
+        return pmf / pmf.sum(axis=1, keepdims=True)
+
+
+def steps(s):
+    """Every client does s steps, or client i does s[i - 1]."""
+    def pmf(N, E):
+        counts = np.broadcast_to(np.asarray(s), (N,))
+        if np.any(counts != np.floor(counts)) or np.any((counts < 0) | (counts > E)):
+            refuse("steps", f"must be integers 0..{E}", s)
+        return np.eye(E + 1)[counts.astype(int)]
+    return Work(f"steps {s}", pmf)
+
+
+def uniform(low=0, high=None):
+    """s uniform on {low, ..., high}, up to all steps by default."""
+    def pmf(N, E):
+        top = E if high is None else high
+        if not 0 <= low <= top <= E:
+            refuse("uniform", f"needs 0 <= low <= high <= {E}", (low, high))
+        s = np.arange(E + 1)
+        return ((s >= low) & (s <= top)) / (top - low + 1)
+    return Work(f"uniform {low}..{high}", pmf)
+
+
+def distribution(table):
+    """Any distribution: E + 1 probabilities, or N rows of them."""
+    def pmf(N, E):
+        given = np.asarray(table, dtype=np.float64)
+        if given.shape not in ((E + 1,), (N, E + 1)):
+            refuse("distribution", f"must have shape ({E + 1},) or ({N}, {E + 1})", given.shape)
+        return given
+    return Work("distribution", pmf)
+
+
+class Arrival(NamedTuple):
+    """Client joins at `round`; the objective shifts to include it. Fast reboot (flex, section 4.2) scales its
+    coefficient by 1 + boost / (1 + t - round)^2."""
+
+    client: int
+    round: int
+    boost: float = 0.0
+
+
+class Departure(NamedTuple):
+    """Client leaves at `round`. Excluded, the objective shifts; included, its updates merely stop."""
+
+    client: int
+    round: int
+    exclude: bool = True
+
+
+@dataclass(frozen=True)
+class Participation:
+    cohort: str = "without"    # "without" replacement (the papers'), "with", or "full"
+    work: Work = None          # None: every client does all steps
+    arrivals: tuple = ()
+    departures: tuple = ()
+
+    def check(self, N, S):
+        if self.cohort not in COHORTS:
+            refuse("cohort", f"must be one of {', '.join(COHORTS)}", self.cohort)
+        if not isinstance(S, (int, np.integer)) or S < 1 or (S > N and self.cohort != "with"):
+            refuse("S", f"must be an integer 1..{N}, the number of clients", S)
+        if self.cohort == "full" and S != N:
+            refuse("S", f"must be {N} in a full cohort", S)
+        seen = set()
+        for event in (*self.arrivals, *self.departures):
+            kind = type(event).__name__
+            if not 1 <= event.client <= N:
+                refuse(kind, f"needs a client 1..{N}", event.client)
+            if event.round < 0:
+                refuse(kind, "needs a round >= 0", event.round)
+            if (kind, event.client) in seen:
+                refuse(kind, "may name a client once", event.client)
+            seen.add((kind, event.client))
+        for gone in self.departures:
+            for come in self.arrivals:
+                if come.client == gone.client and gone.round <= come.round:
+                    refuse("Departure", f"of client {gone.client} must come after its arrival at {come.round}",
+                           gone.round)
+
+    @property
+    def shifts(self):
+        """Rounds at which something changes, the first round among them."""
+        return sorted({0} | {event.round for event in (*self.arrivals, *self.departures)})
+
+    def active(self, t, N):
+        """Which of clients 0..N may work in round t (0, the server, is not counted)."""
+        here = np.ones(N + 1, dtype=bool)
+        here[0] = False
+        for event in self.arrivals:
+            here[event.client] &= t >= event.round
+        for event in self.departures:
+            here[event.client] &= t < event.round
+        return here
+
+    def members(self, t, N):
+        """Which clients the objective of round t includes."""
+        there = np.ones(N + 1, dtype=bool)
+        there[0] = False
+        for event in self.arrivals:
+            there[event.client] &= t >= event.round
+        for event in self.departures:
+            there[event.client] &= t < event.round or not event.exclude
+        return there
+
+    def shares(self, p, first, rounds):
+        """(rounds, N + 1) aggregation coefficients: the objective's weights, arriving clients boosted."""
+        shares = np.tile(p, (rounds, 1))
+        for event in self.arrivals:
+            age = np.arange(first, first + rounds) - event.round
+            shares[:, event.client] *= np.where(age >= 0, 1 + event.boost / (1.0 + np.maximum(age, 0)) ** 2, 1.0)
+        return shares
+
+    def draw(self, seed, trials, first, rounds, S, E, N):
+        """Cohorts and work of some rounds: two (trials, rounds, S) arrays. E (rounds,) is full work."""
+        cohort = np.empty((len(trials), rounds, S), dtype=np.int64)
+        work = np.empty_like(cohort)
+        here = self.active(first, N)
+        top = int(E.max(initial=0))
+        ladder = np.ones((1, 1)) if self.work is None else np.cumsum(self.work.table(N, top), axis=1)
+        ladder[:, -1] = 1.0
+        _draw(np.uint64(seed), np.asarray(trials, dtype=np.int64), first, COHORTS[self.cohort], N, here, ladder,
+              np.ascontiguousarray(E, dtype=np.int64), cohort, work)
+        return cohort, work
+
+
+@jit
+def _draw(seed, trials, first, mode, N, here, ladder, E, cohort, work):
+    """`ladder` holds cumulative probabilities of s = 0, 1, ..; one column means full work."""
+    deck = np.arange(1, N + 1)
+    S = cohort.shape[2]
+    for a in range(trials.size):
+        for r in range(cohort.shape[1]):
+            key = rng.stream(seed, trials[a], first + r)
+            if mode == FULL:
+                cohort[a, r] = deck
+            elif mode == WITHOUT:
+                rng.subset(key, 0, 0, rng.COHORT, deck, cohort[a, r])
+            else:
+                for s in range(S):
+                    cohort[a, r, s] = 1 + rng.below(key, 0, 0, rng.COHORT, s, N)
+            for s in range(S):
+                i = cohort[a, r, s]
+                if not here[i]:
+                    work[a, r, s] = 0
+                elif ladder.shape[1] == 1:
+                    work[a, r, s] = E[r]
+                else:
+                    u = rng.uniform(key, i, 0, rng.WORK, 0)
+                    steps = 0
+                    while u >= ladder[(i - 1) % ladder.shape[0], steps]:
+                        steps += 1
+                    work[a, r, s] = steps

@@ -1,0 +1,207 @@
+"""A problem: data, compiled loss and gradient, and constants that are true by construction.
+
+Index 0 is the server (f_0 in FSL, f_c in mixed FL), 1 to N the clients. F = sum_i p_i f_i.
+"""
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Callable, NamedTuple
+
+import numpy as np
+
+from fedtheory import jit
+from fedtheory.errors import InvalidInput, refuse
+
+NONE, GAUSSIAN, RADEMACHER, SPHERE, MINIBATCH, IMPULSE, TABLE, ROWS = range(8)
+NOISES = {"none": NONE, "gaussian": GAUSSIAN, "rademacher": RADEMACHER, "sphere": SPHERE, "minibatch": MINIBATCH}
+
+
+class Constant(NamedTuple):
+    """A certified number: `value` bounds what its name says over `scope`."""
+
+    value: float
+    scope: str = "global"    # "global", "ball" (of `radius` around the minimiser) or "trajectory"
+    radius: float = float("inf")
+    how: str = ""
+
+    def __float__(self):
+        return float(self.value)
+
+
+class Layer(NamedTuple):
+    name: str
+    start: int
+    stop: int
+
+
+def layers_from(layers, d):
+    """Layers from sizes, or from (name, size) pairs; one layer by default."""
+    if layers is None:
+        return (Layer("all", 0, d),)
+    pairs = [item if isinstance(item, tuple) else (f"layer{n}", item) for n, item in enumerate(layers, 1)]
+    ends = np.cumsum([size for _, size in pairs])
+    if any(size < 1 for _, size in pairs) or ends[-1] != d:
+        refuse("layers", f"must be positive sizes that add up to d = {d}", layers)
+    return tuple(Layer(name, int(end - size), int(end)) for (name, size), end in zip(pairs, ends))
+
+
+# The kernels of a problem and their signatures; `data` stands for the problem's own tuple.
+def _roles(data):
+    t = jit.types
+    return dict(
+        grad=(t.void, (data, t.int64, jit.VECTOR, jit.VECTOR)),
+        loss=(t.float64, (data, t.int64, jit.VECTOR)),
+        batch=(t.void, (data, t.int64, jit.INTEGERS, jit.VECTOR, jit.VECTOR)),
+        objective=(t.float64, (data, jit.VECTOR, jit.VECTOR, jit.VECTOR)),
+    )
+
+
+@jit.jit
+def no_batch(data, i, rows, x, out):
+    """For problems without samples: the engine never calls it."""
+    out[:] = np.nan
+
+
+def _sum_objective(grad, loss):
+    """F and its gradient by the definition, one client after the other."""
+    def objective(data, p, x, out):
+        client = np.empty(x.size)
+        out[:] = 0.0
+        value = 0.0
+        for i in range(1, p.size):
+            if p[i] != 0.0:
+                value += p[i] * loss(data, i, x)
+                grad(data, i, x, client)
+                for j in range(x.size):
+                    out[j] += p[i] * client[j]
+        return value
+    if not (jit.compiled(grad) and jit.compiled(loss)):
+        return objective
+    identity = grad.identity and loss.identity and ("objective", grad.identity, loss.identity)
+    return jit.compile(objective, identity=identity)
+
+
+class Kernels(NamedTuple):
+    """What a problem computes. `data` is its own named tuple of C-contiguous arrays and 8-byte numbers."""
+
+    grad: Callable                # (data, i, x, out): gradient of f_i
+    loss: Callable                # (data, i, x) -> f_i(x)
+    objective: Callable = None    # (data, p, x, out) -> F(x), its gradient in out; by the definition if absent
+    batch: Callable = no_batch    # (data, i, rows, x, out): mean gradient over some of client i's samples
+
+    def role(self, name, data):
+        """A kernel behind the engine's signature."""
+        return jit.erase(getattr(self, name), *_roles(jit.typeof(data))[name])
+
+    @property
+    def compiled(self):
+        return all(jit.compiled(kernel) for kernel in self)
+
+
+@dataclass(frozen=True)
+class Problem:
+    name: str
+    data: tuple
+    kernels: Kernels
+    N: int
+    d: int
+    weights: np.ndarray         # (N + 1,), p_0 = 0, the others sum to 1
+    constants: dict             # name -> Constant
+    has_server: bool = True
+    sizes: np.ndarray = None    # (N + 1,) samples, where there are any
+    noise: str = "none"
+    sigma: np.ndarray = None    # (N + 1,): E||g_i - grad f_i||^2 = sigma_i^2 for additive noise
+    batch_size: np.ndarray = None    # (N + 1,) for minibatch noise
+    replacement: bool = False        # minibatches drawn with replacement
+    layers: tuple = None
+    start: np.ndarray = None         # where runs begin by default; zero if absent
+    minimize: Callable = None        # (problem) -> x_star
+    reweigh: Callable = None         # (problem, p) -> problem, where data or constants depend on the weights
+    affine: bool = False             # gradients are affine: ft.expected may follow moments
+    blas: bool = False               # kernels call BLAS: the engine keeps it to one thread
+
+    def __post_init__(self):
+        def default(name, value):
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, value)
+        if self.kernels.objective is None:
+            object.__setattr__(self, "kernels", self.kernels._replace(
+                objective=_sum_objective(self.kernels.grad, self.kernels.loss)))
+        default("layers", layers_from(None, self.d))
+        default("sigma", np.zeros(self.N + 1))
+        default("batch_size", np.zeros(self.N + 1, dtype=np.int64))
+        default("sizes", np.zeros(self.N + 1, dtype=np.int64))
+        if self.noise == "minibatch" and self.kernels.batch is no_batch:
+            refuse("noise", f"minibatch needs samples, and {self.name} has none", self.noise)
+
+    def loss(self, x):
+        """F(x)."""
+        return self.value_and_grad(x)[0]
+
+    def grad(self, x):
+        """The gradient of F at x."""
+        return self.value_and_grad(x)[1]
+
+    def client_loss(self, i, x):
+        """f_i(x); i = 0 is the server."""
+        return float(self.kernels.loss(self.data, self._index(i), self._point(x)))
+
+    def client_grad(self, i, x):
+        out = np.empty(self.d)
+        self.kernels.grad(self.data, self._index(i), self._point(x), out)
+        return out
+
+    def value_and_grad(self, x):
+        out = np.empty(self.d)
+        return float(self.kernels.objective(self.data, self.weights, self._point(x), out)), out
+
+    def minimizer(self):
+        """A minimiser of F (the one of least norm where there are several)."""
+        if self.minimize is None:
+            raise InvalidInput(f"{self.name} has no known minimiser")
+        return self._x_star.copy()
+
+    @cached_property
+    def _x_star(self):
+        return np.ascontiguousarray(self.minimize(self), dtype=np.float64)
+
+    def reweighted(self, weights):
+        """The same clients under other weights p_1..p_N: arrivals and departures shift the objective."""
+        p = weights_from(weights, self.N)
+        return replace(self, weights=p) if self.reweigh is None else self.reweigh(self, p)
+
+    def _index(self, i):
+        if not (0 if self.has_server else 1) <= i <= self.N:
+            refuse("i", f"must be a client 1..{self.N}" + (" or 0, the server" if self.has_server else ""), i)
+        return np.int64(i)
+
+    def _point(self, x):
+        x = np.ascontiguousarray(x, dtype=np.float64)
+        if x.shape != (self.d,):
+            refuse("x", f"must have shape ({self.d},)", x.shape)
+        return x
+
+
+def weights_from(weights, N):
+    """p with p_0 = 0: equal by default, else N nonnegative numbers, normalised when they are sample counts."""
+    p = np.zeros(N + 1)
+    if weights is None:
+        p[1:] = 1.0 / N
+        return p
+    weights = np.asarray(weights, dtype=np.float64)
+    if weights.shape != (N,) or not np.all(np.isfinite(weights)) or np.any(weights < 0) or weights.sum() <= 0:
+        refuse("weights", f"must be {N} nonnegative numbers with a positive sum", weights)
+    p[1:] = weights / weights.sum()
+    return p
+
+
+def noise_from(noise, sigma, sigma_0, N):
+    """Noise kind and the (N + 1,) standard deviations of the server and the clients."""
+    if noise not in NOISES:
+        refuse("noise", f"must be one of {', '.join(NOISES)}", noise)
+    for name, value in (("sigma", sigma), ("sigma_0", sigma_0)):
+        if not np.all(np.isfinite(value)) or np.any(np.asarray(value) < 0):
+            refuse(name, "must be finite and nonnegative", value)
+    sigmas = np.empty(N + 1)
+    sigmas[0], sigmas[1:] = sigma_0, sigma
+    return noise, sigmas

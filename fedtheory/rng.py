@@ -1,0 +1,183 @@
+"""Counter-based random numbers: (seed, trial, round, client, step) fixes a draw, and nothing else does.
+
+Philox4x32-10 (Salmon et al. 2011) turns a counter into 128 random bits. `stream` hashes (seed, trial,
+round) into a key; `client`, `step` and a purpose then select the draw, so common random numbers,
+resuming, and any number of threads come for free. Normals are Box and Muller's, with our own
+logarithm and sine: only + - * / sqrt are used, so the bits are the same on every machine, and the
+loops vectorise.
+"""
+
+import hashlib
+
+import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic
+
+from fedtheory.jit import DISABLED, jit
+
+# What a draw is for; draws for different purposes never share bits.
+NOISE, BATCH, COHORT, WORK = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3)
+# Steps that are not one of a client's K: a gradient at the round's start, and server pre-training.
+START = np.int64(2**31 - 1)
+PRETRAIN = np.int64(2**32 - 1)    # the round number of pre-training
+
+_M0, _M1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
+_W0, _W1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)
+_LOW, _32, _12 = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(12)
+
+
+@jit(inline="always")
+def philox(c0, c1, c2, c3, k0, k1):
+    """Philox4x32-10 on 32-bit words held in uint64."""
+    for _ in range(10):
+        p0 = c0 * _M0
+        p1 = c2 * _M1
+        c0 = (p1 >> _32) ^ c1 ^ k0
+        c2 = (p0 >> _32) ^ c3 ^ k1
+        c1 = p1 & _LOW
+        c3 = p0 & _LOW
+        k0 = (k0 + _W0) & _LOW
+        k1 = (k1 + _W1) & _LOW
+    return c0, c1, c2, c3
+
+
+@jit
+def stream(seed, trial, round):
+    """The key of one round of one trial."""
+    seed = np.uint64(seed)
+    c0, c1, _, _ = philox(np.uint64(trial) & _LOW, np.uint64(round) & _LOW, np.uint64(trial) >> _32,
+                          np.uint64(round) >> _32, seed & _LOW, seed >> _32)
+    return (c0 << _32) | c1
+
+
+@jit(inline="always")
+def _unit(high, low):
+    """52 random bits as the midpoint of their cell in (0, 1): never 0, never 1."""
+    return (np.float64(np.int64(((high << _32) | low) >> _12)) + 0.5) * (1.0 / 4503599627370496.0)
+
+
+@jit
+def uniform(key, client, step, purpose, index):
+    """One uniform of (0, 1)."""
+    key = np.uint64(key)
+    a, b, _, _ = philox(np.uint64(index), np.uint64(client), np.uint64(step), purpose, key & _LOW, key >> _32)
+    return _unit(a, b)
+
+
+@jit
+def _uniform_halves(key, client, step, low, high):
+    key = np.uint64(key)
+    c1, c2, k0, k1 = np.uint64(client), np.uint64(step), key & _LOW, key >> _32
+    for i in range(low.size):
+        a, b, c, e = philox(np.uint64(i), c1, c2, NOISE, k0, k1)
+        low[i] = _unit(a, b)
+        high[i] = _unit(c, e)
+
+
+if DISABLED:
+    def _to_bits(x):
+        return int(np.float64(x).view(np.int64))
+
+    def _from_bits(n):
+        return float(np.int64(n).view(np.float64))
+else:
+    @intrinsic
+    def _to_bits(typing_context, x):
+        return types.int64(types.float64), lambda c, b, s, a: b.bitcast(a[0], ir.IntType(64))
+
+    @intrinsic
+    def _from_bits(typing_context, n):
+        return types.float64(types.int64), lambda c, b, s, a: b.bitcast(a[0], ir.DoubleType())
+
+
+@jit(inline="always")
+def log(x):
+    """Natural logarithm of a positive normal number, within 1 ulp (fdlibm's series)."""
+    bits = _to_bits(x) + (0x3FF0000000000000 - 0x3FE6A09E00000000)
+    k = np.float64((bits >> 52) - 1023)
+    f = _from_bits((bits & 0x000FFFFFFFFFFFFF) + 0x3FE6A09E00000000) - 1.0
+    s = f / (2.0 + f)
+    z = s * s
+    w = z * z
+    even = w * (3.999999999940941908e-01 + w * (2.222219843214978396e-01 + w * 1.531383769920937332e-01))
+    odd = z * (6.666666666666735130e-01 + w * (2.857142874366239149e-01
+               + w * (1.818357216161805012e-01 + w * 1.479819860510658591e-01)))
+    half = 0.5 * f * f
+    return s * (half + even + odd) + k * 1.90821492927058770002e-10 - half + f + k * 6.93147180369123816490e-01
+
+
+@jit
+def _box_muller(low, high):
+    """In place: independent uniforms to independent standard normals."""
+    for i in range(low.size):
+        radius = np.sqrt(-2.0 * log(low[i]))
+        turns = 4.0 * high[i]
+        quarter = np.floor(turns + 0.5)
+        y = (turns - quarter) * 1.5707963267948966
+        z = y * y
+        sine = y + y * z * (-1.66666666666666324348e-01 + z * (8.33333333332248946124e-03 + z * (
+            -1.98412698298579493134e-04 + z * (2.75573137070700676789e-06 + z * (
+                -2.50507602534068634195e-08 + z * 1.58969099521155010221e-10)))))
+        cosine = 1.0 - 0.5 * z + z * z * (4.16666666666666019037e-02 + z * (-1.38888888888741095749e-03 + z * (
+            2.48015872894767294178e-05 + z * (-2.75573143513906633035e-07 + z * (
+                2.08757232129817482790e-09 + z * -1.13596475577881948265e-11)))))
+        n = np.int64(quarter) & 3
+        odd = n & 1
+        across = sine if odd == 1 else cosine
+        along = cosine if odd == 1 else sine
+        low[i] = radius * (across * (1.0 - 2.0 * np.float64(((n + 1) >> 1) & 1)))
+        high[i] = radius * (along * (1.0 - 2.0 * np.float64((n >> 1) & 1)))
+
+
+@jit
+def normals(key, client, step, out):
+    """Fill `out` with independent standard normals."""
+    key = np.uint64(key)
+    half = out.size // 2
+    low, high = out[:half], out[half:2 * half]
+    _uniform_halves(key, client, step, low, high)
+    _box_muller(low, high)
+    if out.size % 2 == 1:
+        a, b, c, e = philox(np.uint64(half), np.uint64(client), np.uint64(step), NOISE, key & _LOW, key >> _32)
+        pair = np.empty(2)
+        pair[0] = _unit(a, b)
+        pair[1] = _unit(c, e)
+        _box_muller(pair[:1], pair[1:])
+        out[out.size - 1] = pair[0]
+
+
+@jit
+def signs(key, client, step, out):
+    """Fill `out` with independent fair signs."""
+    key = np.uint64(key)
+    for start in range(0, out.size, 32):
+        word, _, _, _ = philox(np.uint64(start // 32), np.uint64(client), np.uint64(step), NOISE,
+                               key & _LOW, key >> _32)
+        for j in range(start, min(start + 32, out.size)):
+            out[j] = 1.0 - 2.0 * np.float64((word >> np.uint64(j - start)) & np.uint64(1))
+
+
+@jit
+def below(key, client, step, purpose, index, bound):
+    """A uniform integer of {0, ..., bound - 1}; the bias is below bound / 2**52."""
+    return min(np.int64(uniform(key, client, step, purpose, index) * bound), bound - 1)
+
+
+@jit
+def subset(key, client, step, purpose, deck, out):
+    """Draw out.size distinct elements of `deck`, uniformly, in uniform order; `deck` is left as it was."""
+    size, count = deck.size, out.size
+    for j in range(count):    # Fisher and Yates, stopped early
+        other = j + below(key, client, step, purpose, j, size - j)
+        deck[j], deck[other] = deck[other], deck[j]
+        out[j] = deck[j]
+    for j in range(count - 1, -1, -1):    # undo, so that the next draw does not depend on this one
+        other = j + below(key, client, step, purpose, j, size - j)
+        deck[j], deck[other] = deck[other], deck[j]
+
+
+def host(seed, name):
+    """A NumPy generator for building problems, one independent stream per (seed, name)."""
+    digest = hashlib.sha256(f"{int(seed)}/{name}".encode()).digest()
+    return np.random.Generator(np.random.Philox(key=int.from_bytes(digest[:16], "little")))
