@@ -199,3 +199,8 @@ class Algorithm:
 def describe(field):
     default = "required" if field.default is None else f"default {show(field.default)}"
     return f"{field.meaning} ({default}; {field.rule()})"
+
+
+def example_hyper(algorithm):
+    """Small values for every required hyper-parameter: what contract tests and warm-up run with."""
+    return {name: 2 if field.integer else 0.05 for name, field in algorithm.hyper.items() if field.default is None}
