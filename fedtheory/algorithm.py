@@ -100,7 +100,8 @@ def begin_plain(state, t, g, h):
 
 @jit.jit
 def start_at_x(state, i, y, g, local, h):
-    y[:] = state.x
+    for j in range(y.size):    # not y[:] = x: Numba's broadcasting costs a second of compilation
+        y[j] = state.x[j]
 
 
 @jit.jit

@@ -16,6 +16,7 @@ SERVER_GRAD, CLIENT_GRAD = 1, 2    # the gradients an algorithm asks for when a 
 OBJECTIVE, SERVER, DISTANCE = metrics.OBJECTIVE, metrics.SERVER, metrics.DISTANCE
 DISSIMILARITY, DRIFT = metrics.DISSIMILARITY, metrics.DRIFT
 COLUMNS = len(metrics.BASIC)
+THE_SERVER = np.int64(0)    # a bare 0 would be a type of its own, and compile everything twice
 LIMIT = 1e150    # beyond it squares overflow: a trial has diverged
 
 
@@ -92,7 +93,7 @@ def measure(objective, grad, loss, data, p, x, x_star, wanted, row, g, g_0):
     """The basic metrics at x, in the order of `metrics.BASIC`; drifts are the round's business."""
     if wanted & OBJECTIVE:
         row[0] = objective(data, p, x, g)
-        g_0[:] = 0.0
+        fill(g_0, 0.0)
         row[2] = square_gap(g, g_0)
         if wanted & SERVER:
             row[1] = loss(data, 0, x)
@@ -113,6 +114,18 @@ def measure(objective, grad, loss, data, p, x, x_star, wanted, row, g, g_0):
             row[7] = total / (p.size - 1)
     if wanted & DISTANCE:
         row[6] = square_gap(x, x_star)
+
+
+@jit.jit
+def fill(a, value):    # a slice assignment would bring in Numba's broadcasting, seconds of compilation
+    for j in range(a.size):
+        a[j] = value
+
+
+@jit.jit
+def copy(a, to):
+    for j in range(a.size):
+        to[j] = a[j]
 
 
 @jit.jit
@@ -137,30 +150,33 @@ def advance(grad, batch, data, objective, true_grad, true_loss, true_data,
     d = x.shape[1]
     R, S = cohort.shape[1], cohort.shape[2]
     g, g_0, noise = np.empty(d), np.empty(d), np.empty(d)
-    most = 0
+    most, largest = 0, 1
     for i in range(sizes.size):
         most = max(most, sizes[i])
-    deck, rows = np.arange(most), np.empty(max(1, batch_size.max()), dtype=np.int64)
+        largest = max(largest, batch_size[i])
+    deck, rows = np.empty(most, dtype=np.int64), np.empty(largest, dtype=np.int64)
+    for i in range(most):
+        deck[i] = i
     for trial in range(low, high):
         x_t, w_t = x[trial], w[trial]
         draws = table[trial % table.shape[0]]
         for r in range(R):
             t = first_round + r
             if diverged[trial] >= 0:
-                record[trial, r, :] = np.nan
+                fill(record[trial, r], np.nan)
                 continue
             key = np.uint64(rng.stream(seed, first_trial + trial, t))    # a bare int, where interpreted
             s_t, h = state[trial], hyper[r]
-            ordinal = 0
+            ordinal = np.int64(0)
             if asks & SERVER_GRAD:
-                stochastic_gradient(grad, batch, data, 0, x_t, kind, sigma, batch_size, sizes, replacement,
+                stochastic_gradient(grad, batch, data, THE_SERVER, x_t, kind, sigma, batch_size, sizes, replacement,
                                     key, rng.START, ordinal, draws, deck, rows, g, noise)
                 ordinal += 1
             begin(s_t, t, g, h)
             drift = 0.0
             steps = 0
             if wanted & DRIFT:
-                g_0[:] = x_t
+                copy(x_t, g_0)
             for s in range(S):
                 i = cohort[trial, r, s]
                 y_s, l_s = y[s], local[s]
@@ -189,7 +205,7 @@ def advance(grad, batch, data, objective, true_grad, true_loss, true_data,
                     return
                 if wanted & DRIFT:
                     drift += square_gap(w_t, g_0)
-                stochastic_gradient(grad, batch, data, 0, w_t, kind, sigma, batch_size, sizes, replacement,
+                stochastic_gradient(grad, batch, data, THE_SERVER, w_t, kind, sigma, batch_size, sizes, replacement,
                                     key, k, ordinal, draws, deck, rows, g, noise)
                 ordinal += 1
                 server_step(s_t, k, g, h)
@@ -200,9 +216,9 @@ def advance(grad, batch, data, objective, true_grad, true_loss, true_data,
                 measure(objective, true_grad, true_loss, true_data, p, x_t, x_star, wanted, record[trial, r], g, g_0)
             else:
                 diverged[trial] = t
-                record[trial, r, :] = np.nan
+                fill(record[trial, r], np.nan)
             if path.shape[1] > 0:
-                path[trial, r] = x_t
+                copy(x_t, path[trial, r])
 
 
 # The engine's own signature: function types for kernels, addresses for their tuples.
@@ -238,6 +254,6 @@ def kernel():
 def interpreted():
     """The same source for kernels that are not compiled: every helper that takes one runs as Python."""
     scope = dict(globals())
-    for name in ("add_noise", "sample_rows", "stochastic_gradient", "square_gap", "measure", "finite", "advance"):
+    for name in ("add_noise", "sample_rows", "stochastic_gradient", "square_gap", "measure", "fill", "copy", "finite", "advance"):
         scope[name] = FunctionType(jit.python(scope[name]).__code__, scope)
     return scope["advance"]

@@ -59,15 +59,17 @@ def _roles(data):
 @jit.jit
 def no_batch(data, i, rows, x, out):
     """For problems without samples: the engine never calls it."""
-    out[:] = np.nan
+    for j in range(out.size):
+        out[j] = np.nan
 
 
 def _sum_objective(grad, loss):
     """F and its gradient by the definition, one client after the other."""
     def objective(data, p, x, out):
         client = np.empty(x.size)
-        out[:] = 0.0
         value = 0.0
+        for j in range(x.size):
+            out[j] = 0.0
         for i in range(1, p.size):
             if p[i] != 0.0:
                 value += p[i] * loss(data, i, x)

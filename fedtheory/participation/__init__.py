@@ -164,7 +164,8 @@ def _draw(seed, trials, first, mode, N, here, ladder, E, cohort, work):
         for r in range(cohort.shape[1]):
             key = rng.stream(seed, trials[a], first + r)
             if mode == FULL:
-                cohort[a, r] = deck
+                for s in range(S):
+                    cohort[a, r, s] = deck[s]
             elif mode == WITHOUT:
                 rng.subset(key, 0, 0, rng.COHORT, deck, cohort[a, r])
             else:
