@@ -1,0 +1,104 @@
+"""`python -m tests.bench [--quick] [--no-jax] [CASE ...]`: a table of speed ratios, peaks, exponents and threads.
+
+Medians of repeated runs, warm-up apart, every contender in the same process and run.
+"""
+
+import argparse
+import sys
+import time
+
+import numpy as np
+
+import fedtheory as ft
+from fedtheory import running
+from tests.bench.cases import STEP, cases
+
+
+def clock(program, repeats, seconds=60.0):
+    """Median and interquartile range of the times after one warm-up; stops early when time is up."""
+    program()
+    times, begun = [], time.perf_counter()
+    while len(times) < repeats and (len(times) < 1 or time.perf_counter() - begun < seconds):
+        start = time.perf_counter()
+        program()
+        times.append(time.perf_counter() - start)
+    return float(np.median(times)), float(np.subtract(*np.percentile(times, [75, 25])))
+
+
+def peaks(workers):
+    """What the machine can do: dgemm in flop/s and a read of a large array in bytes/s, on `workers` cores."""
+    from concurrent.futures import ThreadPoolExecutor
+    matrices = [(np.random.rand(768, 768), np.random.rand(768, 768), np.empty((768, 768))) for _ in range(workers)]
+    arrays = [np.random.rand(2**23) for _ in range(workers)]
+    with ThreadPoolExecutor(workers) as pool:
+        multiply = lambda: list(pool.map(lambda m: np.dot(m[0], m[1], out=m[2]), matrices))
+        read = lambda: list(pool.map(np.sum, arrays))
+        return (workers * 2 * 768**3 / clock(multiply, 9)[0], workers * 8 * 2**23 / clock(read, 9)[0])
+
+
+def ratios(chosen, quick, use_jax, out):
+    cores = running.threads()
+    flops, bandwidth = peaks(cores)
+    print(f"peak of {cores} cores: dgemm {flops / 1e9:.1f} Gflop/s, memory read "
+          f"{bandwidth / 1e9:.1f} GB/s\n", file=out)
+    head = f"{'':4s}{'ours s':>9s}{'IQR':>7s}{'JAX s':>9s}{'ratio':>7s}{'JAX rbg':>9s}{'ratio':>7s}{'NumPy s':>9s}" \
+           f"{'ratio':>8s}{'of dgemm':>10s}{'GB/s':>7s}"
+    print(head, file=out)
+    for case in cases(quick):
+        if chosen and case.name not in chosen:
+            continue
+        ours, spread = clock(case.ours(case.trials), 7)
+        columns = [f"{case.name:4s}{ours:9.3f}{spread:7.3f}"]
+        for generator in ("threefry2x32", "unsafe_rbg"):
+            if use_jax:
+                jax, _ = clock(case.jax(case.trials, generator), 3, 120.0)
+                columns.append(f"{jax:9.2f}{jax / ours:7.2f}")
+            else:
+                columns.append(f"{'-':>9s}{'-':>7s}")
+        scaled = clock(case.numpy(case.numpy_trials), 1)[0] * case.trials / case.numpy_trials
+        columns.append(f"{scaled:9.1f}{scaled / ours:8.1f}")
+        columns.append(f"{100 * case.flops * case.trials / ours / flops:9.1f}%"
+                       f"{case.bytes * case.trials / ours / 1e9:7.1f}")
+        print("".join(columns) + f"   target {case.target:g}x   {case.what}", file=out, flush=True)
+
+
+def exponents(out):
+    """The slope of log time in log size, from the two largest sizes: 1 is linear."""
+    base = dict(trials=8, rounds=100, N=50, K=20)
+    print("\ncost grows as (exponent of time in each size, others fixed):", file=out)
+    for name in base:
+        times = []
+        sizes = [2, 4] if name != "K" else [2, 4]
+        for factor in sizes:
+            n = dict(base, **{name: base[name] * factor})
+            problem = ft.problems.quadratic(200, n["N"], L=1.0, mu=0.1, G=1.0, sigma=1.0, seed=1)
+            program = lambda: ft.run(problem, "fsl", rounds=n["rounds"], trials=n["trials"], K=n["K"], K_0=1,
+                                     metrics=(), **STEP)
+            times.append(clock(program, 5)[0])
+        print(f"  {name:8s}{np.log(times[1] / times[0]) / np.log(2):6.2f}   ({times[0]:.3f} s, {times[1]:.3f} s)",
+              file=out, flush=True)
+
+
+def scaling(out):
+    case = cases(True)[0]
+    problem = ft.problems.quadratic(100, 50, L=1.0, mu=0.1, G=1.0, sigma=1.0, seed=1, hessian="own_dense")
+    program = lambda workers: ft.run(problem, "fsl", rounds=100, trials=32, S=10, K=10, K_0=10, metrics=(),
+                                     workers=workers, **STEP)
+    one, two = (clock(lambda: program(w), 5)[0] for w in (1, 2))
+    print(f"\ntwo workers against one: {one / two:.2f}x   ({one:.3f} s, {two:.3f} s)", file=out)
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
+    parser.add_argument("cases", nargs="*", help="a, b, c; all by default")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the rounds")
+    parser.add_argument("--no-jax", action="store_true")
+    arguments = parser.parse_args()
+    ratios(arguments.cases, arguments.quick, not arguments.no_jax, sys.stdout)
+    if not arguments.cases:
+        exponents(sys.stdout)
+        scaling(sys.stdout)
+
+
+if __name__ == "__main__":
+    main()
