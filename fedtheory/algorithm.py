@@ -35,6 +35,7 @@ class Field(NamedTuple):
     open_low: bool = False      # low itself is excluded
     open_high: bool = False
     choices: tuple = ()         # words, stored as their position
+    fixed: bool = False         # one value for the whole run: a schedule is refused
 
     def rule(self):
         if self.choices:
@@ -59,7 +60,7 @@ class Field(NamedTuple):
         bad = (~np.isfinite(values) | (values < self.low) | (values > self.high)
                | (self.open_low & (values == self.low)) | (self.open_high & (values == self.high))
                | (self.integer & (values != np.floor(values))))
-        if values.ndim > 1 or np.any(bad):
+        if values.ndim > (not self.fixed) or np.any(bad):
             refuse(name, self.rule(), value)
         if self.integer:
             values = values.astype(np.int64)
@@ -152,9 +153,10 @@ class Algorithm:
     steps: str = "K"               # the field that holds the number of local steps; a number if fixed
     server_steps: str = None       # likewise for the server; None: it takes none
     server_grad: bool = False      # evaluate the server's gradient at x when the round begins
-    client_grad: bool = False      # evaluate each working client's gradient at x before its steps
+    client_grad: bool = False      # evaluate each working client's gradient at x before its steps; or a rule of h
     server: bool = False           # needs a problem with a server loss
     memory: bool = False           # clients keep state between rounds
+    everyone: bool = False         # every round hears from all clients: S must be N
     transform: Callable = None     # (problem, h) -> the problem the clients train on
     check: Callable = None         # (h, N, S) -> None, or a refusal
     meaning: str = ""
@@ -186,6 +188,10 @@ class Algorithm:
     def number(self, which, h):
         """Local steps (`which` = self.steps) or server steps of a round."""
         return which if isinstance(which, int) else 0 if which is None else getattr(h, which)
+
+    def asks(self, which, h):
+        """Whether gradients at x are wanted when the round begins (`which` = self.client_grad or self.server_grad)."""
+        return bool(which(h) if callable(which) else which)
 
     def kernels(self, state, local, locals_, hyper):
         """The seven kernels behind the engine's signatures, for these tuples."""

@@ -140,7 +140,8 @@ class _Machine:
         self.slabs = _Slabs(algorithm, problem, x_0, S, h, workers, self.packed)
         self.diverged = np.full(len(x_0), -1, dtype=np.int64)
         self.stop = np.zeros(1, dtype=np.int64)
-        self.asks = engine.SERVER_GRAD * algorithm.server_grad + engine.CLIENT_GRAD * algorithm.client_grad
+        self.asks = (engine.SERVER_GRAD * algorithm.asks(algorithm.server_grad, h)
+                     + engine.CLIENT_GRAD * algorithm.asks(algorithm.client_grad, h))
         _, slots, stacked = self.slabs.workers[0]
         if self.packed:
             self.advance = engine.kernel()
@@ -252,6 +253,9 @@ def _run(problem, algorithm, rounds, trials, seed, x_0, S, participation, names,
     if participation.cohort == "with" and algorithm.memory:
         raise InvalidInput(f"cohort 'with' replacement needs clients without memory; {algorithm.name} keeps state "
                            "per client, which would be updated twice")
+    if algorithm.everyone and (S != problem.N or participation.cohort == "with"):
+        raise InvalidInput(f"{algorithm.name} ({algorithm.cites}) hears from every client in every round, so S must be "
+                           f"{problem.N} without replacement; got S={S}, cohort {participation.cohort!r}")
     hyper = algorithm.resolve(given, max(rounds, 1))
     if algorithm.check is not None:
         algorithm.check(hyper[0], problem.N, S)
@@ -309,7 +313,7 @@ def _run(problem, algorithm, rounds, trials, seed, x_0, S, participation, names,
                                                   problem.N)
                 part = np.full((trials, R, engine.COLUMNS), np.nan)
                 steps = NO_PATH if path is None else np.empty((trials, R, problem.d))
-                shares = participation.shares(machine.problem.weights, done, R)
+                shares = participation.shares(machine.trained.weights, done, R)
                 saved = machine.slabs.copy() if R == 1 else None
                 common = (handles[done:done + R], cohort, work, server_work[done:done + R], shares, kind, NO_TABLE,
                           seed, first_trial, first_round + done, part, steps)
