@@ -5,6 +5,7 @@ import pkgutil
 from functools import cache
 from pathlib import Path
 
+from fedtheory import problems
 from fedtheory.algorithm import Algorithm
 from fedtheory.errors import InvalidInput, show
 
@@ -39,19 +40,13 @@ def algorithm(name):
     return found[name]
 
 
-@cache
 def problem_makers():
     """name -> function that makes a problem, over every file of problems/."""
-    found = {}
-    for name in _files("problems"):
-        module = importlib.import_module(f"fedtheory.problems.{name}")
-        found.update({maker.__name__: maker for maker in getattr(module, "MAKERS", ())})
-    return found
+    return problems.makers()
 
 
 def examples():
     """(name, problem) for every small problem the files offer to the contract tests."""
-    for name in _files("problems"):
-        module = importlib.import_module(f"fedtheory.problems.{name}")
+    for name, module in problems.modules().items():
         for label, problem in getattr(module, "examples", dict)().items():
             yield f"{name}.{label}", problem

@@ -1,0 +1,60 @@
+"""Imports point one way: each room may import only from rooms below it (or its own)."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+# From the bottom; rooms of one line do not import each other.
+LEVELS = (
+    {"errors"}, {"jit", "enclosure"}, {"rng"}, {"metrics"}, {"problem", "algorithm", "claim"}, {"symbols", "engine"},
+    {"problems", "participation", "algorithms", "data"}, {"claims"}, {"discover"}, {"running"},
+    {"checks", "conformance"}, {"ledger", "package", "spec"}, {"cli"}, {"verify", "figures"},
+)
+LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
+
+
+def room(module):
+    """The room of a dotted module name of this project, or None for anything else."""
+    parts = module.split(".")
+    if parts[0] in ("verify", "figures"):
+        return parts[0]
+    return parts[1] if parts[0] == "fedtheory" and len(parts) > 1 else None
+
+
+def imports(source):
+    """Dotted names that a file imports, wherever in it."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def upward(name, source):
+    """Imports of a file that point up or sideways."""
+    own = room(name)
+    return [other for other in imports(source)
+            if room(other) in LEVEL and room(other) != own and LEVEL[room(other)] >= LEVEL[own]]
+
+
+def files():
+    for top in ("fedtheory", "verify", "figures"):
+        for path in sorted((ROOT / top).rglob("*.py")):
+            name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+            if name != "fedtheory":    # the package's face imports lazily from everywhere
+                yield name, path
+
+
+@pytest.mark.parametrize("name, path", list(files()), ids=lambda v: v if isinstance(v, str) else "")
+def test_imports_point_down(name, path):
+    assert room(name) in LEVEL, f"{name} is in no room; give its file a place in LEVELS"
+    assert not upward(name, path.read_text())
+
+
+def test_an_upward_import_is_seen():
+    assert upward("fedtheory.rng", "def f():\n    from fedtheory.engine import advance\n") \
+        == ["fedtheory.engine", "fedtheory.engine.advance"]
+    assert upward("fedtheory.engine", "from fedtheory import jit, running") == ["fedtheory.running"]
