@@ -281,6 +281,7 @@ def _loader(of):
     return load
 
 
+@cache    # reading machine code back takes milliseconds, and property tests build thousands of runs
 def erase(kernel, returns, arguments):
     """`kernel` behind a signature without its tuples: each packed type in `arguments` becomes an address.
 
