@@ -41,24 +41,30 @@ def mean_of_cohort(state, cohort, work, p, y, local, h):
 
 
 @jit
-def aggregate(state, cohort, work, p, y, local, h):
-    """Three readings that agree when p_i = 1/N: N p_i / S is unbiased for F under uniform cohorts;
-    1 / S is FSL's line 8; p_i / sum_cohort p is McMahan's, by sample counts."""
-    x, change = state.x, np.zeros(state.x.size)
+def sum_changes(x, cohort, p, y, weighting, change):
+    """The cohort's changes, added up. Three readings that agree when p_i = 1/N: the factor N p_i makes
+    the mean over a uniform cohort unbiased for F; 1 is FSL's line 8; S p_i / sum_cohort p is McMahan's,
+    by sample counts."""
     S, N = cohort.size, p.size - 1
     total = 0.0
     for s in range(S):
         total += p[cohort[s]]
     for s in range(S):
-        share = N * p[cohort[s]] / S
-        if h.weighting == 1:
-            share = 1.0 / S
-        elif h.weighting == 2:
-            share = p[cohort[s]] / total if total > 0.0 else 0.0    # a cohort of weightless clients: no move
+        factor = N * p[cohort[s]]
+        if weighting == 1:
+            factor = 1.0
+        elif weighting == 2:
+            factor = S * p[cohort[s]] / total if total > 0.0 else 0.0    # a cohort of weightless clients: no move
         for j in range(x.size):
-            change[j] += share * (y[s, j] - x[j])
+            change[j] += factor * (y[s, j] - x[j])
+
+
+@jit
+def aggregate(state, cohort, work, p, y, local, h):
+    x, change = state.x, np.zeros(state.x.size)
+    sum_changes(x, cohort, p, y, h.weighting, change)
     for j in range(x.size):
-        x[j] += h.eta_g * change[j]
+        x[j] += h.eta_g * change[j] / cohort.size
 
 
 ALGORITHM = Algorithm("fedavg", "McMahan et al. 2017, algorithm 1", Hyper, init, local_sgd_step, aggregate,

@@ -30,6 +30,15 @@ class Work:
             refuse("work", f"must give each client probabilities of 0..{E} steps that sum to 1", pmf.sum(axis=1))
         return pmf / pmf.sum(axis=1, keepdims=True)
 
+    def ladder(self, N, E):
+        """Cumulative probabilities; exactly 1 from each client's last possible s on, whatever was rounded."""
+        pmf = self.table(N, E)
+        return np.where(np.cumsum(pmf[:, ::-1], axis=1)[:, ::-1] - pmf > 0, np.cumsum(pmf, axis=1), 1.0)
+
+
+def _is_integer(value):
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
 
 def steps(s):
     """Every client does s steps, or client i does s[i - 1]."""
@@ -89,17 +98,19 @@ class Participation:
     def check(self, N, S):
         if self.cohort not in COHORTS:
             refuse("cohort", f"must be one of {', '.join(COHORTS)}", self.cohort)
-        if not isinstance(S, (int, np.integer)) or S < 1 or (S > N and self.cohort != "with"):
+        if not _is_integer(S) or S < 1 or (S > N and self.cohort != "with"):
             refuse("S", f"must be an integer 1..{N}, the number of clients", S)
         if self.cohort == "full" and S != N:
             refuse("S", f"must be {N} in a full cohort", S)
         seen = set()
         for event in (*self.arrivals, *self.departures):
             kind = type(event).__name__
-            if not 1 <= event.client <= N:
+            if not _is_integer(event.client) or not 1 <= event.client <= N:
                 refuse(kind, f"needs a client 1..{N}", event.client)
-            if event.round < 0:
-                refuse(kind, "needs a round >= 0", event.round)
+            if not _is_integer(event.round) or event.round < 0:
+                refuse(kind, "needs an integer round >= 0", event.round)
+            if not 0 <= getattr(event, "boost", 0.0) < np.inf:
+                refuse(kind, "needs a finite boost >= 0", event.boost)
             if (kind, event.client) in seen:
                 refuse(kind, "may name a client once", event.client)
             seen.add((kind, event.client))
@@ -108,11 +119,19 @@ class Participation:
                 if come.client == gone.client and gone.round <= come.round:
                     refuse("Departure", f"of client {gone.client} must come after its arrival at {come.round}",
                            gone.round)
+        for t in self.shifts:
+            if not self.members(t, N).any():
+                refuse("arrivals and departures", f"must leave the objective a client in round {t}", N)
 
     @property
     def shifts(self):
         """Rounds at which something changes, the first round among them."""
         return sorted({0} | {event.round for event in (*self.arrivals, *self.departures)})
+
+    @property
+    def restarts(self):
+        """Rounds at which the objective shifts: arrivals, and departures that are excluded."""
+        return sorted({event.round for event in (*self.arrivals, *self.departures) if getattr(event, "exclude", True)})
 
     def active(self, t, N):
         """Which of clients 0..N may work in round t (0, the server, is not counted)."""
@@ -146,18 +165,23 @@ class Participation:
         """Cohorts and work of some rounds: two (trials, rounds, S) arrays. E (rounds,) is full work."""
         cohort = np.empty((len(trials), rounds, S), dtype=np.int64)
         work = np.empty_like(cohort)
-        here = self.active(first, N)
-        top = int(E.max(initial=0))
-        ladder = np.ones((1, 1)) if self.work is None else np.cumsum(self.work.table(N, top), axis=1)
-        ladder[:, -1] = 1.0
-        _draw(np.uint64(seed), np.asarray(trials, dtype=np.int64), first, COHORTS[self.cohort], N, here, ladder,
-              np.ascontiguousarray(E, dtype=np.int64), cohort, work)
+        E = np.ascontiguousarray(E, dtype=np.int64)
+        here = np.empty((rounds, N + 1), dtype=bool)
+        for t in [first, *(t for t in self.shifts if first < t < first + rounds)]:
+            here[t - first:] = self.active(t, N)
+        tops, which = (E[:0], np.zeros_like(E)) if self.work is None else np.unique(E, return_inverse=True)
+        ladders = np.ones((max(1, tops.size), N, tops.max(initial=0) + 1))
+        for ladder, top in zip(ladders, tops):    # one for each number of steps asked, whatever the chunk holds
+            if top > 0:
+                ladder[:, :top + 1] = self.work.ladder(N, top)
+        _draw(np.uint64(seed), np.asarray(trials, dtype=np.int64), first, COHORTS[self.cohort], N, here,
+              self.work is not None, ladders, which, E, cohort, work)
         return cohort, work
 
 
 @jit
-def _draw(seed, trials, first, mode, N, here, ladder, E, cohort, work):
-    """`ladder` holds cumulative probabilities of s = 0, 1, ..; one column means full work."""
+def _draw(seed, trials, first, mode, N, here, partial, ladders, which, E, cohort, work):
+    """ladders[which[r], i - 1] holds client i's cumulative probabilities of s = 0, 1, .. in round r."""
     deck = np.arange(1, N + 1)
     S = cohort.shape[2]
     for a in range(trials.size):
@@ -173,13 +197,29 @@ def _draw(seed, trials, first, mode, N, here, ladder, E, cohort, work):
                     cohort[a, r, s] = 1 + rng.below(key, 0, 0, rng.COHORT, s, N)
             for s in range(S):
                 i = cohort[a, r, s]
-                if not here[i]:
+                if not here[r, i] or E[r] == 0:
                     work[a, r, s] = 0
-                elif ladder.shape[1] == 1:
+                elif not partial:
                     work[a, r, s] = E[r]
                 else:
                     u = rng.uniform(key, i, 0, rng.WORK, 0)
                     steps = 0
-                    while u >= ladder[(i - 1) % ladder.shape[0], steps]:
+                    while u >= ladders[which[r], i - 1, steps]:
                         steps += 1
                     work[a, r, s] = steps
+
+
+def staircase(eta_0, rounds, shifts=(), offset=1.0):
+    """The learning rates eta_0 / tau of flex, one a round, restarting where the objective shifts.
+
+    In round t it is eta_0 / (t - t_0 + offset), where t_0 is the last of `shifts` so far, 0 at first
+    (`Participation.restarts` lists them). offset = 1 is section 5.1, whose rounds count from 1, and corollary
+    3.2.1's restart; theorem 3.1's rate is eta_0 = 16 / (mu E[sum_k p^k_tau s^k_tau]) with offset gamma / E.
+    """
+    if not offset > 0:
+        refuse("offset", "must be > 0", offset)
+    t = np.arange(rounds)
+    begun = np.zeros(rounds)
+    for shift in sorted(shifts):
+        begun[t >= shift] = shift
+    return eta_0 / (t - begun + offset)

@@ -1,0 +1,23 @@
+"""Data sharing with server learning, DSL (FSL short paper, section III): the round of FSL on the shared problem."""
+
+from typing import NamedTuple
+
+from fedtheory.algorithm import Algorithm, choice, count, nonnegative
+from fedtheory.algorithms import data_sharing, fedavg, fsl
+
+
+class Hyper(NamedTuple):
+    eta_l: float = nonnegative("step size of a client")
+    eta_g: float = nonnegative("aggregation step", 1.0)
+    eta_0: float = nonnegative("step size of the server, before its weight gamma")
+    gamma: float = nonnegative("weight of the server's own learning", 1.0)
+    K: int = count("local steps of a client", 1)
+    K_0: int = count("local steps of the server", 1)
+    weighting: int = choice("what each client of the cohort counts", "unbiased", "plain", "samples")
+    ratio: float = data_sharing.RATIO
+
+
+ALGORITHM = Algorithm("dsl", "FSL short paper, section III", Hyper, fedavg.init, fedavg.local_sgd_step,
+                      fedavg.aggregate, server_step=fsl.server_step, server_steps="K_0", server=True,
+                      transform=data_sharing.transform,
+                      meaning="DSL: clients hold the server's data, and the server learns on it too")

@@ -1,0 +1,59 @@
+"""FedDyn (Acar et al. 2021, algorithm 1): each client's loss gains a linear and a quadratic term, renewed every round.
+
+Client i minimises f_i(y) - <h_i, y> + (alpha/2) ||y - x||^2 and h_i, which starts at 0, follows its gradient
+at the minimiser. The paper assumes the exact minimiser; here it takes K SGD steps from x, as in the
+paper's experiments, and the updates of h_i and h are the listing's. The paper has F = (1/N) sum f_i and
+h the mean of h_i; here a client's change counts N p_i and h = sum p_i h_i, which is the listing where
+p_i = 1/N, so that fixed points are stationary points of F under any weights.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fedtheory.algorithm import Algorithm, count, nonnegative, positive
+from fedtheory.algorithms.scaffold import weigh_memory
+from fedtheory.jit import jit
+
+
+class Hyper(NamedTuple):
+    eta_l: float = nonnegative("step size of a client")
+    alpha: float = positive("weight of the quadratic term")
+    K: int = count("local steps of a client", 1)
+
+
+class State(NamedTuple):
+    x: np.ndarray      # (d,) server point
+    h: np.ndarray      # (d,)
+    h_i: np.ndarray    # (N + 1, d) clients' gradients at their last points; row 0 is not used
+    p: np.ndarray      # (N + 1,) the weights that h was made with
+
+
+def init(x_0, N, layers, h):
+    return State(x_0.copy(), np.zeros_like(x_0), np.zeros((N + 1, len(x_0))), np.zeros(N + 1))
+
+
+@jit
+def local_step(state, i, k, y, g, local, h):
+    for j in range(y.size):
+        y[j] -= h.eta_l * (g[j] - state.h_i[i, j] + h.alpha * (y[j] - state.x[j]))
+
+
+@jit
+def aggregate(state, cohort, work, p, y, local, h):
+    x, h_i, change = state.x, state.h_i, np.zeros(state.x.size)
+    S, N = cohort.size, p.size - 1
+    for s in range(S):
+        i = cohort[s]
+        for j in range(x.size):
+            gap = y[s, j] - x[j]
+            change[j] += N * p[i] * gap
+            h_i[i, j] -= h.alpha * gap
+            state.h[j] -= h.alpha * p[i] * gap    # h - (alpha/N) sum_S (y_i - x)
+    weigh_memory(p, state.p, h_i, state.h)
+    for j in range(x.size):
+        x[j] += change[j] / S - state.h[j] / h.alpha    # mean_S y_i - h / alpha
+
+
+ALGORITHM = Algorithm("feddyn", "Acar et al. 2021, algorithm 1", Hyper, init, local_step, aggregate, memory=True,
+                      meaning="dynamic regularisation aligns the clients' stationary points with F's")

@@ -1,0 +1,43 @@
+"""FedSGD (McMahan et al. 2017, section 2): each client of the cohort sends one gradient at x, the server takes one step.
+
+It is FedAvg with one local step; `eta` is its only step size.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fedtheory.algorithm import Algorithm, choice, nonnegative
+from fedtheory.algorithms.fedavg import sum_changes
+from fedtheory.jit import jit
+
+
+class Hyper(NamedTuple):
+    eta: float = nonnegative("step size")
+    weighting: int = choice("what each client of the cohort counts", "unbiased", "plain", "samples")
+
+
+class State(NamedTuple):
+    x: np.ndarray    # (d,) server point
+
+
+def init(x_0, N, layers, h):
+    return State(x_0.copy())
+
+
+@jit
+def local_step(state, i, k, y, g, local, h):
+    for j in range(y.size):
+        y[j] -= h.eta * g[j]
+
+
+@jit
+def aggregate(state, cohort, work, p, y, local, h):
+    x, change = state.x, np.zeros(state.x.size)
+    sum_changes(x, cohort, p, y, h.weighting, change)
+    for j in range(x.size):
+        x[j] += change[j] / cohort.size
+
+
+ALGORITHM = Algorithm("fedsgd", "McMahan et al. 2017, FedSGD", Hyper, init, local_step, aggregate, steps=1,
+                      meaning="one gradient a client, one step")

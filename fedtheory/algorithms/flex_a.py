@@ -1,0 +1,27 @@
+"""Scheme A of flexible participation (flex, section 4.1): only devices that complete all E steps count."""
+
+import numpy as np
+
+from fedtheory.algorithms._flex import add_changes, scheme
+from fedtheory.jit import jit
+
+
+@jit
+def aggregate(state, cohort, work, p, y, local, h):
+    """p_tau^k = (N p^k / K_tau) q_tau^k. Devices that F does not include are in neither N nor K_tau."""
+    q = np.zeros(cohort.size)
+    N, K_tau = 0, 0
+    for s in range(cohort.size):
+        if p[cohort[s]] > 0.0:
+            N += 1
+            if work[s] == h.E:
+                K_tau += 1
+                q[s] = p[cohort[s]]
+    if K_tau == 0:
+        return    # the round is discarded
+    for s in range(q.size):
+        q[s] *= N / K_tau
+    add_changes(state.x, q, y)
+
+
+ALGORITHM = scheme("flex_a", aggregate, "FedAvg that drops incomplete work")

@@ -1,0 +1,98 @@
+"""SCAFFOLD (Karimireddy et al. 2020, algorithm 1): control variates c_i correct each client's drift.
+
+The paper has f = (1/N) sum f_i and c the plain mean of c_i. Here F = sum p_i f_i: the cohort's changes
+count N p_i / S and c = sum p_i c_i throughout, which is the listing where p_i = 1/N. A client that did
+s < K of its steps divides by s in option II (its variate is the mean gradient along its path), and keeps
+its variate where s = 0.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fedtheory.algorithm import Algorithm, choice, count, nonnegative, positive
+from fedtheory.jit import jit
+
+
+class Hyper(NamedTuple):
+    eta_l: float = positive("step size of a client")
+    eta_g: float = nonnegative("aggregation step", 1.0)
+    K: int = count("local steps of a client", 1)
+    option: int = choice("how c_i is renewed: II, the mean gradient of the local steps; I, a fresh gradient at x",
+                         "II", "I")
+
+
+class State(NamedTuple):
+    x: np.ndarray      # (d,) server point
+    c: np.ndarray      # (d,) server variate
+    c_i: np.ndarray    # (N + 1, d) clients' variates; row 0 is not used
+    p: np.ndarray      # (N + 1,) the weights that c was made with
+
+
+class Local(NamedTuple):
+    c_plus: np.ndarray    # (d,) the client's next variate
+
+
+def init(x_0, N, layers, h):
+    return State(x_0.copy(), np.zeros_like(x_0), np.zeros((N + 1, len(x_0))), np.zeros(N + 1))
+
+
+def local(d, layers, h):
+    return Local(np.zeros(d))
+
+
+@jit
+def local_start(state, i, y, g, local, h):
+    for j in range(y.size):
+        y[j] = state.x[j]
+        if h.option == 1:
+            local.c_plus[j] = g[j]    # line 12, option I; g was drawn apart from those of the steps
+
+
+@jit
+def local_step(state, i, k, y, g, local, h):
+    for j in range(y.size):
+        y[j] -= h.eta_l * (g[j] - state.c_i[i, j] + state.c[j])    # line 10
+
+
+@jit
+def local_end(state, i, s, y, local, h):
+    for j in range(y.size):
+        if s == 0:
+            local.c_plus[j] = state.c_i[i, j]
+        elif h.option == 0:    # line 12, option II
+            local.c_plus[j] = state.c_i[i, j] - state.c[j] + (state.x[j] - y[j]) / (s * h.eta_l)
+
+
+@jit
+def weigh_memory(p, known, memory, mean):
+    """mean = sum_i p_i memory_i anew where the weights have shifted since they were `known`."""
+    same = True
+    for i in range(p.size):
+        same = same and p[i] == known[i]
+        known[i] = p[i]
+    if not same:
+        for j in range(mean.size):
+            mean[j] = 0.0
+            for i in range(1, p.size):
+                mean[j] += p[i] * memory[i, j]
+
+
+@jit
+def aggregate(state, cohort, work, p, y, local, h):
+    x, c, c_i, change = state.x, state.c, state.c_i, np.zeros(state.x.size)
+    S, N = cohort.size, p.size - 1
+    for s in range(S):
+        i = cohort[s]
+        for j in range(x.size):
+            change[j] += N * p[i] * (y[s, j] - x[j])
+            c[j] += p[i] * (local.c_plus[s, j] - c_i[i, j])    # line 17: c + (S/N) mean of the changes
+            c_i[i, j] = local.c_plus[s, j]
+    for j in range(x.size):
+        x[j] += h.eta_g * change[j] / S
+    weigh_memory(p, state.p, c_i, c)
+
+
+ALGORITHM = Algorithm("scaffold", "Karimireddy et al. 2020, algorithm 1", Hyper, init, local_step, aggregate,
+                      local_start=local_start, local_end=local_end, local=local, client_grad=lambda h: h.option == 1,
+                      memory=True, meaning="control variates against client drift")
