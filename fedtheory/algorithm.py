@@ -15,6 +15,7 @@ One round, as the engine runs it (only `local_step` and `aggregate` are required
 client holds during a round; in `aggregate` its fields carry the cohort as leading axis.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Callable, NamedTuple
 
@@ -65,6 +66,29 @@ class Field(NamedTuple):
         if self.integer:
             values = values.astype(np.int64)
         return values if values.ndim else values.item()
+
+
+class Schedule(Sequence):
+    """Hyper-parameters of each round, as tuples; what does not change is stored once."""
+
+    def __init__(self, Hyper, columns, rounds):
+        self.Hyper, self.columns, self.rounds = Hyper, columns, rounds
+        self.constant = not any(np.ndim(column) for column in columns)
+
+    def __len__(self):
+        return self.rounds
+
+    def __getitem__(self, t):
+        if isinstance(t, slice):
+            return [self[n] for n in range(*t.indices(self.rounds))]
+        if not -self.rounds <= t < self.rounds:
+            raise IndexError(t)
+        return self.Hyper(*(column[t].item() if np.ndim(column) else column for column in self.columns))
+
+    def begins_like(self, other, rounds):
+        """Whether both agree on the first rounds."""
+        pick = lambda column: column[:rounds] if np.ndim(column) else column
+        return all(np.all(pick(a) == pick(b)) for a, b in zip(self.columns, other.columns))
 
 
 def positive(meaning, default=None):
@@ -136,7 +160,7 @@ def _roles(state, local, locals_, hyper):
 ROLES = ("begin", "local_start", "local_step", "local_end", "aggregate", "server_step", "end")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Algorithm:
     name: str
     cites: str
@@ -167,7 +191,7 @@ class Algorithm:
         return dict(self.Hyper._field_defaults)
 
     def resolve(self, given, rounds):
-        """Hyper-parameters, one tuple a round; refuses what is unknown, missing, or out of range."""
+        """The schedule of hyper-parameters; refuses what is unknown, missing, or out of range."""
         fields = self.hyper
         for name in given:
             if name not in fields:
@@ -181,9 +205,8 @@ class Algorithm:
             value = field.check(name, value)
             if np.ndim(value) and len(value) < rounds:
                 refuse(name, f"as a schedule must have a value for each of {rounds} rounds", np.shape(value))
-            columns.append(value if np.ndim(value) else [value] * rounds)
-        as_python = lambda v: v.item() if isinstance(v, np.generic) else v
-        return [self.Hyper(*map(as_python, row)) for row in zip(*columns)] if rounds else []
+            columns.append(value)
+        return Schedule(self.Hyper, columns, rounds)
 
     def number(self, which, h):
         """Local steps (`which` = self.steps) or server steps of a round."""

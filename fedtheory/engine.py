@@ -5,9 +5,12 @@
 share nothing but read-only data and a stop flag, so any number of threads gives the same bits.
 """
 
+import warnings
+from functools import cache
 from types import FunctionType
 
 import numpy as np
+from numba.core.errors import NumbaExperimentalFeatureWarning
 
 from fedtheory import jit, metrics, rng
 from fedtheory.problem import GAUSSIAN, IMPULSE, MINIBATCH, RADEMACHER, ROWS, SPHERE, TABLE
@@ -136,6 +139,72 @@ def finite(x):
     return good
 
 
+@jit.jit
+def work_slots(grad, batch, data, local_start, local_step, local_end, state, local, h, asks, x, y, cohort, work,
+               sigma, batch_size, sizes, replacement, kind, table, key, ordinal, low, high, wanted, drift, deck, rows,
+               g, noise, stop):
+    """Local work of cohort slots low .. high - 1 (FSL, lines 5-7): each writes only what is its client's own."""
+    for s in range(low, high):
+        i, y_s, l_s = cohort[s], y[s], local[s]
+        if asks & CLIENT_GRAD:
+            stochastic_gradient(grad, batch, data, i, x, kind, sigma, batch_size, sizes, replacement,
+                                key, rng.START, ordinal, table, deck, rows, g, noise)
+            ordinal += 1
+        local_start(state, i, y_s, g, l_s, h)
+        drift[s] = 0.0
+        for k in range(work[s]):
+            if stop[0] != 0:
+                return
+            if wanted & DRIFT:
+                drift[s] += square_gap(y_s, x)
+            stochastic_gradient(grad, batch, data, i, y_s, kind, sigma, batch_size, sizes, replacement,
+                                key, k, ordinal, table, deck, rows, g, noise)
+            ordinal += 1
+            local_step(state, i, k, y_s, g, l_s, h)
+        local_end(state, i, work[s], y_s, l_s, h)
+
+
+@jit.jit
+def open_round(grad, batch, data, begin, state, h, asks, x, t, sigma, batch_size, sizes, replacement, kind, table, key,
+               deck, rows, g, noise):
+    if asks & SERVER_GRAD:
+        stochastic_gradient(grad, batch, data, THE_SERVER, x, kind, sigma, batch_size, sizes, replacement,
+                            key, rng.START, THE_SERVER, table, deck, rows, g, noise)
+    begin(state, t, g, h)
+
+
+@jit.jit
+def close_round(grad, batch, data, objective, true_grad, true_loss, true_data, aggregate, server_step, end,
+                state, locals_, h, asks, x, w, y, before, cohort, work, server_work, shares, p, sigma, batch_size,
+                sizes, replacement, kind, table, key, ordinal, x_star, wanted, row, drift, deck, rows, g, g_0, noise,
+                stop):
+    """Aggregation (lines 8-9), the server's steps (line 10), and the round's metrics; false if x is not finite."""
+    if wanted & DRIFT:
+        total, steps = 0.0, 0
+        for s in range(cohort.size):
+            total += drift[s]
+            steps += work[s]
+        row[8] = total / steps if steps > 0 else 0.0
+        row[9] = 0.0
+        copy(x, before)
+    aggregate(state, cohort, work, shares, y, locals_, h)
+    for k in range(server_work):
+        if stop[0] != 0:
+            return True
+        if wanted & DRIFT:
+            row[9] += square_gap(w, before) / server_work
+        stochastic_gradient(grad, batch, data, THE_SERVER, w, kind, sigma, batch_size, sizes, replacement,
+                            key, k, ordinal, table, deck, rows, g, noise)
+        ordinal += 1
+        server_step(state, k, g, h)
+    end(state, h)
+    if not finite(x):
+        fill(row, np.nan)
+        return False
+    measure(objective, true_grad, true_loss, true_data, p, x, x_star, wanted, row, g, g_0)
+    return True
+
+
 def advance(grad, batch, data, objective, true_grad, true_loss, true_data,
             begin, local_start, local_step, local_end, aggregate, server_step, end,
             state, local, locals_, hyper, asks, x, w, y,
@@ -149,7 +218,7 @@ def advance(grad, batch, data, objective, true_grad, true_loss, true_data,
     """
     d = x.shape[1]
     R, S = cohort.shape[1], cohort.shape[2]
-    g, g_0, noise = np.empty(d), np.empty(d), np.empty(d)
+    g, g_0, noise, before, drift = np.empty(d), np.empty(d), np.empty(d), np.empty(d), np.empty(S)
     most, largest = 0, 1
     for i in range(sizes.size):
         most = max(most, sizes[i])
@@ -158,8 +227,7 @@ def advance(grad, batch, data, objective, true_grad, true_loss, true_data,
     for i in range(most):
         deck[i] = i
     for trial in range(low, high):
-        x_t, w_t = x[trial], w[trial]
-        draws = table[trial % table.shape[0]]
+        x_t, w_t, draws = x[trial], w[trial], table[trial % table.shape[0]]
         for r in range(R):
             t = first_round + r
             if diverged[trial] >= 0:
@@ -167,93 +235,74 @@ def advance(grad, batch, data, objective, true_grad, true_loss, true_data,
                 continue
             key = np.uint64(rng.stream(seed, first_trial + trial, t))    # a bare int, where interpreted
             s_t, h = state[trial], hyper[r]
-            ordinal = np.int64(0)
-            if asks & SERVER_GRAD:
-                stochastic_gradient(grad, batch, data, THE_SERVER, x_t, kind, sigma, batch_size, sizes, replacement,
-                                    key, rng.START, ordinal, draws, deck, rows, g, noise)
-                ordinal += 1
-            begin(s_t, t, g, h)
-            drift = 0.0
-            steps = 0
-            if wanted & DRIFT:
-                copy(x_t, g_0)
+            open_round(grad, batch, data, begin, s_t, h, asks, x_t, t, sigma, batch_size, sizes, replacement, kind,
+                       draws, key, deck, rows, g, noise)
+            first = np.int64(asks & SERVER_GRAD)
+            work_slots(grad, batch, data, local_start, local_step, local_end, s_t, local, h, asks, x_t, y,
+                       cohort[trial, r], work[trial, r], sigma, batch_size, sizes, replacement, kind, draws, key,
+                       first, THE_SERVER, np.int64(S), wanted, drift, deck, rows, g, noise, stop)
             for s in range(S):
-                i = cohort[trial, r, s]
-                y_s, l_s = y[s], local[s]
-                if asks & CLIENT_GRAD:
-                    stochastic_gradient(grad, batch, data, i, x_t, kind, sigma, batch_size, sizes, replacement,
-                                        key, rng.START, ordinal, draws, deck, rows, g, noise)
-                    ordinal += 1
-                local_start(s_t, i, y_s, g, l_s, h)
-                for k in range(work[trial, r, s]):
-                    if stop[0] != 0:
-                        return
-                    if wanted & DRIFT:
-                        drift += square_gap(y_s, g_0)
-                        steps += 1
-                    stochastic_gradient(grad, batch, data, i, y_s, kind, sigma, batch_size, sizes, replacement,
-                                        key, k, ordinal, draws, deck, rows, g, noise)
-                    ordinal += 1
-                    local_step(s_t, i, k, y_s, g, l_s, h)
-                local_end(s_t, i, work[trial, r, s], y_s, l_s, h)
-            aggregate(s_t, cohort[trial, r], work[trial, r], shares[r], y, locals_, h)
-            if wanted & DRIFT:
-                record[trial, r, 8] = drift / steps if steps > 0 else 0.0
-                drift = 0.0
-            for k in range(server_work[r]):
-                if stop[0] != 0:
-                    return
-                if wanted & DRIFT:
-                    drift += square_gap(w_t, g_0)
-                stochastic_gradient(grad, batch, data, THE_SERVER, w_t, kind, sigma, batch_size, sizes, replacement,
-                                    key, k, ordinal, draws, deck, rows, g, noise)
-                ordinal += 1
-                server_step(s_t, k, g, h)
-            end(s_t, h)
-            if wanted & DRIFT:
-                record[trial, r, 9] = drift / server_work[r] if server_work[r] > 0 else 0.0
-            if finite(x_t):
-                measure(objective, true_grad, true_loss, true_data, p, x_t, x_star, wanted, record[trial, r], g, g_0)
-            else:
+                first += work[trial, r, s] + (asks & CLIENT_GRAD) // CLIENT_GRAD
+            if stop[0] == 0 and not close_round(
+                    grad, batch, data, objective, true_grad, true_loss, true_data, aggregate, server_step, end,
+                    s_t, locals_, h, asks, x_t, w_t, y, before, cohort[trial, r], work[trial, r], server_work[r],
+                    shares[r], p, sigma, batch_size, sizes, replacement, kind, draws, key, first, x_star, wanted,
+                    record[trial, r], drift, deck, rows, g, g_0, noise, stop):
                 diverged[trial] = t
-                fill(record[trial, r], np.nan)
+            if stop[0] != 0:
+                return
             if path.shape[1] > 0:
                 copy(x_t, path[trial, r])
 
 
-# The engine's own signature: function types for kernels, addresses for their tuples.
-def _signature():
-    t, i8, f8 = jit.types, jit.types.int64, jit.types.float64
-    V, M, I, A = jit.VECTOR, jit.MATRIX, jit.INTEGERS, jit.ADDRESS
-    F = lambda returns, *arguments: t.FunctionType(returns(*arguments))
-    grad, batch = F(t.void, A, i8, V, V), F(t.void, A, i8, I, V, V)
-    objective, loss = F(f8, A, V, V, V), F(f8, A, i8, V)
-    cube, counts = t.Array(f8, 3, "C"), t.Array(i8, 3, "C")
-    return t.void(grad, batch, A, objective, grad, loss, A,
-                  F(t.void, A, i8, V, A), F(t.void, A, i8, V, V, A, A), F(t.void, A, i8, i8, V, V, A, A),
-                  F(t.void, A, i8, i8, V, A, A), F(t.void, A, I, I, V, M, A, A), F(t.void, A, i8, V, A), F(t.void, A, A),
-                  I, I, A, I, i8, M, M, M,
-                  counts, counts, I, M, V, V, I, I, t.boolean, i8, cube,
-                  t.uint64, i8, i8, i8, i8, V, i8, cube, cube, I, I)
+# The engine's own signatures: function types for kernels, addresses for their tuples.
+_T, _I8, _F8 = jit.types, jit.types.int64, jit.types.float64
+_V, _M, _I, _A = jit.VECTOR, jit.MATRIX, jit.INTEGERS, jit.ADDRESS
+_CUBE, _COUNTS, _KEY, _FLAG = _T.Array(_F8, 3, "C"), _T.Array(_I8, 3, "C"), _T.uint64, _T.boolean
 
 
-_compiled = None
+def _function(returns, *arguments):
+    return _T.FunctionType(returns(*arguments))
 
 
-def kernel():
-    """`advance` as machine code; compiled, or read from the cache, on first use."""
-    global _compiled
-    if _compiled is None:
-        _compiled = jit.compile(advance)
-        if not jit.DISABLED:
-            _compiled.compile(_signature())
-            _compiled.disable_compile()    # or Numba would specialise it to each kernel it is given
-    return _compiled
+_GRAD, _BATCH = _function(_T.void, _A, _I8, _V, _V), _function(_T.void, _A, _I8, _I, _V, _V)
+_OBJECTIVE, _LOSS = _function(_F8, _A, _V, _V, _V), _function(_F8, _A, _I8, _V)
+_BEGIN = _function(_T.void, _A, _I8, _V, _A)
+_LOCAL = (_function(_T.void, _A, _I8, _V, _V, _A, _A), _function(_T.void, _A, _I8, _I8, _V, _V, _A, _A),
+          _function(_T.void, _A, _I8, _I8, _V, _A, _A))
+_CLOSE = (_function(_T.void, _A, _I, _I, _V, _M, _A, _A), _function(_T.void, _A, _I8, _V, _A),
+          _function(_T.void, _A, _A))
+_NOISE = (_V, _I, _I, _FLAG, _I8)
+_SIGNATURES = {
+    "advance": _T.void(_GRAD, _BATCH, _A, _OBJECTIVE, _GRAD, _LOSS, _A, _BEGIN, *_LOCAL, *_CLOSE,
+                       _I, _I, _A, _I, _I8, _M, _M, _M, _COUNTS, _COUNTS, _I, _M, _V, *_NOISE, _CUBE,
+                       _KEY, _I8, _I8, _I8, _I8, _V, _I8, _CUBE, _CUBE, _I, _I),
+    "open_round": _T.void(_GRAD, _BATCH, _A, _BEGIN, _A, _A, _I8, _V, _I8, *_NOISE, _M, _KEY, _I, _I, _V, _V),
+    "work_slots": _T.void(_GRAD, _BATCH, _A, *_LOCAL, _A, _I, _A, _I8, _V, _M, _I, _I, *_NOISE, _M, _KEY,
+                          _I8, _I8, _I8, _I8, _V, _I, _I, _V, _V, _I),
+    "close_round": _FLAG(_GRAD, _BATCH, _A, _OBJECTIVE, _GRAD, _LOSS, _A, *_CLOSE, _A, _A, _A, _I8, _V, _V, _M, _V,
+                         _I, _I, _I8, _V, _V, *_NOISE, _M, _KEY, _I8, _V, _I8, _V, _V, _I, _I, _V, _V, _V, _I),
+}
 
 
-def interpreted():
+@cache
+def kernel(name="advance"):
+    """One of the engine's loops as machine code; compiled, or read from the cache, on first use."""
+    compiled = jit.compile(jit.python(globals()[name]))
+    if not jit.DISABLED:
+        with warnings.catch_warnings():    # function types are old and stable, if still called experimental
+            warnings.simplefilter("ignore", NumbaExperimentalFeatureWarning)
+            compiled.compile(_SIGNATURES[name])
+        compiled.disable_compile()    # or Numba would specialise it to each kernel it is given
+    return compiled
+
+
+@cache
+def interpreted(name="advance"):
     """The same source for kernels that are not compiled: every helper that takes one runs as Python."""
     scope = dict(globals())
-    for name in ("add_noise", "sample_rows", "stochastic_gradient", "square_gap", "measure", "fill", "copy", "finite", "advance"):
-        scope[name] = FunctionType(jit.python(scope[name]).__code__, scope)
-    return scope["advance"]
+    for helper, value in globals().items():
+        if jit.compiled(value) and value.__module__ == __name__:
+            scope[helper] = FunctionType(jit.python(value).__code__, scope)
+    scope["advance"] = FunctionType(advance.__code__, scope)
+    return scope[name]

@@ -282,6 +282,7 @@ def _loader(of):
 
 
 @cache    # reading machine code back takes milliseconds, and property tests build thousands of runs
+@cache
 def erase(kernel, returns, arguments):
     """`kernel` behind a signature without its tuples: each packed type in `arguments` becomes an address.
 

@@ -100,7 +100,7 @@ class Kernels(NamedTuple):
         return all(jit.compiled(kernel) for kernel in self)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Problem:
     name: str
     data: tuple
