@@ -1,6 +1,8 @@
 """fedtheory puts the theory of federated optimisation to the test."""
 
 import os as _os
+import sys as _sys
+from types import ModuleType as _ModuleType
 
 # Two OpenBLAS copies with two threads each thrash on small matrices; the engine has its own threads.
 _os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -16,6 +18,7 @@ _LAZY = {
     "expected": ("fedtheory.checks.expected", "expected"),
     "metrics": ("fedtheory.metrics", None),
     "algorithm": ("fedtheory.discover", "algorithm"),
+    "claim": ("fedtheory.discover", "claim"),
     "problems": ("fedtheory.problems", None),
     "participation": ("fedtheory.participation", None),
     "errors": ("fedtheory.errors", None),
@@ -41,3 +44,14 @@ def __getattr__(name):
 
 def __dir__():
     return sorted([*globals(), *_LAZY])
+
+
+class _Face(_ModuleType):
+    """`ft.claim` is a function though the record's module is named alike: importing that leaves it so."""
+
+    def __setattr__(self, name, value):
+        if not (isinstance(value, _ModuleType) and _LAZY.get(name, (None, None))[1]):
+            super().__setattr__(name, value)
+
+
+_sys.modules[__name__].__class__ = _Face

@@ -50,3 +50,37 @@ def examples():
     for name, module in problems.modules().items():
         for label, problem in getattr(module, "examples", dict)().items():
             yield f"{name}.{label}", problem
+
+
+@cache
+def claims():
+    """Every Claim under claims/, in the order of papers and files."""
+    import fedtheory.claims as room    # SymPy is needed only here
+    found = []
+    for _, name, package in pkgutil.walk_packages(room.__path__, "fedtheory.claims."):
+        if not package and not name.rpartition(".")[2].startswith("_"):
+            module = importlib.import_module(name)
+            found += getattr(module, "CLAIMS", ()) or [getattr(module, "CLAIM")]
+    twice = {claim.id for claim in found if sum(claim.id == other.id for other in found) > 1}
+    if twice:
+        raise InvalidInput(f"two claims share an id: {', '.join(sorted(twice))}")
+    return tuple(found)
+
+
+def claim(name):
+    """The claim of an id; a record is returned as it is."""
+    from fedtheory.claim import Claim
+    if isinstance(name, Claim):
+        return name
+    if isinstance(name, str) and all(part.isidentifier() for part in name.split(".")):
+        path = Path(__file__).parent.joinpath("claims", *name.split(".")).with_suffix(".py")
+        if path.is_file():    # a file of its own: the others stay unread
+            record = getattr(importlib.import_module(f"fedtheory.claims.{name}"), "CLAIM", None)
+            if record is not None and record.id == name:
+                return record
+    for record in claims():
+        if record.id == name:
+            return record
+    near = [record.id for record in claims() if isinstance(name, str) and name.rpartition(".")[2] in record.id]
+    raise InvalidInput(f"claim must be an id of `fedtheory list claims`{', such as ' + ', '.join(near[:5]) if near else ''}; "
+                       f"got {show(name)}")

@@ -1,0 +1,1 @@
+"""Federated learning with server learning: the long paper, and what the short one adds."""

@@ -1,0 +1,151 @@
+"""Symbols of a paper: code name, domain, LaTeX, meaning, unit. Letters change meaning between papers.
+
+A unit is a pair of powers (of a point's unit, of a loss's unit): a gradient is (-1, 1), a step size (2, -1).
+"""
+
+from typing import NamedTuple
+
+import sympy
+from sympy.printing.str import StrPrinter
+
+PLAIN = (0, 0)
+POINT, LOSS = (1, 0), (0, 1)
+GRADIENT, SQ_GRADIENT = (-1, 1), (-2, 2)
+CURVATURE, STEP = (-2, 1), (2, -1)
+SQ_POINT = (2, 0)
+
+
+class _Plain(StrPrinter):
+    def _print_Piecewise(self, expr):
+        return ", else ".join(self._print(value) + ("" if when is sympy.true else f" if {plain(when)}")
+                              for value, when in expr.args)
+
+    def _print_Relational(self, expr):
+        return f"{self._print(expr.lhs)} {expr.rel_op.replace('==', '=')} {self._print(expr.rhs)}"
+
+    def _print_Min(self, expr):
+        return f"min({', '.join(map(self._print, expr.args))})"
+
+    def _print_Max(self, expr):
+        return f"max({', '.join(map(self._print, expr.args))})"
+
+
+def plain(expr):
+    """A formula for terminals and error messages: K_0 eta_0 <= 1/(4 L)."""
+    return _Plain().doprint(expr).replace("**", "^").replace("*", " ")
+
+
+class Measure(NamedTuple):
+    """How a symbol is read off a trajectory."""
+
+    metric: str             # a name of fedtheory.metrics, or of the proof quantities of its paper
+    at: str = "t"           # round: "t", "t+1", "0", "T", or "min" over t = 0..T-1, "mean" over them
+    average: str = ""       # "" (a number at x_t), "E_t" (over round t) or "E" (over everything)
+    minus: str = ""         # subtracted: "inf" for the infimum of the same quantity
+
+
+class Entry(NamedTuple):
+    symbol: sympy.Symbol
+    latex: str
+    meaning: str
+    unit: tuple = PLAIN
+    domain: str = "real"    # "positive", "nonnegative", "count" (integer >= 1), "real"
+    definition: sympy.Expr = None
+    measure: Measure = None
+
+    @property
+    def name(self):
+        return self.symbol.name
+
+
+DOMAINS = {
+    "positive": (dict(positive=True), "> 0"),
+    "nonnegative": (dict(nonnegative=True), ">= 0"),
+    "count": (dict(integer=True, positive=True), "is an integer >= 1"),
+    "real": (dict(real=True), "is a real number"),
+}
+
+
+def admits(domain, value):
+    """Whether a Fraction lies in a domain."""
+    return (domain == "real" or domain == "positive" and value > 0 or domain == "nonnegative" and value >= 0
+            or domain == "count" and value >= 1 and value.denominator == 1)
+
+
+class Table:
+    """The symbols of one paper, in order; `rules` hold between them by their meaning (S <= N)."""
+
+    def __init__(self, paper, entries=(), rules=(), whole=None):
+        self.paper, self.rules = paper, tuple(rules)
+        self.entries = {entry.name: entry for entry in entries}
+        self.whole = whole or self
+
+    def add(self, name, latex, meaning, unit=PLAIN, domain="real", definition=None, measure=None):
+        if name in self.entries:
+            raise ValueError(f"table {self.paper} has two symbols {name}")
+        symbol = sympy.Symbol(name, **DOMAINS[domain][0])
+        self.entries[name] = Entry(symbol, latex, meaning, unit, domain, definition, measure)
+        return symbol
+
+    def count(self, name, latex, meaning):
+        return self.add(name, latex, meaning, domain="count")
+
+    def positive(self, name, latex, meaning, unit=PLAIN):
+        return self.add(name, latex, meaning, unit, "positive")
+
+    def nonnegative(self, name, latex, meaning, unit=PLAIN):
+        return self.add(name, latex, meaning, unit, "nonnegative")
+
+    def real(self, name, latex, meaning, unit=PLAIN):
+        return self.add(name, latex, meaning, unit)
+
+    def define(self, name, latex, meaning, definition, unit=PLAIN, domain="nonnegative"):
+        """A derived symbol: evaluation expands it, LaTeX keeps the name."""
+        return self.add(name, latex, meaning, unit, domain, sympy.sympify(definition))
+
+    def measured(self, name, latex, meaning, unit, metric, at="t", average="", minus="", domain="real"):
+        return self.add(name, latex, meaning, unit, domain, measure=Measure(metric, at, average, minus))
+
+    def rule(self, *relations):
+        self.rules += relations
+
+    def only(self, symbols):
+        """The part a claim uses, definitions followed; the whole stays within reach."""
+        wanted, queue = set(), [s for s in symbols if s.name in self.entries]
+        while queue:
+            symbol = queue.pop()
+            if symbol.name not in wanted:
+                wanted.add(symbol.name)
+                definition = self.entries[symbol.name].definition
+                queue += [s for s in getattr(definition, "free_symbols", ()) if s.name in self.entries]
+        names = {name for name in wanted}
+        rules = [rule for rule in self.rules if {s.name for s in rule.free_symbols} <= names]
+        return Table(self.paper, [e for e in self.entries.values() if e.name in wanted], rules, self.whole)
+
+    def extended(self, entries):
+        """This table with entries added or redefined."""
+        return Table(self.paper, [*{**self.entries, **{e.name: e for e in entries}}.values()], self.rules)
+
+    def __getitem__(self, name):
+        return self.entries[name]
+
+    def __contains__(self, name):
+        return name in self.entries
+
+    def __iter__(self):
+        return iter(self.entries)
+
+    def __len__(self):
+        return len(self.entries)
+
+    def values(self):
+        return self.entries.values()
+
+    def items(self):
+        return self.entries.items()
+
+    def latex_names(self):
+        return {entry.symbol: entry.latex for entry in self.entries.values()}
+
+    def __repr__(self):
+        return "\n".join(f"{entry.name:16s}{entry.meaning}" for entry in self.entries.values())

@@ -1,0 +1,1 @@
+"""One table of symbols per paper; `TABLE` of each file is its record."""
