@@ -42,12 +42,12 @@ def algorithm(name):
 
 def problem_makers():
     """name -> function that makes a problem, over every file of problems/."""
-    return problems.makers()
+    return problems.MAKERS
 
 
 def examples():
     """(name, problem) for every small problem the files offer to the contract tests."""
-    for name, module in problems.modules().items():
+    for name, module in problems.MODULES.items():
         for label, problem in getattr(module, "examples", dict)().items():
             yield f"{name}.{label}", problem
 

@@ -2,26 +2,10 @@
 
 import importlib
 import pkgutil
-from functools import cache
 
-
-def modules():
-    """Every file of this folder, in order."""
-    names = sorted(name for _, name, _ in pkgutil.iter_modules(__path__) if not name.startswith("_"))
-    return {name: importlib.import_module(f"{__name__}.{name}") for name in names}
-
-
-@cache
-def makers():
-    """name -> function that makes a problem."""
-    return {maker.__name__: maker for module in modules().values() for maker in getattr(module, "MAKERS", ())}
-
-
-def __getattr__(name):
-    if name.startswith("_") or name not in makers():
-        raise AttributeError(f"no problem {name}; there are {', '.join(makers())}")
-    return makers()[name]
-
-
-def __dir__():
-    return sorted([*globals(), *makers()])
+# Every file of this folder, in order.
+MODULES = {name: importlib.import_module(f"{__name__}.{name}")
+           for name in sorted(name for _, name, _ in pkgutil.iter_modules(__path__) if not name.startswith("_"))}
+# name -> function that makes a problem. A file may bear its maker's name: the maker is what users mean.
+MAKERS = {maker.__name__: maker for module in MODULES.values() for maker in getattr(module, "MAKERS", ())}
+globals().update(MAKERS)
