@@ -1,0 +1,86 @@
+"""Fed-AMS: local AMSGrad with periodic averaging (Chen, Li and Li 2020; the baseline of lamb).
+
+Clients step with their own m and v under a shared v_hat, which stays fixed during a round and then
+grows to the mean of the clients' v, where that is larger. In Chen et al. each client keeps its m and v
+from round to round ("kept"; a client that rests keeps them too). In lamb's algorithm 1 without its
+layers, m starts a round at 0 and v at v_hat ("reset").
+The first v_hat is epsilon, so the first round's steps are alpha m / sqrt(epsilon): hence no default.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fedtheory.algorithm import Algorithm, choice, count, fraction, nonnegative, positive
+from fedtheory.algorithms._optimizers import copy, fill, mean, of_cohort
+from fedtheory.jit import jit
+
+
+class Hyper(NamedTuple):
+    alpha: float = nonnegative("step size of a client")
+    epsilon: float = positive("the first v_hat, which scales the first round's steps")._replace(fixed=True)
+    beta_1: float = fraction("decay of the first moment", 0.9)
+    beta_2: float = fraction("decay of the second moment", 0.999)
+    T: int = count("local steps of a client", 1)
+    moments: int = choice("a client's m and v between rounds", "kept", "reset")
+    weighting: int = choice("what a client counts: 1, or its weight p_i", "plain", "samples")
+
+
+class State(NamedTuple):
+    x: np.ndarray        # (d,) server point
+    v_hat: np.ndarray    # (d,) shared second moment
+    m: np.ndarray        # (N + 1, d) clients' moments where kept, else unused
+    v: np.ndarray        # (N + 1, d)
+
+
+class Local(NamedTuple):
+    m: np.ndarray        # (d,)
+    v: np.ndarray        # (d,)
+
+
+def init(x_0, N, layers, h):
+    d = x_0.size
+    rows = 1 if h.moments else N + 1
+    return State(x_0.copy(), np.full(d, h.epsilon), np.zeros((rows, d)), np.full((rows, d), h.epsilon))
+
+
+def local(d, layers, h):
+    return Local(np.zeros(d), np.zeros(d))
+
+
+@jit
+def local_start(state, i, y, g, local, h):
+    copy(state.x, y)
+    if h.moments == 0:
+        copy(state.m[i], local.m)
+        copy(state.v[i], local.v)
+    else:
+        fill(local.m, 0.0)
+        copy(state.v_hat, local.v)
+
+
+@jit
+def local_step(state, i, k, y, g, local, h):
+    m, v = local.m, local.v
+    for j in range(y.size):
+        m[j] = h.beta_1 * m[j] + (1.0 - h.beta_1) * g[j]
+        v[j] = h.beta_2 * v[j] + (1.0 - h.beta_2) * g[j] * g[j]
+        y[j] -= h.alpha * m[j] / np.sqrt(state.v_hat[j])
+
+
+@jit
+def aggregate(state, cohort, work, p, y, local, h):
+    share, v_hat, grown = of_cohort(cohort, p, h.weighting), state.v_hat, state.v_hat.copy()
+    mean(y, share, state.x)
+    mean(local.v, share, grown)
+    for j in range(v_hat.size):
+        v_hat[j] = max(v_hat[j], grown[j])
+    if h.moments == 0:
+        for s in range(cohort.size):
+            copy(local.m[s], state.m[cohort[s]])
+            copy(local.v[s], state.v[cohort[s]])
+
+
+ALGORITHM = Algorithm("fed_ams", "Chen, Li and Li 2020, local AMSGrad", Hyper, init, local_step, aggregate,
+                      local_start=local_start, local=local, steps="T", memory=True,
+                      meaning="local AMSGrad and averaging")

@@ -1,0 +1,83 @@
+"""Mixed FL by 1-way gradient transfer (mixed, algorithm 2).
+
+One gradient of f_c, taken at x^(t), joins every client gradient of the round. The server's steps are
+those of its optimiser alone. Readings as in parallel_training.py.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fedtheory.algorithm import Algorithm, choice, count, fraction, nonnegative, positive
+from fedtheory.algorithms._optimizers import copy, forget, optimizer, pull, shares, step
+from fedtheory.algorithms.parallel_training import weigh
+from fedtheory.jit import jit
+
+
+class Hyper(NamedTuple):
+    eta: float = nonnegative("step size of a client")
+    eta_s: float = nonnegative("step size of the server", 1.0)
+    K: int = count("local steps of a client", 1)
+    client_opt: int = optimizer("CLIENTOPT")
+    server_opt: int = optimizer("SERVEROPT")
+    beta_1: float = fraction("decay of momentum, and of Adam's first moment", 0.9)
+    beta_2: float = fraction("decay of Adam's second moment", 0.999)
+    epsilon: float = positive("what Adam adds to the root", 1e-8)
+    bias_correction: int = choice("whether Adam divides out the bias of its start at zero", "yes", "no")
+    weighting: int = choice("what a client counts, by its steps or its samples", "steps", "samples")
+
+
+class State(NamedTuple):
+    x: np.ndarray          # (d,) global model
+    g_c: np.ndarray        # (d,) augmenting gradient
+    u: np.ndarray          # (d,) what SERVEROPT is about to take for a gradient
+    m: np.ndarray          # (d,) memory of SERVEROPT
+    v: np.ndarray          # (d,)
+    powers: np.ndarray     # (2,)
+
+
+class Local(NamedTuple):
+    u: np.ndarray          # (d,) augmented gradient
+    m: np.ndarray          # (d,) memory of CLIENTOPT
+    v: np.ndarray          # (d,)
+    powers: np.ndarray     # (2,)
+
+
+def init(x_0, N, layers, h):
+    d = x_0.size
+    return State(x_0.copy(), np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(d), np.ones(2))
+
+
+def local(d, layers, h):
+    return Local(np.zeros(d), np.zeros(d), np.zeros(d), np.ones(2))
+
+
+@jit
+def begin(state, t, g, h):
+    copy(g, state.g_c)    # g_c at x^(t), for the whole round
+
+
+@jit
+def local_start(state, i, y, g, local, h):
+    copy(state.x, y)
+    forget(local.m, local.v, local.powers)
+
+
+@jit
+def local_step(state, i, k, y, g, local, h):
+    for j in range(y.size):
+        local.u[j] = g[j] + state.g_c[j]
+    step(h.client_opt, y, local.u, h.eta, local.m, local.v, local.powers, h.beta_1, h.beta_2, h.epsilon,
+         h.bias_correction == 0)
+
+
+@jit
+def aggregate(state, cohort, work, p, y, local, h):
+    pull(state.x, y, shares(weigh(cohort, work, p, h.weighting)), state.u)
+    step(h.server_opt, state.x, state.u, h.eta_s, state.m, state.v, state.powers, h.beta_1, h.beta_2, h.epsilon,
+         h.bias_correction == 0)
+
+
+ALGORITHM = Algorithm("one_way_gt", "mixed, algorithm 2", Hyper, init, local_step, aggregate, begin=begin,
+                      local_start=local_start, local=local, server_grad=True, server=True,
+                      meaning="clients add one gradient of the central loss to their own")

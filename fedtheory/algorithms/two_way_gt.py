@@ -1,0 +1,152 @@
+"""Mixed FL by 2-way gradient transfer (mixed, algorithm 1 with its purple lines).
+
+Parallel training in which each side adds the other's gradient of the round before. Readings, beside
+those of parallel_training.py:
+- g~_c and g~_f of the next round are to be average gradients of f_c and f_f over this round's steps
+  (A.2). The listing recovers them from deltas, which is right for SGD only, and divides Delta_c by eta,
+  the client's rate, although CENTRALOPT stepped with eta_c. `transfer` "gradients" averages the
+  gradients themselves, whatever the optimisers; "deltas" is (8)-(10) by the rate used, equal to it under
+  SGD; "listing" divides by eta. All three share their fixed points (the sum g~_c + g~_f vanishes there);
+  only the first two agree on the way where eta_c differs from eta.
+- The initial g~_c, g~_f are inputs of the listing: zero here. A first round with eta = eta_c = 0 (both
+  take schedules) moves nothing and leaves the exact gradients at x^(0), under "gradients".
+- A cohort that did no step, or a rate of zero under the other two words, carries no gradient: the last
+  ones stay.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fedtheory.algorithm import Algorithm, choice, count, fraction, nonnegative, positive
+from fedtheory.algorithms import parallel_training as pt
+from fedtheory.algorithms._optimizers import copy, fill, forget, optimizer, shares, step
+from fedtheory.algorithms.parallel_training import weigh
+from fedtheory.jit import jit
+
+GRADIENTS, DELTAS, LISTING = range(3)
+CENTRAL = pt.CENTRAL
+pt_aggregate, pt_end = pt.aggregate, pt.end
+
+
+class Hyper(NamedTuple):
+    eta: float = nonnegative("step size of a client")
+    eta_s: float = nonnegative("step size of the server", 1.0)
+    eta_c: float = nonnegative("step size of the central steps; eta eta_s puts both losses on one scale")
+    eta_m: float = nonnegative("step size of the merge", 1.0)
+    K: int = count("local steps of a client, and central steps", 1)
+    client_opt: int = optimizer("CLIENTOPT")
+    server_opt: int = optimizer("SERVEROPT")
+    central_opt: int = optimizer("CENTRALOPT")
+    merge_opt: int = optimizer("MERGEOPT")
+    beta_1: float = fraction("decay of momentum, and of Adam's first moment", 0.9)
+    beta_2: float = fraction("decay of Adam's second moment", 0.999)
+    epsilon: float = positive("what Adam adds to the root", 1e-8)
+    bias_correction: int = choice("whether Adam divides out the bias of its start at zero", "yes", "no")
+    central_memory: int = choice("CENTRALOPT's memory when a round ends", "reset", "kept")
+    weighting: int = choice("what a client counts, by its steps or its samples", "steps", "samples")
+    transfer: int = choice("where the transferred gradients come from", "gradients", "deltas", "listing")
+
+
+class State(NamedTuple):
+    x: np.ndarray          # (d,) global model
+    w: np.ndarray          # (d,) central model x_c
+    x_f: np.ndarray        # (d,) federated model
+    u: np.ndarray          # (d,) what an optimiser is about to take for a gradient
+    m: np.ndarray          # (3, d) memory of SERVEROPT, CENTRALOPT, MERGEOPT
+    v: np.ndarray          # (3, d)
+    powers: np.ndarray     # (3, 2)
+    g_c: np.ndarray        # (d,) augmenting centralized gradient, for clients
+    g_f: np.ndarray        # (d,) augmenting federated gradient, for the central steps
+    next_f: np.ndarray     # (d,) g_f of the next round: this round's central steps need the old one
+    total_c: np.ndarray    # (d,) sum of the round's central gradients
+
+
+class Local(NamedTuple):
+    m: np.ndarray          # (d,) memory of CLIENTOPT
+    v: np.ndarray          # (d,)
+    powers: np.ndarray     # (2,)
+    u: np.ndarray          # (d,) augmented gradient
+    total: np.ndarray      # (d,) sum of the round's gradients of the client's own loss
+
+
+def init(x_0, N, layers, h):
+    zeros = [np.zeros(x_0.size) for _ in range(4)]
+    return State(*pt.init(x_0, N, layers, h), *zeros)
+
+
+def local(d, layers, h):
+    return Local(*pt.local(d, layers, h), np.zeros(d), np.zeros(d))
+
+
+@jit
+def begin(state, t, g, h):
+    copy(state.x, state.w)    # x_c^(t,0) = x^(t)
+    fill(state.total_c, 0.0)
+    if h.central_memory == 0:
+        forget(state.m[CENTRAL], state.v[CENTRAL], state.powers[CENTRAL])
+
+
+@jit
+def local_start(state, i, y, g, local, h):
+    copy(state.x, y)
+    fill(local.total, 0.0)
+    forget(local.m, local.v, local.powers)
+
+
+@jit
+def local_step(state, i, k, y, g, local, h):
+    for j in range(y.size):
+        local.total[j] += g[j]
+        local.u[j] = g[j] + state.g_c[j]
+    step(h.client_opt, y, local.u, h.eta, local.m, local.v, local.powers, h.beta_1, h.beta_2, h.epsilon,
+         h.bias_correction == 0)
+
+
+@jit
+def aggregate(state, cohort, work, p, y, local, h):
+    pt_aggregate(state, cohort, work, p, y, local, h)
+    # (10): sum_i (gradients of i) / sum_i K_i, each client weighed as in the aggregation.
+    x, g_f = state.x, state.next_f
+    share = shares(weigh(cohort, work, p, h.weighting))
+    known = False
+    for s in range(cohort.size):
+        known = known or share[s] > 0.0 and (h.transfer == GRADIENTS or h.eta > 0.0)
+    if not known:
+        copy(state.g_f, g_f)
+        return
+    for j in range(x.size):
+        g_f[j] = 0.0 if h.transfer == GRADIENTS else -state.g_c[j]
+    for s in range(cohort.size):
+        if share[s] > 0.0:
+            for j in range(x.size):
+                if h.transfer == GRADIENTS:
+                    g_f[j] += share[s] * local.total[s, j] / work[s]
+                else:
+                    g_f[j] += share[s] * (x[j] - y[s, j]) / (h.eta * work[s])
+
+
+@jit
+def server_step(state, k, g, h):
+    for j in range(g.size):
+        state.total_c[j] += g[j]
+        state.u[j] = g[j] + state.g_f[j]
+    step(h.central_opt, state.w, state.u, h.eta_c, state.m[CENTRAL], state.v[CENTRAL], state.powers[CENTRAL],
+         h.beta_1, h.beta_2, h.epsilon, h.bias_correction == 0)
+
+
+@jit
+def end(state, h):
+    rate = h.eta if h.transfer == LISTING else h.eta_c
+    for j in range(state.x.size):
+        if h.transfer == GRADIENTS:
+            state.g_c[j] = state.total_c[j] / h.K
+        elif rate > 0.0:
+            state.g_c[j] = (state.x[j] - state.w[j]) / (rate * h.K) - state.g_f[j]
+    copy(state.next_f, state.g_f)
+    pt_end(state, h)
+
+
+ALGORITHM = Algorithm("two_way_gt", "mixed, algorithm 1", Hyper, init, local_step, aggregate, begin=begin,
+                      local_start=local_start, server_step=server_step, end=end, local=local, server_steps="K",
+                      server=True, meaning="parallel training in which each side adds the other's last gradient")
