@@ -40,8 +40,8 @@ def init(x_0, N, layers, h):
 
 @jit
 def aggregate(state, cohort, work, p, y, local, h):
-    v = np.full(d, 0.0 if h.bias_correction else h.tau**2)
-    return State(x_0.copy(), np.zeros(d), np.zeros(d), v, np.ones(2))
+    # the paper's Delta_t, negated: the step below descends
+    pull(state.x, y, of_cohort(cohort, p, h.weighting), state.u)
     step(ADAM, state.x, state.u, h.eta, state.m, state.v, state.powers, h.beta_1, h.beta_2, h.tau,
          h.bias_correction == 1)
 
