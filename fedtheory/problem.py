@@ -190,20 +190,29 @@ def weights_from(weights, N):
     if weights is None:
         p[1:] = 1.0 / N
         return p
-    weights = np.asarray(weights, dtype=np.float64)
-    if weights.shape != (N,) or not np.all(np.isfinite(weights)) or np.any(weights < 0) or weights.sum() <= 0:
-        refuse("weights", f"must be {N} nonnegative numbers with a positive sum", weights)
+    rule, given = f"must be {N} nonnegative numbers with a positive sum", weights
+    try:
+        weights = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        refuse("weights", rule, given)
+    if weights.shape != (N,) or not np.all(np.isfinite(weights)) or np.any(weights < 0) or not 0 < weights.sum() < np.inf:
+        refuse("weights", rule, given)
     p[1:] = weights / weights.sum()
     return p
 
 
 def noise_from(noise, sigma, sigma_0, N):
     """Noise kind and the (N + 1,) standard deviations of the server and the clients."""
-    if noise not in NOISES:
+    if not isinstance(noise, str) or noise not in NOISES:
         refuse("noise", f"must be one of {', '.join(NOISES)}", noise)
-    for name, value in (("sigma", sigma), ("sigma_0", sigma_0)):
-        if not np.all(np.isfinite(value)) or np.any(np.asarray(value) < 0):
-            refuse(name, "must be finite and nonnegative", value)
     sigmas = np.empty(N + 1)
-    sigmas[0], sigmas[1:] = sigma_0, sigma
+    for name, value, part in (("sigma", sigma, sigmas[1:]), ("sigma_0", sigma_0, sigmas[:1])):
+        try:
+            part[:] = value
+        except (TypeError, ValueError):    # no numbers, or not as many as there are clients
+            part[:] = np.nan
+        if not np.all(np.isfinite(part)) or np.any(part < 0):
+            refuse(name, "must be finite and nonnegative, one number" + (f" or {N}" if name == "sigma" else ""), value)
+        if noise == "none" and np.any(part > 0):
+            refuse(name, "must be 0 where noise is none", value)
     return noise, sigmas
