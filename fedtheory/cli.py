@@ -5,6 +5,7 @@ Exit 0: the answer was obtained. 1: a check that was asked to hold did not. 2: b
 
 import argparse
 import json
+import math
 import sys
 import time
 from pathlib import Path
@@ -24,6 +25,15 @@ def _progress(stream=sys.stderr):
             stream.write(f"\r{done}/{total} rounds, {seconds:.1f} s, {left:.0f} s left\033[K" + "\n" * (done == total))
             stream.flush()
     return show
+
+
+def _finite(value):
+    """JSON has no NaN and no infinity: they become null."""
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 # ---------------------------------------------------------------- commands
@@ -100,7 +110,7 @@ def main(argv=None):
     except (InvalidInput, FedtheoryError) as error:
         print(f"fedtheory: {error}", file=sys.stderr)
         return 2
-    print(json.dumps(data, allow_nan=False, indent=2) if arguments.json else text)
+    print(json.dumps(_finite(data), allow_nan=False, indent=2) if arguments.json else text)
     return 0
 
 
