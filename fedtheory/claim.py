@@ -35,13 +35,15 @@ class Comparison(NamedTuple):
 
 
 class Same(NamedTuple):
-    """Two ways to run that give the same points: each an algorithm's name and what is fixed in it."""
+    """Two ways to run that give the same points: an algorithm with some fields fixed, and another, or a plain
+    function (problem, x_0, rounds, **shared) that returns the path. `shared` fields are free and equal in both."""
 
     one: str
     fixed: dict
-    other: str
+    other: object
     other_fixed: dict
-    shared: dict        # fixed field of `one` -> field or expression of `other`, where names differ
+    shared: tuple
+    clients: int = None    # N, where the equivalence needs it
 
 
 @dataclass(frozen=True, eq=False)
