@@ -214,6 +214,10 @@ def _in_package(function):
 def compile(function, identity=None, **options):
     """An njit dispatcher. Kernels of this package are cached on disk; a user's own are compiled in each
     process, because no digest of ours covers the files they may import."""
+    if identity is not None and not DISABLED:
+        # Closures and erased kernels share a name, and Numba tells them apart by a counter of the process: two
+        # that were compiled in different processes could meet under one symbol, and the linker would pick one.
+        function.__qualname__ += "_" + hashlib.sha256(repr(identity).encode()).hexdigest()[:20]
     dispatcher = numba.njit(**FLAGS, **options)(function)
     if DISABLED:
         return dispatcher
@@ -265,7 +269,11 @@ def pack(value):
 def typeof(value):
     """Numba's type of a tuple after `pack`: every array C-contiguous and writable."""
     if isinstance(value, tuple):
-        return types.NamedTuple([typeof(item) for item in value], type(value))
+        kind = type(value)
+        of = types.NamedTuple([typeof(item) for item in value], kind)
+        # The name goes into symbols and cache keys, and Numba's leaves out the module and the fields' names.
+        of.name = f"{kind.__module__}.{kind.__qualname__}({', '.join(map('{}: {}'.format, kind._fields, of.types))})"
+        return of
     if isinstance(value, np.ndarray):
         return types.Array(numba.from_dtype(value.dtype), value.ndim, "C")
     return types.int64 if isinstance(value, (bool, int, np.integer)) else types.float64
