@@ -176,7 +176,8 @@ class Claim:
         for name in names:
             if name not in known:
                 refuse("without", f"takes assumptions of {self.id}: {', '.join(sorted(known))}", name)
-        return self.replace(assumptions=[a for a in (*self.assumes, *self.unstated) if not {a.name, a.where} & set(names)])
+        kept = [a for a in (*self.assumes, *self.unstated) if not {a.name, a.where} & set(names)]
+        return self.replace(assumptions=kept)
 
     # Numbers
 

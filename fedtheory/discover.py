@@ -82,5 +82,5 @@ def claim(name):
         if record.id == name:
             return record
     near = [record.id for record in claims() if isinstance(name, str) and name.rpartition(".")[2] in record.id]
-    raise InvalidInput(f"claim must be an id of `fedtheory list claims`{', such as ' + ', '.join(near[:5]) if near else ''}; "
-                       f"got {show(name)}")
+    such_as = f", such as {', '.join(near[:5])}" if near else ""
+    raise InvalidInput(f"claim must be an id of `fedtheory list claims`{such_as}; got {show(name)}")

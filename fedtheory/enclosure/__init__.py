@@ -131,16 +131,25 @@ _OPERATIONS = ((sympy.Add, "add"), (sympy.Mul, "mul"), (sympy.Min, "min"), (symp
 
 
 def execute(steps, arithmetic, values):
-    """The last result of a program; `values` maps symbol names to what the arithmetic works on."""
+    """The last result of a program; `values` maps symbol names to what the arithmetic works on.
+
+    A part without a value (0/0) matters only if it is used: a case that does not apply may be undefined.
+    """
     results = []
     for op, operands, detail in steps:
         arguments = [results[n] for n in operands]
+        lost = next((a for a in arguments if isinstance(a, Undefined)), None)
         if op == "symbol":
             results.append(values[detail])
-        elif detail is None:
-            results.append(getattr(arithmetic, op)(*arguments))
+        elif lost is not None and op != "piecewise":
+            results.append(lost)
         else:
-            results.append(getattr(arithmetic, op)(*arguments, detail))
+            try:
+                results.append(getattr(arithmetic, op)(*arguments, *(() if detail is None else (detail,))))
+            except Undefined as undefined:
+                results.append(undefined)
+    if isinstance(results[-1], Undefined):
+        raise results[-1]
     return results[-1]
 
 
@@ -343,6 +352,10 @@ class Enclosures:
         for condition, value in zip(parts[::2], parts[1::2]):
             if condition is None:
                 raise Undefined("a case whose condition is undecided")
+            if isinstance(condition, Undefined):
+                raise condition
+            if condition and isinstance(value, Undefined):
+                raise value
             if condition:
                 return value
         raise Undefined("no case applies")

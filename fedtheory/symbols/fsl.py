@@ -38,8 +38,8 @@ Psi = TABLE.define("Psi", r"\Psi", "noise of one round", gamma**2 * sigma_0**2 /
                    + rho_s * G**2 / S, SQ_GRADIENT)
 kappa = TABLE.define("kappa", r"\kappa", "weight of the drift", Max(4 * gamma**3, 2 / eta_g**2 + 3 * gamma**2),
                      domain="positive")
-Phi = TABLE.define("Phi", r"\Phi", "what drift adds to the noise", gamma**2 * Psi
-                   + 2 * gamma**2 / S * (sigma**2 / K + rho_s * G**2) + (2 * G**2 + sigma**2 / K) / eta_g**2, SQ_GRADIENT)
+Phi = TABLE.define("Phi", r"\Phi", "what drift adds to the noise", gamma**2 * Psi + 2 * gamma**2 / S
+                   * (sigma**2 / K + rho_s * G**2) + (2 * G**2 + sigma**2 / K) / eta_g**2, SQ_GRADIENT)
 phi = TABLE.define("phi", r"\phi", "the part of Phi without the server's noise",
                    3 * gamma**2 / S * (rho_s * G**2 + sigma**2 / K) + (2 * G**2 + sigma**2 / K) / eta_g**2, SQ_GRADIENT)
 h = TABLE.define("h", "h", "progress per unit of effective step", gamma + half - K_0 * eta_0 * L * (1 + gamma) / 2
@@ -58,8 +58,12 @@ G_tilde = TABLE.define("G_tilde", r"\tilde{G}", "noise of the clients, appendix 
                        sigma**2 / (K * S) + rho_s * G**2 / S, SQ_GRADIENT)
 alpha = TABLE.define("alpha", r"\alpha", "the server's step size in algorithm 1", eta_0 * gamma, STEP)
 
-# Constants behind the Thetas of the corollaries: K_0 eta_0 = c times its shape, eta_g = a sqrt(S), K_0 >= b K
-c = TABLE.positive("c", "c", "constant of the step-size regime")
+# Constants behind the Thetas of the corollaries: K_0 eta_0 = c times its shape, eta_g = a sqrt(S), K_0 >= b K.
+# The shapes differ in unit, hence three constants c.
+c = TABLE.positive("c", "c", "constant of K_0 eta_0 L = c / gamma^2")
+c_a = TABLE.positive("c_a", "c", "constant of K_0 eta_0 = c / ((gamma + 1) sqrt(T))", STEP)
+c_b = TABLE.positive("c_b", "c", "constant of K_0 eta_0 = c sqrt(S) / (sqrt(L T) (gamma + 1)), K S for S in (c)",
+                     (1, -half))
 a = TABLE.positive("a", "a", "constant of eta_g = a sqrt(S)")
 b = TABLE.positive("b", "b", "constant of K_0 >= b K")
 
@@ -67,8 +71,8 @@ b = TABLE.positive("b", "b", "constant of K_0 >= b K")
 tilde_F_t = TABLE.measured("tilde_F_t", r"\tilde F(x_t)", "the modified loss before the round", LOSS, "tilde_loss")
 tilde_F_next = TABLE.measured("tilde_F_next", r"\mathbb{E}_t[\tilde F(x_{t+1})]",
                               "expected modified loss after the round", LOSS, "tilde_loss", "t+1", "E_t")
-tilde_D_0 = TABLE.measured("tilde_D_0", r"\tilde D_0", "modified loss at the start, above its infimum", LOSS, "tilde_loss",
-                           "0", minus="inf", domain="nonnegative")
+tilde_D_0 = TABLE.measured("tilde_D_0", r"\tilde D_0", "modified loss at the start, above its infimum", LOSS,
+                           "tilde_loss", "0", minus="inf", domain="nonnegative")
 E_T = TABLE.measured("E_T", r"\mathcal{E}_T", "least expected squared gradient of the modified loss over T rounds",
                      SQ_GRADIENT, "sq_tilde_grad_norm", "min", "E", domain="nonnegative")
 best_sq_grad = TABLE.measured("best_sq_grad", r"\min_{t\le T-1}\mathbb{E}\|\nabla F(x_t)\|^2",
@@ -80,7 +84,7 @@ sq_grad = TABLE.measured("sq_grad", r"\|\nabla F(x_t)\|^2", "squared gradient of
                          "sq_grad_norm", domain="nonnegative")
 sq_server_grad = TABLE.measured("sq_server_grad", r"\|\nabla f_0(x_t)\|^2", "squared gradient of the server's loss",
                                 SQ_GRADIENT, "sq_server_grad_norm", domain="nonnegative")
-grad_inner = TABLE.measured("grad_inner", r"\langle\nabla F(x_t),\nabla f_0(x_t)\rangle", "inner product of both gradients",
+grad_inner = TABLE.measured("grad_inner", r"\langle\nabla F(x_t),\nabla f_0(x_t)\rangle", "inner product of both",
                             SQ_GRADIENT, "grad_inner")
 sq_xi = TABLE.measured("sq_xi", r"\xi^2(x_t)", "squared difference of both gradients", SQ_GRADIENT, "sq_xi",
                        domain="nonnegative")
@@ -110,7 +114,8 @@ T_6 = of_proof("T_6", "T_6", "both drifts, weighed", SQ_POINT)
 T_7 = of_proof("T_7", "T_7", "the clients' drift with its share in the server's", SQ_POINT)
 drift_grad_0 = of_proof("drift_grad_0", r"\mathbb{E}_t\sum_{k\in[K_0]}\|\nabla f_0(x_t)-\nabla f_0(w_{t,k-1})\|^2",
                         "change of the server's gradient over its steps", SQ_GRADIENT)
-drift_grad_c = of_proof("drift_grad_c", r"\frac1N\mathbb{E}_t\sum_{i,k}\|\nabla f_i(x_t)-\nabla f_i(x_{t,k-1}^{(i)})\|^2",
+drift_grad_c = of_proof("drift_grad_c",
+                        r"\frac1N\mathbb{E}_t\sum_{i,k}\|\nabla f_i(x_t)-\nabla f_i(x_{t,k-1}^{(i)})\|^2",
                         "change of the clients' gradients over their steps", SQ_GRADIENT)
 sq_move_bar = of_proof("sq_move_bar", r"\mathbb{E}_t\|x_t-\bar x_t\|^2", "squared move by aggregation", SQ_POINT)
 inner_drift_0 = of_proof("inner_drift_0", r"\mathbb{E}_t\frac1{K_0}\sum_{k\in[K_0]}\|w_{t,k-1}-w_{t,0}\|^2",
@@ -128,9 +133,9 @@ a_w0 = TABLE.measured("a_w0", r"\|\nabla F(w_0)\|^2", "squared gradient of F at 
                       domain="nonnegative")
 b_w0 = TABLE.measured("b_w0", r"\|\nabla f_0(w_0)\|^2", "squared gradient of f_0 at w_0", SQ_GRADIENT, "b_w0",
                       domain="nonnegative")
-inner_w0 = TABLE.measured("inner_w0", r"\langle\nabla F(w_0),\nabla f_0(w_0)\rangle", "inner product of the gradients at w_0",
+inner_w0 = TABLE.measured("inner_w0", r"\langle\nabla F(w_0),\nabla f_0(w_0)\rangle", "inner product of both at w_0",
                           SQ_GRADIENT, "inner_w0")
-inner_move = TABLE.measured("inner_move", r"\langle\nabla F(w_0),w_1-w_0\rangle", "first-order change over the server's step",
+inner_move = TABLE.measured("inner_move", r"\langle\nabla F(w_0),w_1-w_0\rangle", "first-order change over the step",
                             LOSS, "inner_move")
 sq_move = TABLE.measured("sq_move", r"\|w_1-w_0\|^2", "squared length of the server's step", SQ_POINT, "sq_move",
                          domain="nonnegative")
@@ -138,7 +143,7 @@ xi_w0 = TABLE.measured("xi_w0", r"\|\nabla F(w_0)-\nabla f_0(w_0)\|^2", "squared
                        SQ_GRADIENT, "xi_w0", domain="nonnegative")
 F_bar = TABLE.measured("F_bar", r"F(\bar x_t)", "loss after aggregation", LOSS, "F_bar")
 F_next = TABLE.measured("F_next", "F(x_{t+1})", "loss after the round", LOSS, "F_next")
-sum_a = TABLE.measured("sum_a", r"\sum_{k=0}^{K_0-1}\|\nabla F(w_{t,k})\|^2", "squared gradients of F on the server's path",
+sum_a = TABLE.measured("sum_a", r"\sum_{k=0}^{K_0-1}\|\nabla F(w_{t,k})\|^2", "squared gradients of F on the path",
                        SQ_GRADIENT, "sum_a", domain="nonnegative")
 sum_b = TABLE.measured("sum_b", r"\sum_{k=0}^{K_0-1}\|\nabla f_0(w_{t,k})\|^2",
                        "squared gradients of f_0 on the server's path", SQ_GRADIENT, "sum_b", domain="nonnegative")
@@ -159,12 +164,14 @@ population = TABLE.measured("population", r"\tilde\sigma_0^2(x)", "variance of t
 # Pre-training (third remark after corollary 1)
 D_0 = TABLE.measured("D_0", "D_0", r"F at the start above F at the minimiser of the modified loss", LOSS, "D_0")
 f_0_start = TABLE.measured("f_0_start", "f_0(x_0)", "the server's loss at the start", LOSS, "server_loss", "0")
-f_0_star = TABLE.measured("f_0_star", r"f_0(\tilde x^*)", "the server's loss at the minimiser of the modified loss", LOSS,
+f_0_star = TABLE.measured("f_0_star", r"f_0(\tilde x^*)", "the server's loss at the modified loss's minimiser", LOSS,
                           "f_0_star")
 
 # Lemmas 1 and 2: any vectors
-sq_sum = TABLE.measured("sq_sum", r"\|\sum_{i=1}^m v_i\|^2", "squared norm of a sum", PLAIN, "sq_sum", domain="nonnegative")
-sum_sq = TABLE.measured("sum_sq", r"\sum_{i=1}^m\|v_i\|^2", "sum of squared norms", PLAIN, "sum_sq", domain="nonnegative")
+sq_sum = TABLE.measured("sq_sum", r"\|\sum_{i=1}^m v_i\|^2", "squared norm of a sum", PLAIN, "sq_sum",
+                        domain="nonnegative")
+sum_sq = TABLE.measured("sum_sq", r"\sum_{i=1}^m\|v_i\|^2", "sum of squared norms", PLAIN, "sum_sq",
+                        domain="nonnegative")
 sq_pair = TABLE.measured("sq_pair", r"\|v_i+v_j\|^2", "squared norm of a sum of two", PLAIN, "sq_pair",
                          domain="nonnegative")
 sq_i = TABLE.measured("sq_i", r"\|v_i\|^2", "squared norm of the first", PLAIN, "sq_i", domain="nonnegative")

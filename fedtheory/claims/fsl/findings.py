@@ -35,7 +35,8 @@ CLAIMS = (
             "FSL performs fairly consistently for a range of gamma values.",
             C(ACCURACY, "FSL gamma=0.5", "~", "FSL gamma=1"), C(ACCURACY, "FSL gamma=1", "~", "FSL gamma=1.5")),
     finding("fig6_no_pretrain", "section IV-B and B-B1, fig. 6", "fsl_fig6",
-            "From a random start FSL accelerates more, even in the IID cases, where DS offers little to no benefit over FL.",
+            "From a random start FSL accelerates more, even in the IID cases, where DS offers little to no benefit "
+            "over FL.",
             C(RISE, "FSL", "<", "FL"), C(RISE, "FSL", "<", "DS"), C(RISE, "DS", "~", "FL", "IID"),
             C(ACCURACY, "DS", "~", "FL", "IID")),
     # Figure 2: gamma = 0 stands for DS
@@ -48,9 +49,10 @@ CLAIMS = (
             "gamma over [0.5, 1.5] performs alike for all local learning rates, server data sizes and both datasets.",
             C(ACCURACY, "FSL gamma=0.5", "~", "FSL gamma=1.5"), C(RISE, "FSL gamma=0.5", "~", "FSL gamma=1.5")),
     finding("fig2_gamma_by_dataset", "section IV-B, fig. 2", "fsl_fig2",
-            "On CIFAR-10 a smaller gamma is better; on EMNIST a larger one, except when C = 1 and eta_l is large, where "
-            "gamma > 1 lowers the accuracy.",
-            C(ACCURACY, "FSL", "decreases in", "gamma", "CIFAR-10"), C(ACCURACY, "FSL", "increases in", "gamma", "EMNIST"),
+            "On CIFAR-10 a smaller gamma is better; on EMNIST a larger one, except when C = 1 and eta_l is large, "
+            "where gamma > 1 lowers the accuracy.",
+            C(ACCURACY, "FSL", "decreases in", "gamma", "CIFAR-10"),
+            C(ACCURACY, "FSL", "increases in", "gamma", "EMNIST"),
             C(ACCURACY, "FSL gamma>1", "<", "FSL gamma=1", "EMNIST C=1 large eta_l")),
     finding("fig2_pretrain", "section IV-B, fig. 2", "fsl_fig2",
             "A small dataset of good quality pre-trains a model much better than random initialization.",
@@ -111,7 +113,8 @@ CLAIMS = (
             C("sq_xi", "FSL", "<", "sq_dissimilarity", "most"), C("sq_xi", "FSL", "decreases in", "n_0")),
     finding("fig9_few_samples", "B-B3, fig. 9", "fsl_fig9",
             "2 or 5 samples per label already give FSL an advantage on EMNIST; CIFAR-10 needs many more.",
-            C("sq_xi", "n_0=90", "<", "sq_dissimilarity", "EMNIST"), C("sq_xi", "n_0=225", "<", "sq_dissimilarity", "EMNIST"),
+            C("sq_xi", "n_0=90", "<", "sq_dissimilarity", "EMNIST"),
+            C("sq_xi", "n_0=225", "<", "sq_dissimilarity", "EMNIST"),
             C("sq_xi_at_equal_samples_per_label", "EMNIST", "<", "CIFAR-10")),
 )
 
@@ -123,5 +126,6 @@ TABLE_1 = {
 CLAIMS += tuple(
     Claim(id="fsl.table1_" + cell.replace(", ", "_").replace(" ", "_").replace("=", "_").replace(".", ""),
           cites="FSL, table I", kind="finding", symbols=TABLE, figure="fsl_table1", says=f"{cell}: {value}",
-          meaning=f"A cell of table I: {cell}.", printed={cell: value}, compares=(C(*cell.split(", "), "~", str(value)),))
+          meaning=f"A cell of table I: {cell}.", printed={cell: value},
+          compares=(C(*cell.split(", "), "~", str(value)),))
     for cell, value in TABLE_1.items())

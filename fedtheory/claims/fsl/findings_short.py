@@ -16,14 +16,15 @@ CLAIMS = (
     short("fig1_ds_over_fsl", 1, "DS and DSL slightly outperform FSL; the difference is minor.",
           C(ACCURACY, "DS", ">=", "FSL"), C(ACCURACY, "DS", "~", "FSL"), C(ACCURACY, "DSL", "~", "FSL")),
     short("fig1_E_s_small", 1, "Few server epochs suffice; many overfit.", C(ACCURACY, "FSL", "decreases in", "E_s")),
-    short("fig2_few_samples", 2, "A small number of samples gives DS and server learning a significant improvement; the "
-          "gain slows down considerably after n_0 = 376.",
+    short("fig2_few_samples", 2, "A small number of samples gives DS and server learning a significant improvement; "
+          "the gain slows down considerably after n_0 = 376.",
           C("accuracy_gain", "n_0=517 over 376", "<", "n_0=376 over 235"), C(ACCURACY, "FSL n_0=94", ">", "FL")),
     short("fig2_five_per_label", 2, "5 samples per label (n_0 = 235) improve accuracy meaningfully over FL.",
           C(ACCURACY, "FSL n_0=235", ">", "FL"), C(ACCURACY, "DS n_0=235", ">", "FL")),
     short("fig3_sl_improves", 3, "Server learning improves the accuracy for N = 10 and N = 100; FSL significantly "
           "outperforms FL.", C(ACCURACY, "FSL", ">", "FL"), C(ACCURACY, "DSL", ">=", "DS")),
-    short("fig3_over_ds", 3, "Server learning offers greater benefits than data sharing, and learns faster at the beginning.",
+    short("fig3_over_ds", 3, "Server learning offers greater benefits than data sharing, and learns faster at the "
+          "beginning.",
           C(ACCURACY, "FSL", ">", "DS"), C(EARLY, "FSL", ">", "DS")),
     short("fig3_stable", 3, "The accuracy is much more stable with server learning.", C(WIGGLE, "FSL", "<", "FL"),
           C(WIGGLE, "FSL", "<", "DS")),

@@ -5,10 +5,10 @@ from sympy import Rational
 from fedtheory.claim import Claim
 from fedtheory.claims.fsl._assumptions import (A1, A2, A3, A4, EQ11_EQUAL, EQ11_STEP, EQ15, EQUAL_WEIGHTS,
                                                INDEPENDENT, LIPSCHITZ, UNIFORM_COHORT)
-from fedtheory.symbols.fsl import (E_0, E_c, G, G_2, G_3, G_4, K, K_0, L, S, TABLE, Phi, Psi, T_1, T_2, T_3, T_4, T_4a,
-                                   T_4b, T_5, T_5a, T_5b, T_5c, T_6, T_7, eta_0, eta_g, eta_l, gamma, half, kappa, rho_s,
+from fedtheory.symbols.fsl import (E_0, E_c, G, G_2, G_3, G_4, K, K_0, L, S, T_1, T_2, T_3, T_4, T_5, T_6, T_7, TABLE,
+                                   Phi, Psi, T_4a, T_4b, T_5a, T_5b, T_5c, eta_0, eta_g, eta_l, gamma, half, kappa,
                                    sigma, sigma_0, sq_grad, sq_server_grad, sq_tilde_grad, sq_xi, tau_s, tilde_F_next,
-                                   tilde_F_t)
+                                   tilde_F_t, xi_bar)
 
 step = K_0 * eta_0
 THREE_HALVES, NINE_HALVES = Rational(3, 2), Rational(9, 2)
@@ -23,7 +23,10 @@ ROUND = (LIPSCHITZ, EQUAL_WEIGHTS, INDEPENDENT, UNIFORM_COHORT)
 noise_23 = 2 * gamma**2 * sigma_0**2 / K_0 + 2 * L**2 * gamma**2 * E_0
 clients_22 = 3 * (sigma**2 / (K * S) + tau_s * G**2 + L**2 * E_c)
 gain_24 = step * (half + gamma - THREE_HALVES * (1 + gamma) ** 2 * step * L) * sq_tilde_grad
-gain_28 = step / 2 * (2 * gamma + 1 - step * L * (1 + gamma) * (3 * (gamma + 1) + 16 * kappa * step * L)) * sq_tilde_grad
+factor_28 = 2 * gamma + 1 - step * L * (1 + gamma) * (3 * (gamma + 1) + 16 * kappa * step * L)
+gain_28 = step / 2 * factor_28 * sq_tilde_grad
+noise_28 = step**2 * L * G_2 + 8 * step**3 * L**2 * (gamma * kappa / (1 + gamma) * sq_xi + G_4)
+server_27 = 12 * step**2 * gamma**2 * (sq_grad + Rational(4, 3) * gamma**2 * sq_server_grad + G_3)
 
 CLAIMS = (
     line("step16", "(16)", tilde_F_next - tilde_F_t, T_1 + L * T_2, (A1,), teeth=T_1,
@@ -56,7 +59,7 @@ CLAIMS = (
          teeth=tilde_F_t - gain_24 + step**2 * L * G_2, meaning="The same with (11), drifts together."),
     line("step_T7", "after lemma 5", T_7, 8 * K**2 * eta_l**2 * (sq_grad + sigma**2 / (2 * K) + G**2),
          (A1, A2, A4, EQ11_EQUAL, EQ11_STEP), ROUND,
-         also=((T_6, "<=", T_7 + 12 * step**2 * gamma**2 * (sq_grad + Rational(4, 3) * gamma**2 * sq_server_grad + G_3)),),
+         also=((T_6, "<=", T_7 + server_27),),
          teeth=4 * K**2 * eta_l**2 * sq_grad, meaning="The clients' drift with its share in the server's.",
          note="The display prints 12 K_0^2 eta_0^2 L^2; the line after it has L_0 = gamma L, which lemma 5 gives."),
     line("step_T6", "before (28)", T_6,
@@ -67,14 +70,13 @@ CLAIMS = (
                (T_6, "<=", 4 * kappa * step**2 * (sq_grad + gamma * sq_server_grad) + 4 * step**2 * G_4)),
          teeth=4 * kappa * step**2 * ((1 + gamma) * sq_tilde_grad + gamma / (1 + gamma) * sq_xi),
          meaning="Both drifts, in gradients and noise."),
-    line("step28", "(28)", tilde_F_next,
-         tilde_F_t - gain_28 + step**2 * L * G_2 + 8 * step**3 * L**2 * (gamma * kappa / (1 + gamma) * sq_xi + G_4),
+    line("step28", "(28)", tilde_F_next, tilde_F_t - gain_28 + noise_28,
          (A1, A2, A4, EQ11_EQUAL, EQ11_STEP), ROUND, teeth=tilde_F_t - gain_28,
          meaning="A round's progress, with the server's dissimilarity at x_t itself."),
     line("step_G3_G4", "after (28)", G_3, Rational(2, 9) * G_2, (),
          also=((Rational(2, 9) * G_2, "<=", Psi), (G_4, "<=", Phi)), teeth=Rational(1, 9) * G_2,
          meaning="The proof's noise terms are below those of the theorem."),
-    line("step_28_to_12", "after (28)", step**2 * L * G_2 + 8 * step**3 * L**2 * (gamma * kappa / (1 + gamma) * sq_xi + G_4),
-         5 * step**2 * L * Psi + 8 * step**3 * L**2 * (gamma * kappa / (1 + gamma) * TABLE["xi_bar"].symbol**2 + Phi),
+    line("step_28_to_12", "after (28)", noise_28,
+         5 * step**2 * L * Psi + 8 * step**3 * L**2 * (gamma * kappa / (1 + gamma) * xi_bar**2 + Phi),
          (A3,), teeth=4 * step**2 * L * Psi, meaning="From (28) to (12)."),
 )

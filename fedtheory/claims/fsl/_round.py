@@ -1,0 +1,126 @@
+"""One round of FSL by enumeration: every quantity that appendix A names, from its definition.
+
+Works on NumPy arrays of floats or of Fractions (dtype=object), where all values are then exact. Noise has
+finite support, so expectations are sums over cohorts and draws: for tiny instances only.
+"""
+
+from fractions import Fraction
+from itertools import combinations, product
+from math import comb
+from typing import Callable, NamedTuple
+
+
+class Instance(NamedTuple):
+    """Losses f_0, ..., f_N, noise as [(probability, vector), ...] for each index, hyper-parameters, constants."""
+
+    loss: Callable      # (i, x) -> number
+    grad: Callable      # (i, x) -> array
+    noise: Callable     # i -> [(probability, array), ...], mean zero
+    N: int
+    S: int
+    K: int
+    K_0: int
+    eta_l: object
+    eta_g: object
+    eta_0: object
+    gamma: object
+    L: object
+    sigma: object
+
+
+def sq(v):
+    return v.dot(v)
+
+
+def mean(path, value):
+    """Expectation of `value(outcome)` over [(probability, outcome), ...]."""
+    return sum(probability * value(outcome) for probability, outcome in path)
+
+
+def local_sgd(grad, noise, start, eta, steps):
+    """Every way LOCALSGD can go: [(probability, (points y_0..y_steps, gradient estimates))]."""
+    paths = [(Fraction(1), ((start,), ()))]
+    for _ in range(steps):
+        longer = []
+        for p, (points, estimates) in paths:
+            exact = grad(points[-1])
+            for q, n in noise:
+                longer.append((p * q, ((*points, points[-1] - eta * (exact + n)), (*estimates, exact + n))))
+        paths = longer
+    return paths
+
+
+def quantities(case, x):
+    """Symbol name -> value at the server point x, for the round that starts there."""
+    N, S, K, K_0, gamma, step = case.N, case.S, case.K, case.K_0, case.gamma, case.K_0 * case.eta_0
+    clients = range(1, N + 1)
+    g = {i: case.grad(i, x) for i in range(N + 1)}
+    F = lambda y: sum(case.loss(i, y) for i in clients) / N
+    tilde_F = lambda y: (F(y) + gamma * case.loss(0, y)) / (1 + gamma)
+    grad_F = sum(g[i] for i in clients) / N
+    tilde_grad = (grad_F + gamma * g[0]) / (1 + gamma)
+    paths = {i: local_sgd(lambda y, i=i: case.grad(i, y), case.noise(i), x, case.eta_l, K) for i in clients}
+    f = dict(tilde_F_t=tilde_F(x), sq_grad=sq(grad_F), sq_server_grad=sq(g[0]), sq_tilde_grad=sq(tilde_grad),
+             grad_inner=grad_F.dot(g[0]), sq_xi=sq(g[0] - grad_F))
+    f["E_c"] = sum(mean(paths[i], lambda o: sum(sq(x - y) for y in o[0][:K])) for i in clients) / (K * N)
+    f["drift_grad_c"] = sum(mean(paths[i], lambda o, i=i: sum(sq(g[i] - case.grad(i, y)) for y in o[0][:K]))
+                            for i in clients) / N
+    f["excess_29"] = max(
+        mean(paths[i], lambda o, k=k: sq(o[0][k] - x))
+        - Fraction(37, 20) * K * case.eta_l**2 * (2 * K * sq(g[i]) + case.sigma**2)
+        for i in clients for k in range(K + 1))
+    rounds = []    # (probability, (cohort, its outcomes, x_bar, server points, server estimates))
+    for cohort in combinations(clients, S):
+        for outcome in product(*(paths[i] for i in cohort)):
+            p = Fraction(1, comb(N, S))
+            for q, _ in outcome:
+                p *= q
+            ends = [o for _, o in outcome]
+            x_bar = x + case.eta_g * sum(points[K] - x for points, _ in ends) / S
+            for q, (w, g_0) in local_sgd(lambda y: case.grad(0, y), case.noise(0), x_bar, gamma * case.eta_0, K_0):
+                rounds.append((p * q, (cohort, ends, x_bar, w, g_0)))
+    E = lambda value: mean(rounds, lambda o: value(*o))
+    # Gradient sums over a cohort and its steps: estimates, gradients there, gradients at x
+    estimates = lambda c, ends: sum(n for _, estimated in ends for n in estimated)
+    there = lambda c, ends: sum(case.grad(i, y) for i, (points, _) in zip(c, ends) for y in points[:K])
+    at_x = lambda c: K * sum(g[i] for i in c)
+    server_there = lambda w: sum(case.grad(0, y) for y in w[:K_0])
+    f.update(
+        tilde_F_next=E(lambda c, o, bar, w, g_0: tilde_F(w[K_0])),
+        E_0=E(lambda c, o, bar, w, g_0: sum(sq(x - y) for y in w[:K_0])) / K_0,
+        drift_grad_0=E(lambda c, o, bar, w, g_0: sum(sq(g[0] - case.grad(0, y)) for y in w[:K_0])),
+        sq_move_bar=E(lambda c, o, bar, w, g_0: sq(x - bar)),
+        inner_drift_0=E(lambda c, o, bar, w, g_0: sum(sq(y - bar) for y in w[:K_0])) / K_0,
+        sq_server_grad_bar=E(lambda c, o, bar, w, g_0: sq(case.grad(0, bar))),
+        T_1=E(lambda c, o, bar, w, g_0: tilde_grad.dot(w[K_0] - x)),
+        T_2=E(lambda c, o, bar, w, g_0: sq(w[K_0] - x)) / 2,
+        T_3=E(lambda c, o, bar, w, g_0: tilde_grad.dot(
+            case.eta_0 * gamma * (K_0 * g[0] - sum(g_0))
+            + case.eta_g * case.eta_l * (K * grad_F - estimates(c, o) / S))),
+        T_4=E(lambda c, o, bar, w, g_0: sq(sum(g_0) / K_0 - g[0])),
+        T_4a=E(lambda c, o, bar, w, g_0: sq(sum(g_0) - server_there(w))) / K_0**2,
+        T_4b=E(lambda c, o, bar, w, g_0: sq(server_there(w) - K_0 * g[0])) / K_0**2,
+        T_5=E(lambda c, o, bar, w, g_0: sq(estimates(c, o) / (K * S) - grad_F)),
+        T_5a=E(lambda c, o, bar, w, g_0: sq(estimates(c, o) - there(c, o))) / S**2,
+        T_5b=E(lambda c, o, bar, w, g_0: sq(there(c, o) - at_x(c))) / S**2,
+        T_5c=E(lambda c, o, bar, w, g_0: sq(at_x(c) - K * S * grad_F)) / S**2,
+    )
+    f["T_6"] = gamma**2 * f["E_0"] + f["E_c"]
+    f["T_7"] = (1 + 12 * step**2 * (gamma * case.L) ** 2) * f["E_c"]
+    return f
+
+
+def server_quantities(case, w_0):
+    """The quantities of section III-A: exact server steps of size eta_0 from w_0 (x_bar in the multi-step case)."""
+    clients = range(1, case.N + 1)
+    F = lambda y: sum(case.loss(i, y) for i in clients) / case.N
+    grad_F = lambda y: sum(case.grad(i, y) for i in clients) / case.N
+    w = [w_0]
+    for _ in range(case.K_0):
+        w.append(w[-1] - case.eta_0 * case.grad(0, w[-1]))
+    pairs = [(grad_F(y), case.grad(0, y)) for y in w[:-1]]
+    a, b = pairs[0]
+    return dict(F_w0=F(w_0), F_w1=F(w[1]), a_w0=sq(a), b_w0=sq(b), inner_w0=a.dot(b), inner_move=a.dot(w[1] - w_0),
+                sq_move=sq(w[1] - w_0), xi_w0=sq(a - b), F_bar=F(w_0), F_next=F(w[-1]),
+                sum_a=sum(sq(a) for a, _ in pairs), sum_b=sum(sq(b) for _, b in pairs),
+                sum_xi=sum(sq(a - b) for a, b in pairs))
