@@ -129,7 +129,7 @@ class Machine:
         can = algorithm.compiled and problem.kernels.compiled
         self.compiled = can if compiled is None else compiled and can
         self.packed = self.compiled and not jit.DISABLED
-        self.slabs = Slabs(algorithm, problem, x_0, S, h, workers, self.packed)
+        self.slabs = Slabs(algorithm, self._trained_on(problem, h), x_0, S, h, workers, self.packed)
         self.diverged = np.full(len(x_0), -1, dtype=np.int64)
         self.stop = np.zeros(1, dtype=np.int64)
         self.asks = (engine.SERVER_GRAD * algorithm.asks(algorithm.server_grad, h)
@@ -143,10 +143,13 @@ class Machine:
             self.kernels = [jit.python(getattr(algorithm, role)) for role in ROLES]
         self.objective_is(problem, h)
 
+    def _trained_on(self, problem, h):
+        return problem if self.algorithm.transform is None else self.algorithm.transform(problem, h)
+
     def objective_is(self, problem, h):
         """Point clients and metrics at a problem: at the start, and whenever the objective shifts."""
         self.problem = problem
-        self.trained = problem if self.algorithm.transform is None else self.algorithm.transform(problem, h)
+        self.trained = self._trained_on(problem, h)
         self.x_star = problem.minimizer() if self.wanted & metrics.DISTANCE else np.zeros(problem.d)
         roles = lambda of, *names: [of.kernels.role(n, of.data) if self.packed else jit.python(getattr(of.kernels, n))
                                     for n in names]
