@@ -259,7 +259,7 @@ def _carry_out(job, progress=None, chunk=None):
     with _blas_alone(plan.problem), ThreadPoolExecutor(workers) as pool, ThreadPoolExecutor(1) as conductor:
         while job.done < plan.rounds:
             # Few trials of long rounds share their clients between workers; it needs other loops compiled.
-            together = plan.trials < workers and pace > 2e-3 and pace * (plan.rounds - job.done) > 3.0
+            together = plan.trials < workers and pace > 2e-3 and pace * (plan.rounds - job.done) > 1.0
             begun, part = time.perf_counter(), job.chunk(R)
             saved = machine.slabs.copy() if len(part.hyper) == 1 else None
             under_way = conductor.submit(machine.carry, part, pool, together)
