@@ -1,0 +1,1 @@
+"""Exact moments, sampling, adversary, certificates, verdicts, mutants, proof steps."""

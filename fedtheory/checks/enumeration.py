@@ -1,0 +1,138 @@
+"""Expectations by enumeration: every cohort, every work, every outcome of the noise, each run by the engine.
+
+For noise with finite support, on instances that are small enough. A state that several outcomes reach is
+carried on once, with their chances added up.
+"""
+
+from itertools import combinations, combinations_with_replacement
+from math import comb, factorial, prod
+
+import numpy as np
+
+from fedtheory import engine
+from fedtheory.errors import NotExact
+from fedtheory.machine import NO_TABLE
+from fedtheory.problem import NOISES, NONE, ROWS, TABLE
+
+BUDGET = 2_000_000    # rounds of single paths
+SERVER = 0
+
+
+def _refuse_noise(problem, clients):
+    """The noise must have finitely many outcomes wherever it is drawn."""
+    if problem.noise in ("gaussian", "sphere") and problem.sigma[clients].any():
+        raise NotExact(f"{problem.noise} noise has a continuum of outcomes, which cannot be enumerated")
+    if problem.noise == "minibatch" and problem.sigma[clients].any():
+        raise NotExact("minibatches with further noise on top have a continuum of outcomes")
+
+
+def _call_outcomes(problem, i):
+    """Chances (o,) and table rows (o, width) of one gradient call of client i; None where it is exact."""
+    if problem.noise == "minibatch":
+        B, n = int(problem.batch_size[i]), int(problem.sizes[i])
+        if B == 0:
+            return None
+        if not problem.replacement:
+            return np.full(comb(n, B), 1.0 / comb(n, B)), np.array(list(combinations(range(n), B)), dtype=float)
+        rows = list(combinations_with_replacement(range(n), B))
+        ways = [factorial(B) / prod(factorial(b.count(r)) for r in set(b)) for b in rows]
+        return np.array(ways) / float(n) ** B, np.array(rows, dtype=float)
+    if problem.noise == "none" or problem.sigma[i] == 0:
+        return None
+    d = problem.d
+    signs = 1.0 - 2.0 * ((np.arange(2**d)[:, None] >> np.arange(d)) & 1)
+    return np.full(2**d, 0.5**d), problem.sigma[i] / np.sqrt(d) * signs
+
+
+def _count(problem, i):
+    """How many outcomes a call of client i has, without listing them."""
+    if problem.noise == "minibatch":
+        B, n = int(problem.batch_size[i]), int(problem.sizes[i])
+        return 1 if B == 0 else comb(n + B - 1, B) if problem.replacement else comb(n, B)
+    return 1 if problem.noise == "none" or problem.sigma[i] == 0 else 2**problem.d
+
+
+def _calls(batch, cohort, work, server_work):
+    """(client, step) of every gradient call of a round, in order; -1 is a gradient at x."""
+    calls = [(SERVER, -1)] * batch.asks_server
+    for i, s in zip(cohort, work):
+        calls += [(i, -1)] * batch.asks_client + [(i, k) for k in range(s)]
+    return calls + [(SERVER, k) for k in range(server_work)]
+
+
+def _tables(problem, calls, width, low, high):
+    """Outcomes low .. high - 1 of a round's calls: chances and tables. A client drawn twice draws its noise once."""
+    names = list(dict.fromkeys(calls))
+    options = {i: _call_outcomes(problem, i) for i, _ in names}
+    index = np.arange(low, high)
+    chance, found = np.ones(high - low), {}
+    for i, step in names:
+        if options[i] is not None:
+            index, which = np.divmod(index, len(options[i][0]))
+            chance *= options[i][0][which]
+            found[i, step] = options[i][1][which]
+    table = np.zeros((high - low, max(1, len(calls)), width))
+    for ordinal, call in enumerate(calls):
+        if call in found:
+            table[:, ordinal, :found[call].shape[1]] = found[call]
+    return chance, table
+
+
+class Paths:
+    """All states that a run may be in, with their chances."""
+
+    def __init__(self, batch, budget):
+        self.batch, self.left, self.budget = batch, budget, budget
+        self.chance = np.ones(1)
+        self.fields = [a[None].copy() for a in batch.first]
+
+    def round(self, round):
+        """Carry every path through a round; returns the expected record."""
+        batch, problem = self.batch, self.batch.machine.trained
+        clients = [SERVER] * bool(batch.asks_server or round.server_work) + list(range(1, round.law.N + 1))
+        _refuse_noise(problem, clients)
+        outcomes = round.law.outcomes(self.left // len(self.chance))
+        if outcomes is None:
+            self._refuse()
+        plans = []
+        for chance, cohort, work in zip(*outcomes):
+            calls = _calls(batch, cohort, work, round.server_work)
+            plans.append((chance, cohort, work, calls, prod(_count(problem, i) for i, _ in dict.fromkeys(calls))))
+        needed = len(self.chance) * sum(plan[-1] for plan in plans)
+        if needed > self.left:
+            self._refuse()
+        self.left -= needed
+        kind = ROWS if problem.noise == "minibatch" else TABLE
+        width = max(1, int(problem.batch_size.max())) if kind == ROWS else problem.d
+        total, chances, ends = 0.0, [], []
+        for chance, cohort, work, calls, count in plans:
+            for low in range(0, count, batch.size):
+                weight, table = _tables(problem, calls, width, low, min(count, low + batch.size))
+                n = len(weight)
+                each = max(1, batch.size // n)
+                for start in range(0, len(self.chance), each):
+                    part = slice(start, start + each)
+                    p = np.repeat(self.chance[part], n) * np.tile(weight, len(self.chance[part])) * chance
+                    after, record = batch.run(round, [np.repeat(f[part], n, axis=0) for f in self.fields],
+                                              np.tile(cohort, (len(p), 1)), np.tile(work, (len(p), 1)), kind, table)
+                    total = total + p @ record
+                    chances.append(p)
+                    ends.append([f.copy() for f in after])
+        self._merge(np.concatenate(chances), [np.concatenate(fields) for fields in zip(*ends)])
+        return total
+
+    def _refuse(self):
+        raise NotExact(f"enumeration needs more than {self.budget} rounds of single paths")
+
+    def _merge(self, chance, fields):
+        flat = np.concatenate([np.ascontiguousarray(f).reshape(len(chance), -1).view(np.uint8) for f in fields], axis=1)
+        keys = np.ascontiguousarray(flat).view(np.dtype((np.void, flat.shape[1]))).ravel()
+        _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+        self.chance = np.bincount(which, weights=chance)
+        self.fields = [f[first] for f in fields]
+
+    def moments(self):
+        x = self.fields[self.batch.names.index("x")]
+        mean = self.chance @ x
+        gap = x - mean
+        return mean, (self.chance[:, None] * gap).T @ gap

@@ -1,0 +1,82 @@
+"""The law of a round's cohort and work, as numbers: outcomes one by one, or moments of who takes part.
+
+What `fedtheory.participation` draws: S of N clients, each with its own work. A client drawn twice (with
+replacement) is one client whose one result counts twice: its work and its noise are the same.
+"""
+
+from itertools import combinations, combinations_with_replacement, product
+from math import comb, factorial
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Law(NamedTuple):
+    cohort: str        # "full", "without", "with"
+    N: int
+    S: int
+    pmf: np.ndarray    # (N, E + 1) chances of 0 .. E steps
+
+    @property
+    def everyone(self):
+        return self.cohort == "full" or self.cohort == "without" and self.S == self.N
+
+    def support(self, i):
+        """The numbers of steps that client i may do."""
+        return np.flatnonzero(self.pmf[i - 1])
+
+    @property
+    def spread(self):
+        """rho with Var(sum_cohort v_i) = rho sum_i ||v_i - mean v||^2."""
+        if self.everyone:
+            return 0.0
+        return self.S / self.N if self.cohort == "with" else self.S * (self.N - self.S) / (self.N * (self.N - 1))
+
+    @property
+    def square(self):
+        """The second moment of how often a client is in the cohort."""
+        return self.S / self.N + (self.S * (self.S - 1) / self.N**2 if self.cohort == "with" else 0.0)
+
+    def outcomes(self, most):
+        """(chance, cohort, work) of every outcome, clients in rising order; None if there are more than `most`."""
+        clients = range(1, self.N + 1)
+        if self.cohort == "with":
+            cohorts = combinations_with_replacement(clients, self.S)
+            chance = lambda c: factorial(self.S) / np.prod([float(factorial(c.count(i))) for i in set(c)]) / self.N**self.S
+        else:
+            cohorts, share = combinations(clients, self.S), 1.0 / comb(self.N, self.S)
+            chance = lambda c: share
+        found = []
+        for c in cohorts:
+            members = sorted(set(c))
+            for steps in product(*(self.support(i) for i in members)):
+                done = dict(zip(members, steps))
+                found.append((chance(c) * np.prod([self.pmf[i - 1, s] for i, s in done.items()]), c,
+                              [done[i] for i in c]))
+                if len(found) > most:
+                    return None
+        chances, cohort, work = zip(*found)
+        return np.array(chances), np.array(cohort, dtype=np.int64), np.array(work, dtype=np.int64)
+
+    def draw(self, generator, n):
+        """n cohorts with their work, in random order."""
+        cohort = np.stack([generator.choice(self.N, self.S, replace=self.cohort == "with") + 1 for _ in range(n)])
+        work = np.empty_like(cohort)
+        for c, w in zip(cohort, work):
+            done = {i: generator.choice(self.support(i)) for i in set(c)}
+            w[:] = [done[i] for i in c]
+        if self.cohort == "full":
+            order = np.argsort(cohort, axis=1)
+            cohort, work = np.take_along_axis(cohort, order, 1), np.take_along_axis(work, order, 1)
+        return cohort, work
+
+
+def law_of(participation, t, N, S, E):
+    """Who works how much in round t, where E steps are asked."""
+    if E == 0 or participation.work is None:
+        pmf = np.tile(np.arange(E + 1) == E, (N, 1)).astype(float)
+    else:
+        pmf = participation.work.table(N, E).copy()
+    away = ~participation.active(t, N)[1:]
+    pmf[away] = np.arange(E + 1) == 0
+    return Law(participation.cohort, N, S, pmf)
