@@ -7,188 +7,109 @@ stands beside them where F is strongly convex.
 """
 
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
 from fedtheory import rng
 from fedtheory.errors import Impossible, refuse
-from fedtheory.jit import jit
-from fedtheory.problem import Constant, Kernels, Problem, layers_from, noise_from, weights_from
+from fedtheory.problem import Constant, Problem, layers_from, noise_from, weights_from
+from fedtheory.problems._quadratic import DENSE, DIAGONAL, Dense, Diagonal
+from fedtheory.problems._samples import real, whole
+
+EPS = 2.0**-52
 
 
-class Diagonal(NamedTuple):
-    A: np.ndarray        # (1, d) shared, or (N + 1, d)
-    b: np.ndarray        # (N + 1, d)
-    H: np.ndarray        # (d,) Hessian of F
-    x_star: np.ndarray   # (d,) minimiser of F
-    F_star: float
+def _of(A, i):
+    """Client i's Hessian: a diagonal, or a matrix."""
+    return A[min(i, len(A) - 1)]
 
 
-class Dense(NamedTuple):
-    A: np.ndarray        # (1, d, d) shared, or (N + 1, d, d)
-    b: np.ndarray
-    H: np.ndarray        # (d, d)
-    x_star: np.ndarray
-    F_star: float
-
-
-@jit
-def diagonal_grad(data, i, x, out):
-    A = data.A[min(i, data.A.shape[0] - 1)]
-    b = data.b[i]
-    for j in range(x.size):
-        out[j] = A[j] * (x[j] - b[j])
-
-
-@jit
-def diagonal_loss(data, i, x):
-    A = data.A[min(i, data.A.shape[0] - 1)]
-    total = 0.0
-    for j in range(x.size):
-        total += A[j] * (x[j] - data.b[i, j]) ** 2
-    return 0.5 * total
-
-
-@jit
-def diagonal_objective(data, p, x, out):
-    """F* + (x - x*)' H (x - x*) / 2: no cancellation near the minimiser."""
-    total = 0.0
-    for j in range(x.size):
-        gap = x[j] - data.x_star[j]
-        out[j] = data.H[j] * gap
-        total += out[j] * gap
-    return data.F_star + 0.5 * total
-
-
-@jit
-def symmetric_times(A, v, out):
-    """out = A v for symmetric A, by rows, in one order of additions whatever the machine's vectors."""
-    d = v.size
-    out[:] = 0.0
-    c = 0
-    while c + 4 <= d:
-        a_0, a_1, a_2, a_3 = A[c], A[c + 1], A[c + 2], A[c + 3]
-        v_0, v_1, v_2, v_3 = v[c], v[c + 1], v[c + 2], v[c + 3]
-        for j in range(d):
-            out[j] += (a_0[j] * v_0 + a_1[j] * v_1) + (a_2[j] * v_2 + a_3[j] * v_3)
-        c += 4
-    while c < d:
-        for j in range(d):
-            out[j] += A[c, j] * v[c]
-        c += 1
-
-
-@jit
-def dense_grad(data, i, x, out):
-    symmetric_times(data.A[min(i, data.A.shape[0] - 1)], x - data.b[i], out)
-
-
-@jit
-def dense_loss(data, i, x):
-    gap = x - data.b[i]
-    out = np.empty(x.size)
-    symmetric_times(data.A[min(i, data.A.shape[0] - 1)], gap, out)
-    total = 0.0
-    for j in range(x.size):
-        total += out[j] * gap[j]
-    return 0.5 * total
-
-
-@jit
-def dense_objective(data, p, x, out):
-    gap = x - data.x_star
-    symmetric_times(data.H, gap, out)
-    total = 0.0
-    for j in range(x.size):
-        total += out[j] * gap[j]
-    return data.F_star + 0.5 * total
-
-
-DIAGONAL = Kernels(diagonal_grad, diagonal_loss, diagonal_objective)
-DENSE = Kernels(dense_grad, dense_loss, dense_objective)
-
-
-def _hessian(A, i):
-    """Client i's Hessian as a matrix."""
-    a = A[min(i, len(A) - 1)]
-    return np.diag(a) if a.ndim == 1 else a
+def _times(a, v):
+    return a * v if a.ndim == 1 else a @ v
 
 
 def _data(A, b, p):
-    """The data tuple for weights p, with F's Hessian and minimiser."""
-    N = len(b) - 1
+    """The data tuple for weights p, with F's Hessian and its minimiser of least norm."""
+    H = A[0].copy() if len(A) == 1 else np.tensordot(p, A, axes=1)
     shared = len(A) == 1
-    H = A[0].copy() if shared else np.tensordot(p, A, axes=1)
-    times = (lambda a, v: a * v) if A.ndim == 2 else (lambda a, v: a @ v)
-    if shared:    # the weighted mean minimises F whatever the rank of A
-        x_star = p @ b
+    pull = p @ b if shared else sum(p[i] * _times(A[i], b[i]) for i in range(1, len(b)))    # H x* = pull, or H (x* - pull)
+    if A.ndim == 2:
+        x_star = np.where(H > 0, pull, 0.0) if shared else np.divide(pull, H, out=np.zeros_like(pull), where=H > 0)
+    elif np.linalg.matrix_rank(H, hermitian=True) < len(H):
+        x_star = np.linalg.pinv(H, hermitian=True) @ (H @ pull if shared else pull)
     else:
-        pull = sum(p[i] * times(A[i], b[i]) for i in range(1, N + 1))
-        x_star = np.divide(pull, H, out=np.zeros_like(pull), where=H != 0) if A.ndim == 2 else (
-            np.linalg.solve(H, pull) if np.linalg.matrix_rank(H) == len(H) else np.linalg.pinv(H, hermitian=True) @ pull)
-    gaps = [x_star - b[i] for i in range(1, N + 1)]
-    F_star = sum(p[i] * 0.5 * gap @ times(A[min(i, len(A) - 1)], gap) for i, gap in enumerate(gaps, 1))
+        x_star = pull if shared else np.linalg.solve(H, pull)
+    gaps = [x_star - b[i] for i in range(len(b))]
+    F_star = sum(p[i] * 0.5 * gap @ _times(_of(A, i), gap) for i, gap in enumerate(gaps))
     kind = Diagonal if A.ndim == 2 else Dense
-    return kind(np.ascontiguousarray(A), np.ascontiguousarray(b), np.ascontiguousarray(H),
-                np.ascontiguousarray(x_star), float(F_star))
+    return kind(*(np.ascontiguousarray(part) for part in (A, b, H, x_star)), float(F_star))
 
 
-def _norm(matrix):
-    return float(np.max(np.abs(np.linalg.eigvalsh(matrix)))) if matrix.size else 0.0
+def _top(squares):
+    """The largest eigenvalue of a positive semidefinite diagonal or matrix."""
+    return float(squares.max() if squares.ndim == 1 else max(0.0, np.linalg.eigvalsh(squares)[-1]))
+
+
+def _mean_square(Ds, weights):
+    """sum_i w_i D_i D_i'."""
+    return sum(w * (D * D if D.ndim == 1 else D @ D.T) for w, D in zip(weights, Ds))
+
+
+def _up(value, d):
+    """An upper bound of what floating point found: sums of products and the eigenvalue solver err by less."""
+    return float(value) * (1.0 + 32 * d * EPS)
 
 
 def _ball(gaps, offsets, radius, weights):
     """An upper bound of sum_i w_i ||D_i v + o_i||^2 over ||v|| <= radius."""
-    square = sum(w * D @ D for w, D in zip(weights, gaps))
-    cross = sum(w * D @ o for w, D, o in zip(weights, gaps, offsets))
+    cross = sum(w * _times(D, o) for w, D, o in zip(weights, gaps, offsets))
     level = sum(w * o @ o for w, o in zip(weights, offsets))
-    return _norm(square) * radius**2 + 2 * radius * float(np.linalg.norm(cross)) + float(level)
+    return _top(_mean_square(gaps, weights)) * radius**2 + 2 * radius * float(np.linalg.norm(cross)) + float(level)
 
 
 def constants(data, p, radius):
-    """L, mu, G, xi_bar (and B) of a quadratic from its arrays."""
-    A, N = data.A, len(data.b) - 1
+    """L, mu, G, xi_bar (and G_star, B) of a quadratic from its arrays."""
+    A, N, d = data.A, len(data.b) - 1, data.b.shape[1]
     if A.ndim == 2:
-        L, mu = float(A.max()), float(A.min())
+        L, mu, how = float(A.max()), float(A.min()), "eigenvalue of the Hessians"
     else:
-        spectra = np.linalg.eigvalsh(A)
-        L, mu = float(spectra.max()), float(spectra.min())
-        if abs(mu) <= 1e-13 * L:    # a zero eigenvalue, up to the solver's rounding
-            mu = 0.0
-    at_star = [_hessian(A, i) @ (data.x_star - data.b[i]) for i in range(N + 1)]
-    found = dict(L=Constant(L, how="largest eigenvalue of the Hessians"),
-                 mu=Constant(mu, how="smallest eigenvalue of the Hessians"))
+        spectra, how = np.linalg.eigvalsh(A), "eigenvalue of the Hessians, rounded outward"
+        slack = 10 * d * EPS * float(abs(spectra).max())
+        L, mu = float(spectra.max()) + slack, max(0.0, float(spectra.min()) - slack)
+    found = dict(L=Constant(L, how=f"largest {how}"), mu=Constant(mu, how=f"smallest {how}"))
+    at_star = [_times(_of(A, i), data.x_star - data.b[i]) for i in range(N + 1)]
     even = np.full(N, 1.0 / N)
-    if len(A) == 1:
-        G = np.sqrt(sum(w * o @ o for w, o in zip(even, at_star[1:])))
-        found["G"] = Constant(float(G), how="gradients differ by constants")
-        found["xi_bar"] = Constant(float(np.linalg.norm(at_star[0])), how="gradients differ by constants")
-        found["B"] = Constant(1.0, how="gradients differ by constants")
+    level = sum(o @ o for o in at_star[1:]) / N if N > 1 else 0.0
+    bgd = "mean ||grad f_i||^2 <= G_star^2 + B^2 ||grad F||^2 everywhere"
+    constant, ball = "gradients differ by constants", "triangle inequality over the ball around F's minimiser; rounded up"
+    alike = len(A) == 1 or bool(np.all(A[1:] == A[1]))    # clients share a Hessian
+    gaps = [_of(A, i) - data.H for i in range(N + 1)]
+    if len(A) == 1 or alike and np.array_equal(A[0], A[1]):
+        found["xi_bar"] = Constant(float(np.linalg.norm(at_star[0])), how=constant)
+    else:
+        found["xi_bar"] = Constant(_up(np.sqrt(_ball(gaps[:1], at_star[:1], radius, [1.0])), d), "ball", radius, ball)
+    if alike:
+        # ||grad F + o_i||^2 has mean ||grad F||^2 + 2 grad F' mean(o) + G^2, and mean(o) = 0 under equal weights.
+        lean = 0.0 if np.all(p[1:] == p[1]) else float(np.linalg.norm(sum(at_star[1:]) / N))
+        found["G"] = Constant(float(np.sqrt(level)), how=constant)
+        found["G_star"] = Constant(float(np.sqrt(level + lean**2)), how=bgd)
+        found["B"] = Constant(1.0 if lean == 0 else _up(np.sqrt(2.0), 1), how="with G_star")
         return found
-    H = _hessian(data.H[None], 0)
-    gaps = [_hessian(A, i) - H for i in range(N + 1)]
-    G = np.sqrt(_ball(gaps[1:], at_star[1:], radius, even))
-    xi_bar = np.sqrt(_ball(gaps[:1], at_star[:1], radius, [1.0]))
-    how = "triangle inequality over the ball around the minimiser of F"
-    found["G"] = Constant(float(G), "ball", radius, how)
-    found["xi_bar"] = Constant(float(xi_bar), "ball", radius, how)
+    found["G"] = Constant(_up(np.sqrt(_ball(gaps[1:], at_star[1:], radius, even)), d), "ball", radius, ball)
     if mu > 0:
         # grad f_i = A_i H^-1 grad F + o_i, so the mean square is at most 2 mean o_i^2 + 2 |mean| |grad F|^2.
-        ratios = [np.linalg.solve(H, _hessian(A, i)) for i in range(1, N + 1)]
-        B = _norm(sum(w * R @ R.T for w, R in zip(even, ratios)))
-        level = sum(w * o @ o for w, o in zip(even, at_star[1:]))
+        ratios = [_of(A, i) / data.H if A.ndim == 2 else np.linalg.solve(data.H, _of(A, i)) for i in range(1, N + 1)]
         factor = 1.0 if level == 0 else 2.0
-        found["G_star"] = Constant(float(np.sqrt(factor * level)),
-                                   how="mean ||grad f_i||^2 <= G_star^2 + B^2 ||grad F||^2 everywhere")
-        found["B"] = Constant(float(np.sqrt(max(1.0, factor * B))), how="with G_star")
+        found["G_star"] = Constant(_up(np.sqrt(factor * level), d), how=bgd + "; rounded up")
+        B = np.sqrt(max(1.0, factor * _top(_mean_square(ratios, even))))
+        found["B"] = Constant(_up(B, d * L / mu), how="with G_star; rounded up")
     return found
 
 
 def _reweigh(problem, p):
     data = _data(problem.data.A, problem.data.b, p)
-    radius = problem.constants["G"].radius
-    kept = {name: c for name, c in problem.constants.items() if name in ("sigma", "sigma_0")}
+    radius = min(problem.constants[name].radius for name in ("G", "xi_bar"))
+    kept = {name: problem.constants[name] for name in ("L", "mu", "sigma", "sigma_0")}
     return replace(problem, data=data, weights=p, constants={**constants(data, p, radius), **kept})
 
 
@@ -199,12 +120,15 @@ def quadratic_from_arrays(A, b, weights=None, sigma=0.0, sigma_0=0.0, noise="gau
     around the minimiser on which G and xi_bar hold when Hessians differ. A shared square A with
     N + 1 = d is read as one dense matrix if it is symmetric, as N + 1 diagonals otherwise.
     """
-    A, b = np.asarray(A, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    try:
+        A, b = np.array(A, dtype=np.float64), np.array(b, dtype=np.float64)
+    except (TypeError, ValueError):
+        refuse("A and b", "must be arrays of numbers", (type(A).__name__, type(b).__name__))
     if b.ndim != 2 or len(b) < 2 or b.shape[1] < 1 or not np.all(np.isfinite(b)):
         refuse("b", "must be finite of shape (N + 1, d) with N >= 1", b.shape)
     N, d = len(b) - 1, b.shape[1]
     if not np.all(np.isfinite(A)):
-        refuse("A", "must be finite", A)
+        refuse("A", "must be finite", float(A[~np.isfinite(A)][0]))
     if A.shape == (d, d) and (N + 1 != d or np.array_equal(A, A.T)):
         A = A[None]
     elif A.shape == (d,):
@@ -215,12 +139,18 @@ def quadratic_from_arrays(A, b, weights=None, sigma=0.0, sigma_0=0.0, noise="gau
         if np.any(abs(A - A.transpose(0, 2, 1)) > 1e-12 * abs(A).max()):
             refuse("A", "must be symmetric", float(abs(A - A.transpose(0, 2, 1)).max()))
         A = (A + A.transpose(0, 2, 1)) / 2
-    p = weights_from(weights, N)
     smallest = A.min() if A.ndim == 2 else np.linalg.eigvalsh(A).min()
     if smallest < -1e-12 * max(1.0, abs(A).max()):
         refuse("A", "must have no negative eigenvalue", float(smallest))
-    if not radius > 0 or not np.isfinite(radius):
-        refuse("radius", "must be finite and > 0", radius)
+    if A.ndim == 2:
+        A = np.maximum(A, 0.0)
+    return _problem(A, b, weights, sigma, sigma_0, noise, layers, radius)
+
+
+def _problem(A, b, weights, sigma, sigma_0, noise, layers, radius):
+    """From Hessians with a leading axis of 1 (shared) or N + 1 (own)."""
+    N, d = len(b) - 1, b.shape[1]
+    radius, p = real("radius", radius, open_low=True), weights_from(weights, N)
     data = _data(A, b, p)
     noise, sigmas = noise_from(noise, sigma, sigma_0, N)
     found = constants(data, p, radius)
@@ -250,15 +180,9 @@ def quadratic(d, clients, L, mu, G=0.0, xi_bar=0.0, sigma=0.0, sigma_0=0.0, laye
     spectrum in [mu, L], with G and xi_bar then attained at the minimiser (their certified bound is on
     a ball of `radius` around it). Clients' gradients at the minimiser have weighted mean zero.
     """
-    N = clients
-    for name, value, low in (("d", d, 1), ("clients", N, 1)):
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < low:
-            refuse(name, f"must be an integer >= {low}", value)
-    for name, value in dict(L=L, mu=mu, G=G, xi_bar=xi_bar).items():
-        if not np.isfinite(value) or value < 0:
-            refuse(name, "must be finite and >= 0", value)
-    if L <= 0:
-        refuse("L", "must be > 0", L)
+    d, N = whole("d", d, 1), whole("clients", clients, 1)
+    L, mu = real("L", L, open_low=True), real("mu", mu)
+    G, xi_bar = real("G", G), real("xi_bar", xi_bar)
     if mu > L:
         raise Impossible(f"mu must be <= L, the largest curvature; got mu={mu}, L={L}")
     if hessian not in ("diagonal", "dense", "own", "own_dense"):
@@ -267,8 +191,8 @@ def quadratic(d, clients, L, mu, G=0.0, xi_bar=0.0, sigma=0.0, sigma_0=0.0, laye
     if d == 1 and mu != L and not (own and N >= 2):
         raise Impossible(f"in one dimension a shared curvature is both mu and L; got mu={mu}, L={L}")
     p = weights_from(weights, N)
-    if G > 0 and np.sum(p > 0) < 2:
-        raise Impossible(f"G must be 0 where one client is all of F: its gradient is F's; got G={G}, clients={N}")
+    if G > 0 and N == 1:
+        raise Impossible(f"G must be 0 with one client, whose gradient is F's; got G={G}, clients={N}")
     generator = rng.host(seed, "quadratic")
     if own:
         spectra = np.stack([_spectrum(generator, d, L, mu) if d > 1 else np.array([[L, mu][i % 2]])
@@ -312,11 +236,14 @@ def quadratic(d, clients, L, mu, G=0.0, xi_bar=0.0, sigma=0.0, sigma_0=0.0, laye
             b[i] = x_star - turn @ np.divide(o[i], s, out=np.zeros(d), where=s > 0)
         else:
             b[i] = x_star - np.linalg.solve(A[i], o[i]) if mu > 0 else x_star
-    problem = quadratic_from_arrays(A if own else A[0], b, p[1:], sigma, sigma_0, noise, layers, radius)
-    exact = dict(L=L, mu=mu) if own else dict(L=L, mu=mu, G=G, xi_bar=xi_bar)
+    problem = _problem(A, b, weights, sigma, sigma_0, noise, layers, radius)
     found = dict(problem.constants)
+    exact = dict(L=L, mu=mu) if own else dict(L=L, mu=mu, G=G, xi_bar=xi_bar)
+    if not own and found["B"].value == 1.0:
+        exact["G_star"] = G
     for name, value in exact.items():    # the request is the truth; the arrays carry it up to rounding
-        found[name] = Constant(float(value), how="requested, held with equality")
+        how = "requested, held with equality" if name != "G_star" else found[name].how
+        found[name] = Constant(float(value), how=how)
     return replace(problem, constants=found)
 
 

@@ -1,0 +1,140 @@
+"""Problems made of samples: clients' arrays, minibatches and the variance they cause."""
+
+import numpy as np
+
+from fedtheory.errors import refuse
+from fedtheory.problem import noise_from, weights_from
+
+
+def real(name, value, low=0.0, open_low=False):
+    """A finite number, at least `low` (above it, if `open_low`)."""
+    rule = f"must be a finite number {'>' if open_low else '>='} {low:g}"
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        refuse(name, rule, value)
+    if isinstance(value, bool) or not np.isfinite(number) or number < low or (open_low and number == low):
+        refuse(name, rule, value)
+    return number
+
+
+def whole(name, value, low):
+    """An integer, at least `low`."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < low:
+        refuse(name, f"must be an integer >= {low}", value)
+    return int(value)
+
+
+def arrays(X, y):
+    """Checked lists of features (n_i, F) and labels (n_i,), server first; None and None for no server."""
+    try:
+        X, y = list(X), list(y)
+    except TypeError:
+        refuse("X and y", "must be lists of arrays, server first", (type(X).__name__, type(y).__name__))
+    if len(X) != len(y) or len(X) < 2:
+        refuse("X and y", "must be lists of equal length N + 1, server first, with N >= 1", (len(X), len(y)))
+    features, labels, width = [], [], None
+    for i, (rows, marks) in enumerate(zip(X, y)):
+        if i == 0 and _empty(rows) and _empty(marks):
+            features.append(None)
+            labels.append(None)
+            continue
+        try:
+            rows, marks = np.asarray(rows, dtype=np.float64), np.asarray(marks, dtype=np.float64)
+        except (TypeError, ValueError):
+            refuse(f"X[{i}] and y[{i}]", "must be arrays of numbers", (rows, marks))
+        if rows.ndim != 2 or rows.shape[0] < 1 or rows.shape[1] < 1:
+            refuse(f"X[{i}]", "must have shape (samples, features), with one sample or more", rows.shape)
+        if width not in (None, rows.shape[1]):
+            refuse(f"X[{i}]", f"must have {width} features, as the arrays before it", rows.shape)
+        width = rows.shape[1]
+        if marks.shape != rows.shape[:1]:
+            refuse(f"y[{i}]", f"must hold one label for each of {len(rows)} samples", marks.shape)
+        if not np.all(np.isfinite(rows)):
+            refuse(f"X[{i}]", "must be finite", float(rows[~np.isfinite(rows)][0]))
+        features.append(rows)
+        labels.append(marks)
+    return features, labels
+
+
+def _empty(given):
+    return given is None or (hasattr(given, "__len__") and len(given) == 0)
+
+
+def sizes_of(X):
+    return np.array([0 if rows is None else len(rows) for rows in X], dtype=np.int64)
+
+
+def stack(X, width):
+    """All rows on top of each other, padded with zeros to `width`, and where each client's begin, (N + 2,)."""
+    starts = np.concatenate([[0], np.cumsum(sizes_of(X))]).astype(np.int64)
+    stacked = np.zeros((starts[-1], width))
+    for rows, start in zip(X, starts):
+        if rows is not None:
+            stacked[start:start + len(rows), :rows.shape[1]] = rows
+    return stacked, starts
+
+
+def weights_of(weights, sizes):
+    """Weights p from None (equal), "samples" (p_i = n_i / n, as in flex) or N numbers."""
+    if isinstance(weights, str):
+        if weights != "samples":
+            refuse("weights", "must be None, 'samples' or one number a client", weights)
+        weights = sizes[1:]
+    return weights_from(weights, len(sizes) - 1)
+
+
+def noise_of(noise, sigma, sigma_0, batch, batch_0, replacement, sizes):
+    """Checked noise: its kind, the (N + 1,) sigma of additive noise, the (N + 1,) minibatch sizes.
+
+    A minibatch drawn without replacement ends at the client's n_i samples; None means all of them, with
+    no noise. The server's is `batch_0`, or `batch` where that is one number.
+    """
+    N = len(sizes) - 1
+    noise, sigmas = noise_from(noise, sigma, sigma_0, N)
+    if noise != "minibatch":
+        if batch is not None or batch_0 is not None:
+            refuse("batch", "needs noise='minibatch'", noise)
+        return noise, sigmas, np.zeros(N + 1, dtype=np.int64)
+    if sigmas.any():
+        refuse("sigma and sigma_0", "must be 0 under minibatch noise, which has the samples' variance",
+               (sigma, sigma_0))
+    if replacement and batch is None and batch_0 is None:
+        refuse("replacement", "needs a batch size", replacement)
+    return noise, sigmas, _batches(batch, batch_0, replacement, sizes)
+
+
+def _batches(batch, batch_0, replacement, sizes):
+    given = np.zeros(len(sizes), dtype=np.int64)    # 0: all samples
+    if batch is not None:
+        values = np.asarray(batch)
+        if values.shape not in ((), (len(sizes) - 1,)) or values.dtype.kind not in "iu" or np.any(values < 1):
+            refuse("batch", f"must be a positive integer, or {len(sizes) - 1} of them", batch)
+        given[1:] = values
+        if values.ndim == 0:
+            given[0] = values
+    if batch_0 is not None:
+        given[0] = whole("batch_0", batch_0, 1)
+    if sizes[0] == 0:
+        given[0] = 0
+    return given if replacement else np.minimum(given, sizes)
+
+
+def finite_factor(size, batch, replacement):
+    """The variance of a minibatch mean over the population variance: (n - B) / (B (n - 1)) without
+    replacement (FSL, equation 10), 1 / B with it; 0 where all samples are used."""
+    if batch == 0 or (batch >= size and not replacement):
+        return 0.0
+    return 1.0 / batch if replacement else (size - batch) / (batch * (size - 1.0))
+
+
+def minibatch_variance(problem, i, x):
+    """E||g - grad f_i(x)||^2 of client i's minibatch gradient g at x, from its samples' gradients."""
+    if problem.noise != "minibatch":
+        refuse("noise", f"of {problem.name} must be minibatch", problem.noise)
+    x, i = problem._point(x), problem._index(i)
+    n, g = int(problem.sizes[i]), np.empty((int(problem.sizes[i]), problem.d))
+    for row in range(n):
+        problem.kernels.batch(problem.data, i, np.array([row]), x, g[row])
+    gaps = g - g.mean(axis=0)
+    return float(np.sum(gaps * gaps) / n) * finite_factor(n, int(problem.batch_size[i]), problem.replacement)

@@ -1,0 +1,204 @@
+"""Ridge logistic regression: f_i(x) = mean log(1 + exp(-y a'x)) + ridge/2 ||x||^2, labels y = +-1.
+
+Its curvature is largest at x = 0, so L is exact; where all clients share one design and only labels
+differ, so are G and xi_bar. There is no intercept: a column of ones is one.
+"""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from fedtheory.errors import refuse
+from fedtheory.jit import jit
+from fedtheory.problem import Kernels, Problem, layers_from
+from fedtheory.problems import _linear, _samples
+from fedtheory.problems._vector import exp, half_square
+from fedtheory.rng import log
+
+BEND, REACH, FARTHEST = 0.25, 0.5, 1.0    # of log(1 + e^-m): its curvature; see _linear
+NEWTON = 2000    # above this d there is no minimiser: Newton's matrix would be too large
+
+
+class Data(NamedTuple):
+    X: np.ndarray         # (n, d) rows a of all clients, the server's first
+    y: np.ndarray         # (n,) labels, +-1
+    starts: np.ndarray    # (N + 2,) client i owns rows starts[i] .. starts[i + 1] - 1
+    ridge: float
+
+
+@jit
+def margins(X, y, base, rows, x, out):
+    """out[b] = y a'x of row base + rows[b], four rows at a time."""
+    last, d = rows.size - 1, x.size
+    for b in range(0, rows.size, 4):
+        r_0, r_1 = base + rows[b], base + rows[min(b + 1, last)]
+        r_2, r_3 = base + rows[min(b + 2, last)], base + rows[min(b + 3, last)]
+        m_0 = m_1 = m_2 = m_3 = 0.0
+        for j in range(d):
+            m_0 += X[r_0, j] * x[j]
+            m_1 += X[r_1, j] * x[j]
+            m_2 += X[r_2, j] * x[j]
+            m_3 += X[r_3, j] * x[j]
+        out[b] = y[r_0] * m_0
+        out[min(b + 1, last)] = y[r_1] * m_1    # past the end, the last row is written again
+        out[min(b + 2, last)] = y[r_2] * m_2
+        out[min(b + 3, last)] = y[r_3] * m_3
+
+
+@jit
+def slopes(m):
+    """In place: the derivative -1 / (1 + e^m) of log(1 + e^-m)."""
+    for b in range(m.size):
+        e = exp(-abs(m[b]))
+        m[b] = -(e if m[b] >= 0.0 else 1.0) / (1.0 + e)
+
+
+@jit
+def mean_softplus(m):
+    """mean log(1 + e^-m), accurate where e^-m is tiny and where it would overflow."""
+    total = 0.0
+    for b in range(m.size):
+        e = exp(-abs(m[b]))
+        u = 1.0 + e
+        rest = e if u == 1.0 else log(u) * (e / (u - 1.0))    # log(1 + e), corrected for the rounding of u
+        total += rest if m[b] >= 0.0 else rest - m[b]
+    return total / m.size
+
+
+@jit
+def combine(X, y, base, rows, s, scale, out):
+    """out += scale sum_b s[b] y a of row base + rows[b], four rows at a time."""
+    d = out.size
+    b = 0
+    while b + 4 <= rows.size:
+        r_0, r_1, r_2, r_3 = base + rows[b], base + rows[b + 1], base + rows[b + 2], base + rows[b + 3]
+        a_0, a_1, a_2, a_3 = X[r_0], X[r_1], X[r_2], X[r_3]
+        s_0, s_1 = scale * s[b] * y[r_0], scale * s[b + 1] * y[r_1]
+        s_2, s_3 = scale * s[b + 2] * y[r_2], scale * s[b + 3] * y[r_3]
+        for j in range(d):
+            out[j] += (s_0 * a_0[j] + s_1 * a_1[j]) + (s_2 * a_2[j] + s_3 * a_3[j])
+        b += 4
+    while b < rows.size:
+        r = base + rows[b]
+        a, s_0 = X[r], scale * s[b] * y[r]
+        for j in range(d):
+            out[j] += s_0 * a[j]
+        b += 1
+
+
+@jit
+def batch(data, i, rows, x, out):
+    m = np.empty(rows.size)
+    margins(data.X, data.y, data.starts[i], rows, x, m)
+    slopes(m)
+    for j in range(x.size):
+        out[j] = data.ridge * x[j]
+    combine(data.X, data.y, data.starts[i], rows, m, 1.0 / rows.size, out)
+
+
+@jit
+def grad(data, i, x, out):
+    batch(data, i, np.arange(data.starts[i + 1] - data.starts[i]), x, out)
+
+
+@jit
+def loss(data, i, x):
+    rows = np.arange(data.starts[i + 1] - data.starts[i])
+    m = np.empty(rows.size)
+    margins(data.X, data.y, data.starts[i], rows, x, m)
+    return mean_softplus(m) + data.ridge * half_square(x)
+
+
+@jit
+def objective(data, p, x, out):
+    """F and its gradient, the margins computed once."""
+    value = data.ridge * half_square(x)
+    for j in range(x.size):
+        out[j] = data.ridge * x[j]
+    for i in range(1, p.size):
+        if p[i] != 0.0:
+            rows = np.arange(data.starts[i + 1] - data.starts[i])
+            m = np.empty(rows.size)
+            margins(data.X, data.y, data.starts[i], rows, x, m)
+            value += p[i] * mean_softplus(m)
+            slopes(m)
+            combine(data.X, data.y, data.starts[i], rows, m, p[i] / rows.size, out)
+    return value
+
+
+KERNELS = Kernels(grad, loss, objective, batch)
+
+
+def _signs(y):
+    """All labels as +-1: {-1, 1} as they are, {0, 1} with 0 for -1; one convention for all clients."""
+    labels = np.concatenate([part for part in y if part is not None])
+    if not (np.isin(labels, (-1, 1)).all() or np.isin(labels, (0, 1)).all()):
+        refuse("y", "must hold labels of {-1, 1}, or of {0, 1}", np.unique(labels)[:6].tolist())
+    return np.where(labels == 1, 1.0, -1.0)
+
+
+def _designs(data):
+    return [_linear.design(data.X[low:high], -0.5 * data.y[low:high, None]) if high > low else None
+            for low, high in zip(data.starts, data.starts[1:])]
+
+
+def _hessian(problem):
+    data = problem.data
+    X = data.X[data.starts[1]:]
+    weights = np.repeat(problem.weights[1:] / problem.sizes[1:], problem.sizes[1:])
+
+    def at(x):
+        e = np.exp(-abs(X @ x))
+        return (X.T * (weights * e / (1 + e) ** 2)) @ X + data.ridge * np.eye(problem.d)
+    return at
+
+
+def _minimize(problem):
+    return _linear.newton(problem, _hessian(problem), float(np.mean(np.linalg.norm(problem.data.X, axis=1))))
+
+
+def _reweigh(problem, p):
+    found = {**problem.constants, **_linear.dissimilarity(_designs(problem.data), REACH, p)}
+    return replace(problem, weights=p, constants=found)
+
+
+def logistic(X, y, ridge, weights=None, noise="minibatch", batch=None, batch_0=None, replacement=False, sigma=0.0,
+             sigma_0=0.0, layers=None):
+    """Ridge logistic regression on clients' arrays, the server's first.
+
+    X[i]: (n_i, d), y[i]: (n_i,) labels of {-1, 1} or {0, 1}; X[0] and y[0] may be None. `weights`: None
+    (equal), "samples" (n_i / n) or N numbers. Minibatches of `batch` samples (one number, or one a
+    client; all samples if None) and of `batch_0` at the server; or additive noise of kind `noise` on full
+    gradients. A minimiser is known if ridge > 0: without one the losses may have no minimiser.
+    """
+    X, y = _samples.arrays(X, y)
+    ridge = _samples.real("ridge", ridge)
+    sizes = _samples.sizes_of(X)
+    N, d = len(X) - 1, X[1].shape[1]
+    p = _samples.weights_of(weights, sizes)
+    noise, sigmas, batches = _samples.noise_of(noise, sigma, sigma_0, batch, batch_0, replacement, sizes)
+    rows, starts = _samples.stack(X, d)
+    data = Data(rows, _signs(y), starts, ridge)
+    designs = _designs(data)
+    found = {**_linear.curvature(designs, BEND, ridge), **_linear.dissimilarity(designs, REACH, p),
+             **_linear.sigmas(designs, REACH, FARTHEST, noise, sigmas, batches, replacement)}
+    return Problem("logistic", data, KERNELS, N, d, p, found, has_server=X[0] is not None, sizes=sizes, noise=noise,
+                   sigma=sigmas, batch_size=batches, replacement=bool(replacement), layers=layers_from(layers, d),
+                   minimize=_minimize if ridge > 0 and d <= NEWTON else None, reweigh=_reweigh)
+
+
+MAKERS = (logistic,)
+
+
+def examples():
+    generator = np.random.default_rng(5)
+    X = [generator.standard_normal((n, 3)) for n in (4, 5, 3, 6)]
+    y = [np.where(generator.random(len(rows)) < 0.5, -1, 1) for rows in X]
+    one = [X[3]] * 4
+    return dict(
+        own=logistic(X, y, 0.1, weights="samples", batch=2),
+        shared=logistic(one, [(np.arange(6) + i) % 3 > 0 for i in range(4)], 0.05, noise="sphere", sigma=0.3,
+                        sigma_0=0.1),
+        serverless=logistic([None, *X[1:]], [None, *y[1:]], 0.0, batch=[1, 2, 9], replacement=True, layers=[1, 2]),
+    )

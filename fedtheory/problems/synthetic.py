@@ -1,0 +1,116 @@
+"""SYNTHETIC(alpha, beta) of Li et al. 2018 (FedProx), softmax regression on it (flex, section 5.1).
+
+Client k labels x ~ N(v_k, diag(j^-1.2)) by argmax(W_k'x + b_k), with entries W_k, b_k ~ N(u_k, 1) and
+v_k ~ N(B_k, 1) around u_k ~ N(0, alpha), B_k ~ N(0, beta). Two readings had to be chosen:
+
+- N(0, alpha) has variance alpha, as N(v_k, Sigma) has covariance Sigma; FedProx's code takes alpha for
+  the deviation, which is alpha**2 here.
+- By the formula, clients of SYNTHETIC(0, 0) still differ in W_k, b_k and v_k, and FedProx runs it as
+  such. Flex calls alpha = beta = 0 its IID case, which is FedProx's other data set, synthetic_iid: one W
+  and b for all, and v_k = 0. Here alpha = beta = 0 is flex's unless iid=False asks for the formula's.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fedtheory import rng
+from fedtheory.errors import refuse
+from fedtheory.problems import _samples
+from fedtheory.problems.softmax import softmax
+
+
+class Arrays(NamedTuple):
+    """Lists of N + 1 arrays, the server's first (None where it has none; it has no test data)."""
+
+    X: list
+    y: list
+    X_test: list
+    y_test: list
+
+
+class _Model(NamedTuple):
+    W: np.ndarray    # (features, classes)
+    b: np.ndarray    # (classes,)
+    v: np.ndarray    # (features,)
+
+    def draw(self, generator, n):
+        deviations = np.arange(1, len(self.v) + 1) ** -0.6    # square roots of j^-1.2
+        X = self.v + generator.standard_normal((n, len(self.v))) * deviations
+        return X, np.argmax(X @ self.W + self.b, axis=1)
+
+
+def pareto_sizes(clients, low=20, high=2000, index=0.5, seed=0):
+    """Sample counts: Type-I Pareto, P(n > t) = (low / t)^index for t >= low, given that n <= high.
+
+    Flex fixes the index at 0.5 and prints neither scale nor cap. The untruncated law has no mean; cut at
+    `high` rather than moved to it, it has mean sqrt(low high).
+    """
+    clients = _samples.whole("clients", clients, 1)
+    low, high = _samples.whole("low", low, 1), _samples.whole("high", high, 1)
+    index = _samples.real("index", index, open_low=True)
+    if high < low:
+        refuse("high", f"must be >= low = {low}", high)
+    u = rng.host(seed, "synthetic sizes").random(clients)
+    t = low * (1.0 - u * (1.0 - (low / high) ** index)) ** (-1.0 / index)
+    return np.minimum(t.astype(np.int64), high)
+
+
+def synthetic_data(alpha, beta, clients, samples=None, low=20, high=2000, index=0.5, server=0, test=0.25, iid=None,
+                   features=60, classes=10, seed=0):
+    """SYNTHETIC(alpha, beta) as arrays. `samples`: training samples of each client (one number or N), Pareto by
+    default; `test`: test samples per training sample, rounded up; `server`: samples of the server, each
+    from a client's model, client k's with probability n_k / n. No client's data depends on another's size.
+    """
+    alpha, beta = _samples.real("alpha", alpha), _samples.real("beta", beta)
+    N = _samples.whole("clients", clients, 1)
+    features, classes = _samples.whole("features", features, 1), _samples.whole("classes", classes, 2)
+    server, test = _samples.whole("server", server, 0), _samples.real("test", test)
+    sizes = pareto_sizes(N, low, high, index, seed) if samples is None else np.asarray(samples)
+    if sizes.shape not in ((), (N,)) or sizes.dtype.kind not in "iu" or np.any(sizes < 1):
+        refuse("samples", f"must be a positive integer, or {N} of them", samples)
+    sizes = np.broadcast_to(sizes, (N,))
+    iid = alpha == 0 and beta == 0 if iid is None else iid
+    if iid and (alpha > 0 or beta > 0):
+        refuse("iid", "needs alpha = beta = 0", (alpha, beta))
+    found = Arrays([None], [None], [None], [None])
+    models = []
+    for k in range(1, N + 1):
+        models.append(_model(alpha, beta, features, classes, iid, seed, k))
+        for name, n, X, y in (("train", sizes[k - 1], found.X, found.y),
+                              ("test", int(np.ceil(test * sizes[k - 1])), found.X_test, found.y_test)):
+            rows, labels = models[-1].draw(rng.host(seed, f"synthetic {name} {k}"), int(n))
+            X.append(rows)
+            y.append(labels)
+    if server:
+        generator = rng.host(seed, "synthetic server")
+        drawn = [models[k].draw(generator, 1) for k in generator.choice(N, server, p=sizes / sizes.sum())]
+        found.X[0], found.y[0] = (np.concatenate(parts) for parts in zip(*drawn))
+    return found
+
+
+def _model(alpha, beta, features, classes, iid, seed, k):
+    generator = rng.host(seed, "synthetic model" if iid else f"synthetic model {k}")
+    u, B = np.sqrt([alpha, beta]) * generator.standard_normal(2)
+    W, b = u + generator.standard_normal((features, classes)), u + generator.standard_normal(classes)
+    return _Model(W, b, np.zeros(features) if iid else B + generator.standard_normal(features))
+
+
+def synthetic(alpha, beta, clients, ridge=1e-4, batch=20, samples=None, low=20, high=2000, index=0.5, server=0,
+              iid=None, features=60, classes=10, seed=0, weights="samples", **options):
+    """Softmax regression on SYNTHETIC(alpha, beta); its arrays, with test data, are `synthetic_data`'s of the
+    same arguments. Batches of 20 and p_i = n_i / n are flex's; flex names no ridge, this one is that of Li
+    et al. 2020 (FedAvg on non-IID data). `options` go to `softmax`.
+    """
+    arrays = synthetic_data(alpha, beta, clients, samples, low, high, index, server, 0.0, iid, features, classes, seed)
+    return softmax(arrays.X, arrays.y, ridge, classes=classes, weights=weights, batch=batch, **options)
+
+
+MAKERS = (synthetic,)
+
+
+def examples():
+    return dict(
+        iid=synthetic(0, 0, 3, ridge=0.01, batch=2, samples=5, features=3, classes=4),
+        own=synthetic(1, 1, 3, ridge=0.01, batch=3, low=2, high=9, server=4, features=2, classes=2, seed=1),
+    )

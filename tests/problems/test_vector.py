@@ -1,0 +1,63 @@
+"""The exponential and the tiles: right to the last bit, or its neighbour."""
+
+import mpmath
+import numpy as np
+import pytest
+
+from fedtheory.problems import _tiles
+from fedtheory.problems._vector import exp, half_square
+
+
+def test_exp_within_one_ulp():
+    generator = np.random.default_rng(0)
+    for x in [*generator.uniform(-708, 709, 1500), *generator.normal(0, 1, 1500), *-generator.exponential(1e-8, 50)]:
+        exact = mpmath.exp(mpmath.mpf(float(x)))
+        assert abs(mpmath.mpf(float(exp(x))) - exact) <= np.spacing(float(exact))
+
+
+def test_exp_at_its_ends():
+    assert exp(0.0) == exp(-0.0) == exp(-1e-300) == 1.0
+    assert exp(-708.0) == exp(-1e9) == exp(-np.inf) == pytest.approx(np.exp(-708.0), rel=1e-15)
+    assert np.isnan(exp(np.nan))
+
+
+def test_half_square():
+    assert half_square(np.array([3.0, 4.0])) == 12.5
+
+
+def padded(a, columns):
+    out = np.zeros((len(a), columns))
+    out[:, :a.shape[1]] = a
+    return out
+
+
+@pytest.mark.parametrize("C", [2, 4, 5, 10])
+@pytest.mark.parametrize("samples", [1, 3, 4, 9])
+@pytest.mark.parametrize("F", [4, 12])
+def test_tiles_add_in_the_order_of_plain_loops(C, samples, F):
+    """Bit for bit: four lanes are four scalars."""
+    generator = np.random.default_rng(C * samples * F)
+    base, P = 2, -(-C // 4) * 4
+    X, x = generator.standard_normal((15, F)), generator.standard_normal(F * C)
+    rows = generator.integers(0, 13, samples)
+    W, Z = np.zeros(F * P), np.full(-(-samples // 4) * 4 * P, np.nan)
+    _tiles.widen(x, C, W, P)
+    assert np.array_equal(W.reshape(F, P), padded(x.reshape(F, C), P))
+    _tiles.scores(X, base, rows, W, P, Z)
+    for b, row in enumerate(rows):
+        for c in range(C):
+            total = 0.0
+            for f in range(F):
+                total += X[base + row, f] * x[f * C + c]
+            assert Z[b * P + c] == total
+    G, start = generator.standard_normal((2, F * P))
+    G[:] = start
+    _tiles.outer(X, base, rows, Z, P, G)
+    out = np.empty(F * C)
+    _tiles.narrow(G, P, C, 0.5, x, out)
+    for f in range(F):
+        for c in range(C):
+            total = start[f * P + c]
+            for b, row in enumerate(rows):
+                total += X[base + row, f] * Z[b * P + c]
+            assert out[f * C + c] == total + 0.5 * x[f * C + c]
