@@ -1,4 +1,4 @@
-"""Machine code of several processes meets in one: symbols must tell kernels apart whatever each process compiled first."""
+"""Machine code of several processes meets in one: symbols must tell kernels apart, whatever each compiled first."""
 
 import os
 import subprocess

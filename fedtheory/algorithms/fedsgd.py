@@ -1,4 +1,4 @@
-"""FedSGD (McMahan et al. 2017, section 2): each client of the cohort sends one gradient at x, the server takes one step.
+"""FedSGD (McMahan et al. 2017, section 2): clients send one gradient at x each, the server takes one step.
 
 It is FedAvg with one local step; `eta` is its only step size.
 """

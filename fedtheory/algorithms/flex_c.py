@@ -1,4 +1,4 @@
-"""Scheme C of flexible participation (flex, section 4.1): incomplete work counts E / s as much, p_tau^k = (E / s) p^k."""
+"""Scheme C of flexible participation (flex, section 4.1): incomplete work is scaled up, p_tau^k = (E / s) p^k."""
 
 import numpy as np
 

@@ -90,7 +90,7 @@ class Departure(NamedTuple):
 
 @dataclass(frozen=True)
 class Participation:
-    cohort: str = "without"    # "without" replacement (the papers'), "with", or "full"
+    cohort: str = "without"    # replacement (the papers'), "with" (drawn twice: works once, counts twice), or "full"
     work: Work = None          # None: every client does all steps
     arrivals: tuple = ()
     departures: tuple = ()

@@ -50,7 +50,8 @@ class Quadratic:
 
 def cohorts(rounds, S, N, seed=0):
     """Who is drawn in each round."""
-    return Participation().draw(seed, np.zeros(1, dtype=np.int64), 0, rounds, S, np.zeros(rounds, dtype=np.int64), N)[0][0]
+    idle = np.zeros(rounds, dtype=np.int64)
+    return Participation().draw(seed, np.zeros(1, dtype=np.int64), 0, rounds, S, idle, N)[0][0]
 
 
 def close(x, path, tolerance=1e-13):

@@ -164,7 +164,8 @@ def test_samples_are_shared_as_the_union_of_the_data():
                 union.kernels.batch(union.data, np.int64(i), np.array(rows), x, expected)
                 np.testing.assert_allclose(out, expected, rtol=1e-12)
     original, n, n_0, N = sampled(BLOCKS), 11, 3, 3
-    assert shared.loss(x) == pytest.approx(n / (n + N * n_0) * (original.loss(x) + N * n_0 / n * original.client_loss(0, x)))
+    joint = n / (n + N * n_0) * (original.loss(x) + N * n_0 / n * original.client_loss(0, x))
+    assert shared.loss(x) == pytest.approx(joint, rel=1e-13)
 
 
 def test_minibatches_come_from_the_union_and_count_by_p_prime():

@@ -122,7 +122,8 @@ def server_forgets_the_rest(state, cohort, work, p, y, local, h):
 
 
 @pytest.mark.parametrize("role, kernel, S", [
-    ("local_step", gradient_without_memory, 6), ("aggregate", memory_of_the_opposite_sign, 6)], ids=lambda value: getattr(value, "__name__", str(value)))
+    ("local_step", gradient_without_memory, 6), ("aggregate", memory_of_the_opposite_sign, 6)],
+    ids=lambda value: getattr(value, "__name__", str(value)))
 def test_a_wrong_variant_is_caught(role, kernel, S):
     assert not is_fixed_at_the_minimiser(replace(feddyn.ALGORITHM, **{role: kernel}), S=S, rounds=400)
 
