@@ -10,6 +10,7 @@ import pytest
 import fedtheory as ft
 from fedtheory.algorithms import scaffold
 from fedtheory.errors import Diverged, InvalidInput
+from fedtheory.jit import python
 from fedtheory.participation import Arrival, Departure, Participation, uniform
 
 from .rational import EVEN, LINE, PLANE, START, close, cohorts, vector
@@ -129,8 +130,8 @@ def test_a_wrong_variant_is_caught(role, kernel, S):
 
 
 def test_the_interpreted_original_is_not_caught():
-    python = replace(scaffold.ALGORITHM, local_step=scaffold.local_step.py_func)    # runs where wrong variants run
-    assert gap(python, S=2, rounds=250) < 1e-6
+    interpreted = replace(scaffold.ALGORITHM, local_step=python(scaffold.local_step))    # runs where wrong variants run
+    assert gap(interpreted, S=2, rounds=250) < 1e-6
 
 
 def test_a_server_variate_without_the_cohort_s_share_breaks_the_invariant_alone():
