@@ -47,10 +47,10 @@ def __dir__():
 
 
 class _Face(_ModuleType):
-    """`ft.claim` is a function though the record's module is named alike: importing that leaves it so."""
+    """`ft.claim` and `ft.algorithms` are functions though modules are named alike: importing those leaves them so."""
 
     def __setattr__(self, name, value):
-        if not (isinstance(value, _ModuleType) and _LAZY.get(name, (None, None))[1]):
+        if not (isinstance(value, _ModuleType) and (name == "algorithms" or _LAZY.get(name, (None, None))[1])):
             super().__setattr__(name, value)
 
 

@@ -56,13 +56,14 @@ class Claim:
     relation: str = "<="
     kind: str = "exact"
     paper: str = ""
-    algorithm: object = None         # an Algorithm or its name
+    algorithm: object = None         # an Algorithm or its name; several names where it speaks of each
     assumes: tuple = ()              # relations, Conditions or Assumptions, as the text states them
     unstated: tuple = ()             # likewise, used by the proof only
     also: tuple = ()                 # further lines of the statement: (left, relation, right)
     meaning: str = ""
     teeth: object = None             # a false bound, which a checker must refute
     note: str = ""                   # where the text's own steps do not give the stated form
+    schedule: dict = field(default_factory=dict)   # step sizes it prescribes: hyper field -> expression in the round
     regime: tuple = ()               # Thetas of an order claim
     explicit: str = ""               # id of the companion with constants
     says: str = ""                   # a finding's sentence, or a structure's
@@ -98,7 +99,8 @@ class Claim:
     def _named(self):
         """Symbols the statement and its assumptions mention."""
         mentioned = [self.bound, self.measures, self.teeth, *(e for a, _, b in self.also for e in (a, b)),
-                     *(a.holds for a in (*self.assumes, *self.unstated)), *(e for theta in self.regime for e in theta)]
+                     *(a.holds for a in (*self.assumes, *self.unstated)), *self.schedule.values(),
+                     *(e for theta in self.regime for e in theta)]
         return set().union(*(e.free_symbols for e in mentioned if isinstance(e, sympy.Basic)))
 
     # What it says
