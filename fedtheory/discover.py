@@ -1,12 +1,13 @@
-"""Walks the folders and returns their records: a new file is found, nothing else is edited."""
+"""Walks the folders and returns their records: a new file is found, nothing else is edited.
+
+Each function imports its own room: whoever asks for claims need not wait for the compiler, nor the others for SymPy.
+"""
 
 import importlib
 import pkgutil
 from functools import cache
 from pathlib import Path
 
-from fedtheory import problems
-from fedtheory.algorithm import Algorithm
 from fedtheory.errors import InvalidInput, show
 
 
@@ -28,6 +29,7 @@ def algorithms():
 
 def algorithm(name):
     """The record of a name; a record is returned as it is."""
+    from fedtheory.algorithm import Algorithm
     if isinstance(name, Algorithm):
         return name
     if isinstance(name, str) and name.isidentifier() and name in _files("algorithms"):
@@ -42,11 +44,13 @@ def algorithm(name):
 
 def problem_makers():
     """name -> function that makes a problem, over every file of problems/."""
+    from fedtheory import problems
     return problems.MAKERS
 
 
 def examples():
     """(name, problem) for every small problem the files offer to the contract tests."""
+    from fedtheory import problems
     for name, module in problems.MODULES.items():
         for label, problem in getattr(module, "examples", dict)().items():
             yield f"{name}.{label}", problem
@@ -55,7 +59,7 @@ def examples():
 @cache
 def claims():
     """Every Claim under claims/, in the order of papers and files."""
-    import fedtheory.claims as room    # SymPy is needed only here
+    import fedtheory.claims as room
     found = []
     for _, name, package in pkgutil.walk_packages(room.__path__, "fedtheory.claims."):
         if not package and not name.rpartition(".")[2].startswith("_"):

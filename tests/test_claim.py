@@ -200,3 +200,12 @@ def test_a_users_table_and_claim():
     assert str(claim) == "f >= sqrt(curve) sqrt(step)"
     with pytest.raises(InvalidInput, match=r"assumes curve step <= 1 \[\(1\)\]; got step=2, curve=1"):
         claim.evaluate(dict(step=2, curve=1))
+
+
+def test_all_claims_load_quickly():
+    """Warm, SymPy's import and everything else counted; the compiler stays asleep."""
+    script = "import time; start = time.process_time(); from fedtheory import discover; claims = discover.claims(); " \
+             "import sys; assert claims and 'numba' not in sys.modules; print(time.process_time() - start)"
+    times = [float(subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout)
+             for _ in range(2)]
+    assert min(times) < 1.5
