@@ -8,6 +8,7 @@ import pytest
 
 import fedtheory as ft
 from fedtheory.algorithms import fed_ams
+from fedtheory.jit import python
 from fedtheory.participation import Departure, Participation
 
 A = [[1.0, 1.0], [2.0, 1.0], [1.0, 1.5], [0.5, 1.0]]
@@ -81,12 +82,12 @@ def test_weights_by_samples():
 
 
 def mean_for_max(state, cohort, work, p, y, local, h):
-    fed_ams.aggregate.py_func(state, cohort, work, p, y, local, h)
+    jit.python(fed_ams.aggregate)(state, cohort, work, p, y, local, h)
     state.v_hat[:] = local.v.mean(axis=0)
 
 
 def uphill(state, i, k, y, g, local, h):
-    fed_ams.local_step.py_func(state, i, k, y, -g, local, h)
+    python(fed_ams.local_step)(state, i, k, y, -g, local, h)
 
 
 # From far away v grows at first; near the minimiser the mean of v falls below v_hat and only a maximum holds on.

@@ -8,6 +8,7 @@ import pytest
 
 import fedtheory as ft
 from fedtheory.algorithms import fed_lamb
+from fedtheory.jit import python
 
 # Three clients, d = 3 in layers of 2 and 1; row 0 (no server here) is a placeholder.
 A = [[1.0, 1.0, 1.0], [2.0, 1.0, 0.5], [1.0, 1.5, 1.0], [0.5, 1.0, 2.0]]
@@ -125,12 +126,12 @@ def test_weights_by_samples():
 
 def unscaled(state, i, k, y, g, local, h):
     before = y.copy()
-    fed_lamb.local_step.py_func(state, i, k, y, g, local, h)
+    python(fed_lamb.local_step)(state, i, k, y, g, local, h)
     y[:] = before - h.alpha * local.u
 
 
 def uphill(state, i, k, y, g, local, h):
-    fed_lamb.local_step.py_func(state, i, k, y, -g, local, h)
+    python(fed_lamb.local_step)(state, i, k, y, -g, local, h)
 
 
 def one_layer(x_0, N, layers, h):
@@ -138,7 +139,7 @@ def one_layer(x_0, N, layers, h):
 
 
 def mean_for_max(state, cohort, work, p, y, local, h):
-    fed_lamb.aggregate.py_func(state, cohort, work, p, y, local, h)
+    python(fed_lamb.aggregate)(state, cohort, work, p, y, local, h)
     state.v_hat[:] = local.v.mean(axis=0)
 
 

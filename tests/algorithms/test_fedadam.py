@@ -8,6 +8,7 @@ import pytest
 
 import fedtheory as ft
 from fedtheory.algorithms import fedadam
+from fedtheory.jit import python
 
 A = [[1.0, 1.0], [2.0, 1.0], [1.0, 1.5], [0.5, 1.0]]
 B = [[0.0, 0.0], [1.0, 2.0], [-2.0, 0.5], [3.0, 1.0]]
@@ -71,12 +72,12 @@ def test_without_decay_and_with_large_tau_it_is_fedavg():
 
 
 def uphill(state, cohort, work, p, y, local, h):
-    fedadam.aggregate.py_func(state, cohort, work, p, 2 * state.x - y, local, h)
+    python(fedadam.aggregate)(state, cohort, work, p, 2 * state.x - y, local, h)
 
 
 def forgetful(state, cohort, work, p, y, local, h):
     state.m[:] = 0.0
-    fedadam.aggregate.py_func(state, cohort, work, p, y, local, h)
+    python(fedadam.aggregate)(state, cohort, work, p, y, local, h)
 
 
 @pytest.mark.parametrize("wrong", [uphill, forgetful])
