@@ -82,7 +82,7 @@ def test_weights_by_samples():
 
 
 def mean_for_max(state, cohort, work, p, y, local, h):
-    jit.python(fed_ams.aggregate)(state, cohort, work, p, y, local, h)
+    python(fed_ams.aggregate)(state, cohort, work, p, y, local, h)
     state.v_hat[:] = local.v.mean(axis=0)
 
 
