@@ -1,0 +1,1 @@
+"""Flexible device participation: incomplete, inactive, arriving and departing devices."""

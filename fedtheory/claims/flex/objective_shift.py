@@ -1,0 +1,78 @@
+"""Flex, section 3.3: how far an arrival or a departure moves the optimum, and convergence after it."""
+
+from sympy import sqrt
+
+from fedtheory.claim import Claim
+from fedtheory.claims.flex._assumptions import A1, A2, LAW, PROBLEM, UNSTATED, learning_rate
+from fedtheory.conditions import Assumption
+from fedtheory.symbols.flex import (L, M_tau, TABLE, V, D, Delta, E, Gamma_l, gamma, mu, n, n_l, ps, ratio_sup, shift,
+                                    sq_dist_new, tau, tau_0, theta, tilde_D, tilde_Gamma_l, tilde_M, tilde_V,
+                                    tilde_gamma, tilde_ps, tilde_start)
+
+arrival = 2 * sqrt(2 * L) / mu * n_l / (n + n_l) * sqrt(Gamma_l)
+departure = 2 * sqrt(2 * L) / mu * n_l / n * sqrt(tilde_Gamma_l)
+shrunk = (M_tau * D + V) / (tau * E + gamma)    # (3) at tau_0, given as tau
+SHIFT = dict(symbols=TABLE, assumes=(A1, A2), measures=shift)
+
+CLAIMS = (
+    Claim(
+        id="flex.theorem3_2_arrival",
+        cites="flex, theorem 3.2 (4)",
+        bound=arrival,
+        teeth=arrival / 4,
+        meaning="An arriving device moves the optimum little if it has few data, or data like the others'.",
+        **SHIFT,
+    ),
+    Claim(
+        id="flex.theorem3_2_departure",
+        cites="flex, theorem 3.2 (5)",
+        bound=departure,
+        teeth=departure / 4,
+        meaning="A departing device moves the optimum little if it had few data, or data like the others'.",
+        note="n counts the data originally, the departing device's included.",
+        **SHIFT,
+    ),
+    Claim(
+        id="flex.corollary3_2_1",
+        cites="flex, corollary 3.2.1 (6)",
+        algorithm="flex_c",
+        symbols=TABLE,
+        assumes=(*PROBLEM, Assumption(ratio_sup <= theta, "assumption 3.5"), LAW,
+                 Assumption(tau_0 < tau, "corollary 3.2.1"),
+                 learning_rate(tilde_ps, tilde_gamma, "corollary 3.2.1, learning rate", tau_0)),
+        unstated=UNSTATED,
+        measures=sq_dist_new,
+        bound=(tilde_M * tilde_D + tilde_V) / ((tau - tau_0) * E + tilde_gamma),
+        teeth=tilde_gamma**2 * Delta / ((tau - tau_0) * E + tilde_gamma),    # as if the optimum had not moved
+        meaning="After a shift training starts over towards the new optimum, at the learning rate of a start.",
+        note="The learning rate is printed with gamma and the p, s of theorem 3.1; those of the new devices are meant, "
+             "on which tilde-gamma depends.",
+    ),
+    Claim(
+        id="flex.corollary3_2_1_start",
+        cites="flex, corollary 3.2.1, last line",
+        kind="order",
+        relation="O",
+        symbols=TABLE,
+        assumes=(*PROBLEM, LAW),
+        unstated=UNSTATED,
+        measures=tilde_start,
+        bound=V / (tau * E + gamma) + Gamma_l,
+        explicit="flex.corollary3_2_1_start_explicit",
+        meaning="The distance to start over from: what (3) left, and what the shift added.",
+        note="Written for M_tau = 0, and without tilde-gamma^2, which the text's left-hand side has as a factor; tau "
+             "stands for tau_0.",
+    ),
+    Claim(
+        id="flex.corollary3_2_1_start_explicit",
+        cites="flex, corollary 3.2.1, last line, with the constants of theorems 3.1 and 3.2",
+        symbols=TABLE,
+        assumes=(*PROBLEM, LAW, Assumption(Delta <= shrunk, "theorem 3.1"),
+                 Assumption(shift <= arrival, "theorem 3.2")),
+        unstated=UNSTATED,
+        measures=tilde_start,
+        bound=2 * shrunk + 2 * arrival**2,    # (a + b)^2 <= 2 a^2 + 2 b^2
+        teeth=shrunk,
+        meaning="The same with every constant: twice what (3) left, and 16 L Gamma_l n_l^2 / (mu (n + n_l))^2.",
+    ),
+)
