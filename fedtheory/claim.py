@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Callable, NamedTuple
 
 import sympy
@@ -11,7 +11,7 @@ from fedtheory import enclosure, metrics
 from fedtheory.conditions import Assumption, Outside
 from fedtheory.enclosure import arrays
 from fedtheory.errors import InvalidInput, refuse, show
-from fedtheory.symbol import Entry, Measure, admits, plain
+from fedtheory.symbol import LOSS, SQ_GRADIENT, SQ_POINT, Entry, Measure, admits, plain
 
 KINDS = ("exact", "order", "step", "structure", "finding")
 SIGNS = {"<=": r"\le", "<": "<", "==": "=", ">=": r"\ge", ">": ">", "O": r"=\mathcal{O}"}
@@ -82,11 +82,13 @@ class Claim:
             refuse(f"{self.id}: relation", f"must be one of {', '.join(SIGNS)}", self.relation)
         table = self.table or self.symbols.whole
         if self.measures is not None and not isinstance(self.measures, sympy.Basic):
-            table, symbol = _with_metric(table, self.measures, self.bound)
+            table, symbol = _with_metric(table, self.measures)
             give("measures", symbol)
-        if self.bound is not None:
-            give("bound", sympy.sympify(self.bound, strict=True))
-        give("also", tuple((sympy.sympify(a), sign, sympy.sympify(b)) for a, sign, b in self.also))
+        formula = lambda e: sympy.sympify(e, strict=True)    # strict: text is never evaluated
+        for name in ("bound", "measures", "teeth"):
+            if getattr(self, name) is not None:
+                give(name, formula(getattr(self, name)))
+        give("also", tuple((formula(a), sign, formula(b)) for a, sign, b in self.also))
         give("assumes", tuple(_assumption(a, True) for a in self.assumes))
         give("unstated", tuple(_assumption(a, False) for a in self.unstated))
         give("table", table)
@@ -295,27 +297,26 @@ def _assumption(given, stated):
     return given if isinstance(given, Assumption) else Assumption(given, stated=stated)
 
 
-def _with_metric(table, metric, bound):
+def _with_metric(table, metric):
     """A table that also holds a metric of the last round, for claims that name one."""
     name = getattr(metric, "name", metric)
     if name not in metrics.ALL:
         refuse("measures", f"must be an expression or one of {', '.join(metrics.ALL)}", name)
     symbol = sympy.Symbol(f"measured_{name}", real=True)
-    entry = Entry(symbol, metrics.ALL[name].latex.replace("x_t", "x_T"), metrics.ALL[name].meaning,
+    unit = LOSS if name.endswith("loss") else SQ_POINT if name.endswith(("distance", "drift")) else SQ_GRADIENT
+    entry = Entry(symbol, metrics.ALL[name].latex.replace("x_t", "x_T"), metrics.ALL[name].meaning, unit,
                   measure=Measure(name, "T", "E"))
     return table.extended([entry]), symbol
 
 
-_expansions = {}
-
-
+@lru_cache(maxsize=4096)
 def _expand(expr, definitions):
-    key = expr, definitions
-    if key not in _expansions:
-        for _ in definitions:
-            expr = expr.xreplace(dict(definitions))
-        _expansions[key] = expr
-    return _expansions[key]
+    for _ in definitions:    # each pass resolves one level
+        expanded = expr.xreplace(dict(definitions))
+        if expanded == expr:
+            break
+        expr = expanded
+    return expr
 
 
 def _decide(relation, numbers, floats):

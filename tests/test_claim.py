@@ -99,6 +99,12 @@ def test_a_table_is_the_limit_of_a_claims_symbols():
         Claim(id="x.y", cites="z", symbols=TABLE, bound=mu, measures="speed")
 
 
+def test_text_is_never_a_formula():
+    for change in (dict(bound="__import__('os')"), dict(teeth="1+1"), dict(also=((mu, "<=", "L"),))):
+        with pytest.raises(Exception, match="SympifyError|strict"):
+            HOUSE.replace(**change)
+
+
 def test_latex_keeps_names_and_the_papers_letters():
     text = ft.claim("fsl.theorem1").latex()
     assert r"\bar{\xi}^{2}" in text and r"\Psi" in text and r"\sigma_0" not in text and "xi_bar" not in text

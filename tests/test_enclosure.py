@@ -111,3 +111,12 @@ def test_the_fast_path_agrees_with_enclosures():
     for n in range(200):
         exact = at(expr, a=points["a"][n], b=points["b"][n], k=int(points["k"][n]))
         assert fast[n] == pytest.approx(float(exact), rel=1.1e-12)
+
+
+def test_the_fast_path_is_right_beyond_the_range_of_floats():
+    small = np.full(100, 1e-120)
+    small[7] = 1e-3
+    found = arrays.sweep(a**3 / b**3, dict(a=small, b=small * 2))
+    assert found == pytest.approx(np.full(100, 0.125), rel=1e-12)    # a^3 alone is below every float
+    assert arrays.sweep(a**3 / b**2, dict(a=np.array([1e200]), b=np.array([1e250]))) == pytest.approx([1e100])
+    assert arrays.sweep(a / b, dict(a=np.array([1.0]), b=np.array([0.0])))[0] == math.inf

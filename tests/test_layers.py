@@ -8,7 +8,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 # From the bottom; rooms of one line do not import each other.
 LEVELS = (
-    {"errors"}, {"jit", "enclosure"}, {"rng"}, {"metrics", "symbol"}, {"conditions"}, {"problem", "algorithm", "claim"}, {"symbols", "engine"},
+    {"errors"}, {"jit", "enclosure"}, {"rng"}, {"metrics", "symbol"}, {"conditions"},
+    {"problem", "algorithm", "claim"}, {"symbols", "engine"},
     {"problems", "participation", "data", "machine"}, {"algorithms"}, {"claims"}, {"discover"}, {"running"},
     {"checks", "conformance"}, {"ledger", "package", "spec"}, {"cli"}, {"verify", "figures"},
 )

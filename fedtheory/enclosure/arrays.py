@@ -188,11 +188,20 @@ def sweep(expr, values, digits=12):
 
 
 def _block(expr, values, size, digits):
-    with np.errstate(all="ignore"):
-        value, error = enclosure.execute(enclosure.program(expr), Arrays(), {k: (v, 0.0) for k, v in values.items()})
-        value = np.array(np.broadcast_to(value, size), dtype=np.float64)
-        poor = ~(error <= 10.0**-digits * abs(value))
-    for at in np.flatnonzero(np.broadcast_to(poor, size)):
+    pairs = {name: (v, 0.0) for name, v in values.items()}
+    try:
+        # Beyond the range of floats the error bounds are void: those points are enclosed instead.
+        with np.errstate(all="ignore", under="raise", over="raise"):
+            value, error = enclosure.execute(enclosure.program(expr), Arrays(), pairs)
+            value = np.array(np.broadcast_to(value, size), dtype=np.float64)
+            poor = np.flatnonzero(np.broadcast_to(~(error <= 10.0**-digits * abs(value)), size))
+    except FloatingPointError:
+        if size > 32:
+            halves = ((0, size // 2), (size // 2, size))
+            return np.concatenate([_block(expr, {k: v if v.ndim == 0 else v[low:high] for k, v in values.items()},
+                                          high - low, digits) for low, high in halves])
+        value, poor = np.empty(size), range(size)
+    for at in poor:
         exact = {name: Fraction(float(v if v.ndim == 0 else v[at])) for name, v in values.items()}
         try:
             value[at] = enclosure.enclose(expr, exact)

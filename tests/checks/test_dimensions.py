@@ -25,6 +25,11 @@ def test_orders_with_hidden_units_are_seen():
         "in M_sq/(gamma + 1)^2 + tilde_D_0, tilde_D_0 has unit f and M_sq/(gamma + 1)^2 has unit x^-2 f^2"]
 
 
+def test_a_metric_brings_its_unit():
+    named = ft.claim("fsl.theorem1").replace(measures="tilde_loss")
+    assert clashes(named) == [] and len(clashes(named.replace(measures="sq_distance"))) == 1
+
+
 def test_damage_is_caught():
     theorem = ft.claim("fsl.theorem1")
     assert clashes(theorem.replace(bound=theorem.bound * L))

@@ -1,0 +1,235 @@
+"""Interval arithmetic with rational ends, rounded outward."""
+
+import math
+from fractions import Fraction
+
+import mpmath
+import sympy
+
+from fedtheory.enclosure.program import Undefined
+
+LIMIT = 20_000    # bits of an exact rational before it is rounded outward
+INF = math.inf
+
+
+class Enclosures:
+    """Interval arithmetic on pairs (lower, upper) of Fractions; an end may be infinite.
+
+    Ends stay exact until they exceed LIMIT bits; from then on, and at roots, exponentials and
+    logarithms, they are rounded outward to `bits` significant bits.
+    """
+
+    def __init__(self, bits):
+        self.bits = bits
+
+    def keep(self, low, high):
+        if low is high:    # exact so far
+            if isinstance(low, float) or low.numerator.bit_length() + low.denominator.bit_length() <= LIMIT:
+                return low, low
+        return self.round(low, -1), self.round(high, 1)
+
+    def round(self, value, direction):
+        if isinstance(value, float) or value.numerator.bit_length() + value.denominator.bit_length() <= 2 * self.bits:
+            return value
+        shift = self.bits - value.numerator.bit_length() + value.denominator.bit_length()
+        scaled = value * Fraction(2) ** shift
+        return (math.floor(scaled) if direction < 0 else math.ceil(scaled)) / Fraction(2) ** shift
+
+    def number(self, value):
+        return value, value
+
+    def truth(self, value):
+        return value
+
+    def add(self, *terms):
+        if all(low is high for low, high in terms):
+            total = _sum([low for low, _ in terms])
+            return self.keep(total, total)
+        return self.keep(_sum([low for low, _ in terms]), _sum([high for _, high in terms]))
+
+    def mul(self, *factors):
+        product = factors[0]
+        for factor in factors[1:]:
+            if product[0] is product[1] and factor[0] is factor[1]:
+                end = _product(product[0], factor[0])
+                product = self.keep(end, end)
+            else:
+                ends = [_product(a, b) for a in product for b in factor]
+                product = self.keep(min(ends), max(ends))
+        return product
+
+    def power(self, base, detail):
+        exponent, nonnegative = detail
+        if exponent.denominator == 1:
+            return self._whole(base, exponent.numerator, nonnegative)
+        raised = self._whole(base, abs(exponent.numerator), nonnegative)
+        if raised[0] < 0:
+            raise Undefined("the root of a negative number")
+        low, high = self._root(raised[0], exponent.denominator)
+        if raised[0] is not raised[1]:
+            high = self._root(raised[1], exponent.denominator)[1]
+        return (low, high) if exponent > 0 else self._inverse((low, high), True)
+
+    def integer_power(self, base, exponent, nonnegative):
+        if exponent[0] != exponent[1] or exponent[0].denominator != 1:
+            raise Undefined("an exponent that is not a known integer")
+        return self._whole(base, exponent[0].numerator, nonnegative)
+
+    def _whole(self, base, n, nonnegative):
+        if n < 0:
+            return self._inverse(self._whole(base, -n, nonnegative), nonnegative or n % 2 == 0)
+        if n % 2 == 0 and base[0] < 0:    # even: work with the absolute value
+            low, high = base
+            one = low is high
+            low, high = (-high, -low) if high <= 0 else (Fraction(0), max(-low, high))
+            base = (low, low) if one else (low, high)
+        result, square = (Fraction(1),) * 2, base
+        while n:
+            if n & 1:
+                result = self._monotone(result, square)
+            n >>= 1
+            square = self._monotone(square, square) if n else square
+        return result
+
+    def _monotone(self, a, b):
+        """The product, ends by ends where both are nonnegative."""
+        if a[0] >= 0 and b[0] >= 0 and not (a[0] is a[1] and b[0] is b[1]):
+            return self.keep(_product(a[0], b[0]), _product(a[1], b[1]))
+        return self.mul(a, b)
+
+    def _inverse(self, value, nonnegative):
+        low, high = value
+        if low is high:
+            if low == 0 and not nonnegative:
+                raise Undefined("a division by zero")
+            end = INF if low == 0 else Fraction(0) if isinstance(low, float) else 1 / low
+            return self.keep(end, end)
+        if low < 0 < high or (0 in value and not nonnegative):
+            raise Undefined("a division by a number that may be zero")
+        flip = lambda end: Fraction(0) if isinstance(end, float) else INF if end == 0 else 1 / end
+        return self.keep(flip(high), flip(low))
+
+    def _root(self, value, q):
+        """An enclosure of the q-th root of a nonnegative end; exact for perfect powers."""
+        if isinstance(value, float) or value == 0:
+            return value, value
+        top, top_exact = sympy.integer_nthroot(value.numerator, q)
+        bottom, bottom_exact = sympy.integer_nthroot(value.denominator, q)
+        if top_exact and bottom_exact:
+            root = Fraction(int(top), int(bottom))
+            return root, root
+        scale = max(0, self.bits + (value.denominator.bit_length() - value.numerator.bit_length()) // q + q)
+        floor = int(sympy.integer_nthroot((value.numerator << (q * scale)) // value.denominator, q)[0])
+        return Fraction(floor, 2**scale), Fraction(floor + 1, 2**scale)
+
+    def exp(self, value):
+        return self._transcendental(mpmath.exp, value)
+
+    def log(self, value):
+        if value[0] < 0 or value[1] == 0:
+            raise Undefined("the logarithm of a number that is not positive")
+        return self._transcendental(mpmath.log, value)
+
+    def _transcendental(self, function, value):
+        if value[0] is value[1] and value[0] == (0 if function is mpmath.exp else 1):
+            end = Fraction(1 if function is mpmath.exp else 0)
+            return end, end
+        return self._apply(function, value[0], -1), self._apply(function, value[1], 1)
+
+    def _apply(self, function, end, direction):
+        if function is mpmath.log and end == 0:
+            return -INF
+        if function is mpmath.exp and abs(end) > 10**5:    # beyond any float; keeps the integers small
+            far = Fraction(2) ** 140_000
+            return (far if direction < 0 else INF) if end > 0 else (Fraction(0) if direction < 0 else 1 / far)
+        if isinstance(end, float):
+            return end
+        with mpmath.workprec(self.bits + 30):
+            # Guard bits and a pad of 2^-bits cover the library's own rounding many times over.
+            result = function(mpmath.mpf(end.numerator) / end.denominator)
+            sign, mantissa, exponent, _ = result._mpf_
+        found = Fraction(-int(mantissa) if sign else int(mantissa)) * Fraction(2) ** exponent
+        pad = (abs(found) + (abs(end) if function is mpmath.exp else 1) * abs(found)) / 2**self.bits
+        if function is mpmath.log:    # near 1 the argument's rounding is absolute
+            pad += Fraction(1, 2**self.bits)
+        return self.round(found + direction * pad, direction)
+
+    def min(self, *terms):
+        return self._extreme(min, terms)
+
+    def max(self, *terms):
+        return self._extreme(max, terms)
+
+    def _extreme(self, choose, terms):
+        low, high = choose(t[0] for t in terms), choose(t[1] for t in terms)
+        return (low, low) if low == high else (low, high)
+
+    def abs(self, value):
+        low, high = value
+        if low >= 0:
+            return value
+        if low is high:
+            return -low, -low
+        return (-high, -low) if high <= 0 else (Fraction(0), max(-low, high))
+
+    def floor(self, value):
+        return self._step(math.floor, value)
+
+    def ceiling(self, value):
+        return self._step(math.ceil, value)
+
+    def _step(self, function, value):
+        low, high = Fraction(function(value[0])), Fraction(function(value[1]))
+        return (low, low) if low == high else (low, high)
+
+    # Relations are True, False, or None where the enclosures overlap.
+    def le(self, a, b):
+        return True if a[1] <= b[0] else False if a[0] > b[1] else None
+
+    def lt(self, a, b):
+        return True if a[1] < b[0] else False if a[0] >= b[1] else None
+
+    def ge(self, a, b):
+        return self.le(b, a)
+
+    def gt(self, a, b):
+        return self.lt(b, a)
+
+    def eq(self, a, b):
+        if a[0] == a[1] == b[0] == b[1]:
+            return True
+        return False if a[1] < b[0] or b[1] < a[0] else None
+
+    def ne(self, a, b):
+        same = self.eq(a, b)
+        return None if same is None else not same
+
+    def both(self, *truths):
+        return False if False in truths else None if None in truths else True
+
+    def piecewise(self, *parts):
+        for condition, value in zip(parts[::2], parts[1::2]):
+            if condition is None:
+                raise Undefined("a case whose condition is undecided")
+            if isinstance(condition, Undefined):
+                raise condition
+            if condition and isinstance(value, Undefined):
+                raise value
+            if condition:
+                return value
+        raise Undefined("no case applies")
+
+
+def _sum(ends):
+    infinite = {end for end in ends if isinstance(end, float)}
+    if len(infinite) > 1:
+        raise Undefined("infinity minus infinity")
+    return infinite.pop() if infinite else sum(ends, Fraction(0))
+
+
+def _product(a, b):
+    if isinstance(a, float) or isinstance(b, float):
+        if a == 0 or b == 0:
+            raise Undefined("zero times infinity")
+        return INF if (a > 0) == (b > 0) else -INF
+    return a * b

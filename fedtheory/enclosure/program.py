@@ -1,0 +1,88 @@
+"""Formulas as programs: additions, products, powers and the like, common parts once. No text is ever evaluated."""
+
+from fractions import Fraction
+from functools import lru_cache
+
+import sympy
+
+from fedtheory.errors import InvalidInput, show
+
+
+class Undefined(InvalidInput):
+    """A formula has no value at these numbers (0/0, the root of a negative number, ...)."""
+
+
+# Programs: each instruction is (operation, operands, detail); operands are positions of earlier results.
+
+@lru_cache(maxsize=4096)
+def program(expr):
+    """The instructions of an expression or a relation, common parts once."""
+    steps, place = [], {}
+
+    def emit(op, operands, detail=None):
+        steps.append((op, operands, detail))
+        return len(steps) - 1
+
+    def visit(e):
+        if e not in place:
+            place[e] = instruction(e)
+        return place[e]
+
+    def instruction(e):
+        if e.is_Rational:
+            return emit("number", (), Fraction(int(e.p), int(e.q)))
+        if e is sympy.true or e is sympy.false:
+            return emit("truth", (), e is sympy.true)
+        if e.is_Symbol:
+            return emit("symbol", (), e.name)
+        if e is sympy.E:
+            return emit("exp", (emit("number", (), Fraction(1)),))
+        if e.is_Pow:
+            if e.base is sympy.E:
+                return emit("exp", (visit(e.exp),))
+            base = visit(e.base)
+            if e.exp.is_Rational:
+                return emit("power", (base,), (Fraction(int(e.exp.p), int(e.exp.q)), bool(e.base.is_nonnegative)))
+            if e.exp.is_integer:
+                return emit("integer_power", (base, visit(e.exp)), bool(e.base.is_nonnegative))
+            return emit("exp", (emit("mul", (visit(e.exp), emit("log", (base,)))),))
+        if isinstance(e, sympy.Piecewise):
+            branches = [(visit(sympy.sympify(c)), visit(v)) for v, c in e.args]
+            return emit("piecewise", tuple(part for branch in branches for part in branch))
+        for kind, op in _OPERATIONS:
+            if isinstance(e, kind):
+                return emit(op, tuple(visit(a) for a in e.args))
+        raise InvalidInput(f"a formula may not contain {show(e.func.__name__)}: only + - * / powers, min, max, "
+                           "abs, exp, log, floor, ceiling and cases")
+
+    visit(expr)
+    return tuple(steps)
+
+
+_OPERATIONS = ((sympy.Add, "add"), (sympy.Mul, "mul"), (sympy.Min, "min"), (sympy.Max, "max"), (sympy.Abs, "abs"),
+               (sympy.exp, "exp"), (sympy.log, "log"), (sympy.floor, "floor"), (sympy.ceiling, "ceiling"),
+               (sympy.Le, "le"), (sympy.Lt, "lt"), (sympy.Ge, "ge"), (sympy.Gt, "gt"), (sympy.Eq, "eq"),
+               (sympy.Ne, "ne"), (sympy.And, "both"))
+
+
+def execute(steps, arithmetic, values):
+    """The last result of a program; `values` maps symbol names to what the arithmetic works on.
+
+    A part without a value (0/0) matters only if it is used: a case that does not apply may be undefined.
+    """
+    results = []
+    for op, operands, detail in steps:
+        arguments = [results[n] for n in operands]
+        lost = next((a for a in arguments if isinstance(a, Undefined)), None)
+        if op == "symbol":
+            results.append(values[detail])
+        elif lost is not None and op != "piecewise":
+            results.append(lost)
+        else:
+            try:
+                results.append(getattr(arithmetic, op)(*arguments, *(() if detail is None else (detail,))))
+            except Undefined as undefined:
+                results.append(undefined)
+    if isinstance(results[-1], Undefined):
+        raise results[-1]
+    return results[-1]
