@@ -197,8 +197,8 @@ def test_importing_the_package_leaves_sympy_alone():
 
 def test_a_users_table_and_claim():
     table = Table("mine")
-    step, curve, f = table.positive("step", r"\eta", "step", STEP), table.positive("curve", "L", "smoothness", CURVATURE), \
-        table.measured("f", "f(x)", "loss", LOSS, "loss")
+    step, curve = table.positive("step", r"\eta", "step", STEP), table.positive("curve", "L", "smoothness", CURVATURE)
+    f = table.measured("f", "f(x)", "loss", LOSS, "loss")
     claim = Claim(id="mine.root", cites="me", symbols=table, measures=f, bound=sqrt(step * curve), relation=">=",
                   assumes=(Assumption(step * curve <= 1, "(1)"),))
     found = claim.evaluate(dict(step=Q(1, 2), curve=1))

@@ -89,7 +89,8 @@ class Arrays:
     def log(self, a):
         value, error = a
         result = np.log(value)
-        return result, np.where(error < abs(value), SLACK * error / (abs(value) - error), np.inf) + 4 * EPS * abs(result)
+        carried = np.where(error < abs(value), SLACK * error / (abs(value) - error), np.inf)
+        return result, carried + 4 * EPS * abs(result)
 
     def min(self, *terms):
         return self._extreme(np.minimum, terms)

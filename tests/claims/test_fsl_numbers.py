@@ -10,17 +10,19 @@ import fedtheory as ft
 
 # u = K_0 eta_0 = K eta_l eta_g; unequal K and K_0, S and N; L other than 1; gamma 0 and large; one client; tiny steps.
 CASES = {
-    "plain": dict(L=Q(2), gamma=Q(1), eta_g=Q(1), K=5, K_0=3, S=3, N=7, u=Q(1, 96), G=Q(3), xi=Q(1, 2), s=Q(2), s_0=Q(1, 3)),
-    "gamma zero": dict(L=Q(1, 3), gamma=Q(0), eta_g=Q(2), K=1, K_0=4, S=5, N=5, u=Q(1, 3), G=Q(1), xi=Q(5), s=Q(0), s_0=Q(2)),
+    "plain": dict(L=Q(2), gamma=Q(1), eta_g=Q(1), K=5, K_0=3, S=3, N=7, u=Q(1, 96), G=Q(3), xi=Q(1, 2), s=Q(2),
+                  s_0=Q(1, 3)),
+    "gamma zero": dict(L=Q(1, 3), gamma=Q(0), eta_g=Q(2), K=1, K_0=4, S=5, N=5, u=Q(1, 3), G=Q(1), xi=Q(5), s=Q(0),
+                       s_0=Q(2)),
     "gamma large": dict(L=Q(7, 2), gamma=Q(50), eta_g=Q(3, 2), K=4, K_0=9, S=2, N=11, u=Q(1, 10**7), G=Q(1, 7), xi=Q(2),
                         s=Q(1), s_0=Q(1, 5)),
     "one client": dict(L=Q(5), gamma=Q(1, 2), eta_g=Q(1), K=2, K_0=1, S=1, N=1, u=Q(1, 10**12), G=Q(0), xi=Q(1), s=Q(1),
                        s_0=Q(0)),
 }
 MEASURED = dict(tilde_F_t=Q(13, 4), sq_tilde_grad=Q(7, 3), tilde_D_0=Q(9, 2), sq_grad=Q(5, 3), sq_server_grad=Q(11, 5),
-                sq_xi=Q(2, 7), E_c=Q(3, 100), E_0=Q(7, 100), T_1=Q(-1, 3), T_2=Q(1, 9), T_3=Q(1, 11), T_4=Q(2, 3), T_5=Q(4, 3),
-                T_4a=Q(1, 5), T_4b=Q(1, 6), T_5a=Q(1, 7), T_5b=Q(1, 8), T_5c=Q(1, 9), T_6=Q(1, 20), T_7=Q(1, 30),
-                sq_move_bar=Q(1, 40), inner_drift_0=Q(1, 50), sq_server_grad_bar=Q(3, 2), E_T=Q(1, 4))
+                sq_xi=Q(2, 7), E_c=Q(3, 100), E_0=Q(7, 100), T_1=Q(-1, 3), T_2=Q(1, 9), T_3=Q(1, 11), T_4=Q(2, 3),
+                T_5=Q(4, 3), T_4a=Q(1, 5), T_4b=Q(1, 6), T_5a=Q(1, 7), T_5b=Q(1, 8), T_5c=Q(1, 9), T_6=Q(1, 20),
+                T_7=Q(1, 30), sq_move_bar=Q(1, 40), inner_drift_0=Q(1, 50), sq_server_grad_bar=Q(3, 2), E_T=Q(1, 4))
 
 
 def terms(case):
@@ -61,7 +63,8 @@ TRANSCRIBED = {
     "fsl.h_lower": lambda v: (3 * v.gamma + 1) / 4,
     "fsl.lemma3": lambda v: v.K_0 * v.L**2 * v.E_0,
     "fsl.lemma4": lambda v: 4 * v.K**2 * v.eta_l**2 * (v.sq_grad + v.s**2 / (2 * v.K) + v.G**2),
-    "fsl.lemma5": lambda v: 12 * v.u**2 * (v.L**2 * v.E_c + v.sq_grad + Q(4, 3) * v.gamma**2 * v.sq_server_grad + v.G_3),
+    "fsl.lemma5": lambda v: 12 * v.u**2 * (
+        v.L**2 * v.E_c + v.sq_grad + Q(4, 3) * v.gamma**2 * v.sq_server_grad + v.G_3),
     "fsl.step16": lambda v: v.T_1 + v.L * v.T_2,
     "fsl.step18": lambda v: v.T_3 - (1 + v.gamma) * v.u * v.sq_tilde_grad,
     "fsl.step19": lambda v: v.u * (v.L**2 * (v.E_c + v.gamma**2 * v.E_0) - (Q(1, 2) + v.gamma) * v.sq_tilde_grad),
@@ -75,8 +78,8 @@ TRANSCRIBED = {
     + v.u * v.L**2 * (1 + Q(9, 2) * v.u * v.L) * v.E_c + v.u**2 * v.L * v.G_2,
     "fsl.step25": lambda v: v.tilde_F_t - v.gain_24 + v.u**2 * v.L * v.G_2 + 2 * v.u * v.L**2 * v.T_6,
     "fsl.step_T7": lambda v: 8 * v.K**2 * v.eta_l**2 * (v.sq_grad + v.s**2 / (2 * v.K) + v.G**2),
-    "fsl.step_T6": lambda v: 4 * v.kappa * v.u**2 * ((1 + v.gamma) * v.sq_tilde_grad + v.gamma / (1 + v.gamma) * v.sq_xi)
-    + 4 * v.u**2 * v.G_4,
+    "fsl.step_T6": lambda v: 4 * v.u**2 * v.G_4 + 4 * v.kappa * v.u**2 * (
+        (1 + v.gamma) * v.sq_tilde_grad + v.gamma / (1 + v.gamma) * v.sq_xi),
     "fsl.step28": lambda v: v.tilde_F_t - v.u / 2 * (2 * v.gamma + 1 - v.u * v.L * (1 + v.gamma) * (
         3 * (v.gamma + 1) + 16 * v.kappa * v.u * v.L)) * v.sq_tilde_grad
     + v.u**2 * v.L * v.G_2 + 8 * v.u**3 * v.L**2 * (v.mix * v.sq_xi + v.G_4),
@@ -125,7 +128,8 @@ def values(claim, v):
             if entry.definition is None and (name in names or hasattr(v, name))}
 
 
-PAIRS = [(name, case) for name in TRANSCRIBED for case in CASES if not (name in NEEDS_GAMMA and CASES[case]["gamma"] == 0)]
+PAIRS = [(name, case) for name in TRANSCRIBED for case in CASES
+         if not (name in NEEDS_GAMMA and CASES[case]["gamma"] == 0)]
 
 
 @pytest.mark.parametrize("name, case", PAIRS, ids=lambda x: x)

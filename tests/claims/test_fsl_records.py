@@ -6,12 +6,13 @@ import pytest
 import fedtheory as ft
 from fedtheory import discover
 
-IDS = """fsl.eq4 fsl.eq7 fsl.eq8_eq9 fsl.eq10 fsl.server_multistep fsls.eq2 fsls.algorithm fsl.lemma1 fsl.lemma2 fsl.lemma3
-fsl.lemma4 fsl.lemma5 fsl.step16 fsl.step19 fsl.step21 fsl.step22 fsl.step23 fsl.step24 fsl.step25 fsl.step_T6 fsl.step28
-fsl.step_G3_G4 fsl.step29 fsl.step30 fsl.step31 fsl.theorem1 fsl.h_lower fsl.theorem2 fsl.corollary1 fsl.corollary2a
-fsl.corollary2b fsl.corollary2c fsl.corollary1_explicit fsl.corollary2a_explicit fsl.corollary2b_explicit
-fsl.corollary2c_explicit fsl.gradient_identity fsl.original_loss fsl.d0_pretrain fsl.phi_kappa_decrease fsl.special_fedavg
-fsl.special_sgd fsl.special_sgd_explicit fsl.special_incremental fsl.table2 fsl.table3""".split()
+IDS = """fsl.eq4 fsl.eq7 fsl.eq8_eq9 fsl.eq10 fsl.server_multistep fsls.eq2 fsls.algorithm fsl.lemma1 fsl.lemma2
+fsl.lemma3 fsl.lemma4 fsl.lemma5 fsl.step16 fsl.step19 fsl.step21 fsl.step22 fsl.step23 fsl.step24 fsl.step25
+fsl.step_T6 fsl.step28 fsl.step_G3_G4 fsl.step29 fsl.step30 fsl.step31 fsl.theorem1 fsl.h_lower fsl.theorem2
+fsl.corollary1 fsl.corollary2a fsl.corollary2b fsl.corollary2c fsl.corollary1_explicit
+fsl.corollary2a_explicit fsl.corollary2b_explicit fsl.corollary2c_explicit fsl.gradient_identity
+fsl.original_loss fsl.d0_pretrain fsl.phi_kappa_decrease fsl.special_fedavg fsl.special_sgd
+fsl.special_sgd_explicit fsl.special_incremental fsl.table2 fsl.table3""".split()
 FIGURES = {f"fsl_fig{n}" for n in (1, 2, 5, 6, 7, 8, 9, 10)} | {"fsl_table1"} | {f"fsls_fig{n}" for n in range(1, 7)}
 
 

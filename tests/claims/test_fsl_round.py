@@ -1,4 +1,4 @@
-"""FSL's lines on small instances in exact rationals: what holds by algebra holds, and every false variant is refuted."""
+"""FSL's lines on small instances in exact rationals: what holds by algebra holds, false variants are refuted."""
 
 import random
 from fractions import Fraction as Q
@@ -41,7 +41,8 @@ def values(case, x, claim, measured):
 
 
 CASES = [instance(s, **more) for s, more in enumerate((
-    {}, dict(N=3, S=2, K=1, K_0=3), dict(gamma=Q(0), K=3), dict(gamma=Q(5), K=1, K_0=2), dict(noise=Q(0), N=3, S=3, K=3),
+    {}, dict(N=3, S=2, K=1, K_0=3), dict(gamma=Q(0), K=3), dict(gamma=Q(5), K=1, K_0=2),
+    dict(noise=Q(0), N=3, S=3, K=3),
     dict(eta_g=Q(3), L=Q(1, 3)), dict(eta_g=Q(1, 4), N=1), dict(edge=False, N=3, S=1), dict(spread=0, noise=Q(1)),
 ))]
 MEASURED = [quantities(case, x) for case, x, b, A in CASES]
@@ -51,7 +52,8 @@ STEPS = [claim for claim in discover.claims() if claim.paper == "fsl" and claim.
 
 def gap(claim, given, line=0):
     """Right minus left, exactly."""
-    return (claim.evaluate(given, strict=False, line=line).lower - claim.evaluate_left(given, strict=False, line=line).upper)
+    right, left = (side(given, strict=False, line=line) for side in (claim.evaluate, claim.evaluate_left))
+    return right.lower - left.upper
 
 
 def test_the_lines_of_the_proof_are_all_here():
@@ -114,7 +116,8 @@ def test_server_steps(claim):
     assert len(SERVER) == 4
     refuted = False
     for case, x, b, A in CASES:
-        given = {name: v for name, v in {**case._asdict(), **server_quantities(case, x)}.items() if name in claim.symbols}
+        known = {**case._asdict(), **server_quantities(case, x)}
+        given = {name: v for name, v in known.items() if name in claim.symbols}
         for line, (_, sign, _) in enumerate(claim.lines):
             assert gap(claim, given, line) == 0 if sign == "==" else gap(claim, given, line) >= 0
         false = gap(claim.replace(bound=claim.teeth), given)
@@ -132,7 +135,8 @@ def test_the_round_is_the_engines_round():
         np.array(A, dtype=float), np.array(b, dtype=float), sigma=sigma, sigma_0=sigma,
         noise="gaussian")
     found = ft.expected(problem, "fsl", rounds=1, x_0=x.astype(float), S=case.S,
-                        **{k: float(getattr(case, k)) for k in ("eta_l", "eta_g", "eta_0", "gamma")}, K=case.K, K_0=case.K_0)
+                        **{k: float(getattr(case, k)) for k in ("eta_l", "eta_g", "eta_0", "gamma")}, K=case.K,
+                        K_0=case.K_0)
     loss = (found.metrics["loss"] + float(case.gamma) * found.metrics["server_loss"]) / (1 + float(case.gamma))
     assert loss[0] == pytest.approx(float(exact["tilde_F_t"]), rel=1e-12)
     assert loss[1] == pytest.approx(float(exact["tilde_F_next"]), rel=1e-12)

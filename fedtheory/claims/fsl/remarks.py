@@ -1,7 +1,5 @@
 """FSL, remarks after the theorems: what the conditions give, and what they say of the original loss."""
 
-from sympy import Rational
-
 from fedtheory.claim import Claim
 from fedtheory.claims.fsl._assumptions import A3, BOUNDED_BELOW, EQ13
 from fedtheory.conditions import Assumption
