@@ -52,13 +52,16 @@ class Arrays:
 
     def power(self, base, detail):
         exponent, _ = detail
-        n = abs(exponent.numerator)
-        if exponent.denominator == 1 and n <= 4:
-            raised = base if n == 1 else self.mul(*[base] * n)
-            return raised if exponent > 0 else self._inverse(raised)
-        value, error = base
-        result = np.sqrt(value) if exponent == Fraction(1, 2) else np.power(value, float(exponent))
-        return result, self._relative(result, value, error, abs(float(exponent)))
+        n, q = abs(exponent.numerator), exponent.denominator
+        if n > 4 or q > 2:
+            result = np.power(base[0], float(exponent))
+            return result, self._relative(result, *base, abs(float(exponent)))
+        if q == 2:
+            value, error = base
+            root = np.sqrt(value)
+            base = root, EPS * root + (0.0 if _zero(error) else np.where(error == 0.0, 0.0, error / root))
+        raised = base if n == 1 else self.mul(*[base] * n)
+        return raised if exponent > 0 else self._inverse(raised)
 
     def _inverse(self, a):
         value, error = a
