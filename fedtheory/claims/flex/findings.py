@@ -131,5 +131,6 @@ CLAIMS = (
             "Rounds until the losses coincide increase with the non-IID metric (alpha, beta).",
             C(CROSSING, "exclude", "increases in", "alpha, beta"), printed=printed("table5")),
     *(finding(name, f"table {table.removeprefix('table')}", table, f"{cell}: {value}",
-              C(quantity, one, "~", str(value)), printed={cell: value}) for name, table, cell, quantity, one, value in CELLS),
+              C(quantity, one, "~", str(value)), printed={cell: value})
+      for name, table, cell, quantity, one, value in CELLS),
 )

@@ -69,8 +69,8 @@ CLAIMS = (
     cell("C_het", "scheme C, heterogeneous", "flex_c", (DIFFERENT, WORK), kind="order", relation="O", measures=sq_dist,
          bound=(I_sum * D + p_sigma_inv + Gamma) / tau, explicit="flex.table1_C_het_explicit",
          meaning="Scheme C reaches the optimum however devices differ, as long as few rounds have inactive ones.",
-         note=HIDDEN + "The cell has sum I_t in the place of M_tau = sum E[z_t]; z_t of theorem 3.1, read literally, is "
-              "1 in all rounds as soon as devices' probabilities of inactivity differ."),
+         note=HIDDEN + "The cell has sum I_t in the place of M_tau = sum E[z_t]; z_t of theorem 3.1, read literally, "
+              "is 1 in all rounds as soon as devices' probabilities of inactivity differ."),
     cell("C_het_explicit", "scheme C, heterogeneous, with the constants of theorem 3.1", "flex_c",
          (DIFFERENT, WORK, A5, Assumption(Eq(theta, E), "p_tau^k / p^k <= E"), learning_rate(ps, gamma)),
          measures=sq_dist, bound=(I_sum * D + V) / (tau * E + gamma),

@@ -1,0 +1,1 @@
+"""FED-LAMB: layerwise and dimensionwise local adaptivity."""

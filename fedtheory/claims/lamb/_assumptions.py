@@ -1,0 +1,51 @@
+"""Hypotheses that FED-LAMB's statements share."""
+
+from sympy import Eq
+
+from fedtheory import conditions
+from fedtheory.conditions import DRAWN, Assumption, Condition
+from fedtheory.symbols.lamb import M, T, beta_1, lambda_
+
+# Letters that differ from a problem's: symbol -> name in problem.constants.
+CONSTANTS = {"L_l": "L", "L_bar": "L", "M": "M", "sigma": "sigma_coordinate"}
+
+
+def _has(*names):
+    return lambda problem, setup: all(name in problem.constants for name in names)
+
+
+LAYER_SMOOTH = Condition("layer_smooth", "each client's gradient is L_l-Lipschitz in layer l", _has("L"), ("L",))
+BOUNDED = Condition("bounded_gradient", "stochastic gradients are unbiased and of norm at most M",
+                    lambda problem, setup: "M" in problem.constants and problem.noise in DRAWN, ("M",))
+VARIANCE = Condition("coordinate_variance", "each coordinate of a stochastic gradient has variance at most sigma^2",
+                     _has("sigma_coordinate"), ("sigma_coordinate",))
+SCALE = Condition("bounded_scale", "phi_m <= phi(a) <= phi_M for all a > 0",
+                  lambda problem, setup: getattr(setup, "phi", "clipped") == "clipped")
+EVERYONE = Condition("everyone", "all n clients take part in every round",
+                     lambda problem, setup: setup.cohort == "full" and not setup.partial)
+PLAIN_MOMENTS = Condition("plain_moments", "m is kept from round to round, moments are not corrected for bias, and "
+                          "epsilon is not added to sqrt(v)",
+                          lambda problem, setup: getattr(setup, "plain_moments", True))
+LAYERS_APART = Condition("layers_apart", "the gradient of a layer depends on that layer alone",
+                         lambda problem, setup: getattr(setup, "layers_apart", True))
+
+H1 = Assumption(LAYER_SMOOTH, "H1")
+H2 = Assumption(BOUNDED, "H2")
+H3 = Assumption(VARIANCE, "H3")
+H4 = Assumption(SCALE, "H4")
+NO_DECAY = Assumption(Eq(lambda_, 0), "theorem 1, lambda = 0")
+
+# Not stated in the theorem
+ONE_STEP = Assumption(Eq(T, 1), "proof of lemma 1, T = 1", stated=False)
+NO_MOMENTUM = Assumption(Eq(beta_1, 0), "proof of theorem 1, E[B_2]", stated=False)
+SMALL_M = Assumption(M <= 1, "proof of theorem 1, last display", stated=False)
+ALL_CLIENTS = Assumption(EVERYONE, "(9), mean over n clients", stated=False)
+MOMENTS = Assumption(PLAIN_MOMENTS, "(8) to (11)", stated=False)
+APART = Assumption(LAYERS_APART, "(7), sum over layers", stated=False)
+INDEPENDENT = Assumption(conditions.INDEPENDENT, "proof of theorem 1, E||g_bar||^2", stated=False)
+BOUNDED_BELOW = Assumption(conditions.BOUNDED_BELOW, "theorem 1, min f", stated=False)
+EQUAL_WEIGHTS = Assumption(conditions.EQUAL_WEIGHTS, "(1)")
+
+STATED = (EQUAL_WEIGHTS, H1, H2, H3, H4)
+ROUND = (ALL_CLIENTS, MOMENTS, APART)
+UNSTATED = (*ROUND, INDEPENDENT, NO_MOMENTUM, SMALL_M, BOUNDED_BELOW)
