@@ -87,7 +87,7 @@ CLAIMS = (
     line("step_17_becomes", "(17) becomes", error_17, 4 * bracket, (H1, H2, H3, H4, EXPECTED), teeth=0,
          meaning="What clients add to the error, bounded.",
          note="4/n times E[B_2] gives 4 phi_M h sigma^2 / n^(3/2), where the line has 4 phi_M h sigma^2 / sqrt(n). "
-              "Printed with alpha_t^2 L_l alpha_r^2 in the drift, read as alpha^2 L_l, which the lines around it have."),
+              "Printed with alpha_t^2 L_l alpha_r^2 in the drift, read as alpha^2 L_l as in the lines around it."),
     line("step_inner", "substituting into (16)", -alpha * inner_g, inner_bound, (H1, H2, H3, H4, EXPECTED), teeth=0,
          meaning="The step's progress, errors bounded.",
          note="(16) is multiplied by alpha, its last square bounded by the two lines before: this has alpha with "
