@@ -37,7 +37,9 @@ CLAIMS = (
         meaning="The square of a sum, split at will.",
     ),
     line("stepD2", "proof of lemma D.2", sq_pair, (1 + a) * sq_i + (1 + 1 / a) * sq_j - sq_cross,
-         "What the split loses is itself a square.", relation="==", teeth=(1 + a) * sq_i + (1 + 1 / a) * sq_j),
+         "What the split loses is itself a square.", relation="==", teeth=(1 + a) * sq_i + (1 + 1 / a) * sq_j,
+         note="As printed the square has a plus inside; multiplied out it must be sqrt(a) v_i - v_j/sqrt(a). The "
+              "lemma needs only that it is a square."),
     Claim(
         id="mixed.lemmaD3",
         cites="mixed FL, lemma D.3, first half",
