@@ -32,7 +32,8 @@ def _data(A, b, p):
     """The data tuple for weights p, with F's Hessian and its minimiser of least norm."""
     H = A[0].copy() if len(A) == 1 else np.tensordot(p, A, axes=1)
     shared = len(A) == 1
-    pull = p @ b if shared else sum(p[i] * _times(A[i], b[i]) for i in range(1, len(b)))    # H x* = pull, or H (x* - pull)
+    # H x* = pull, or H (x* - pull) = 0 under a shared Hessian
+    pull = p @ b if shared else sum(p[i] * _times(A[i], b[i]) for i in range(1, len(b)))
     if A.ndim == 2:
         x_star = np.where(H > 0, pull, 0.0) if shared else np.divide(pull, H, out=np.zeros_like(pull), where=H > 0)
     elif np.linalg.matrix_rank(H, hermitian=True) < len(H):
@@ -81,7 +82,8 @@ def constants(data, p, radius):
     even = np.full(N, 1.0 / N)
     level = sum(o @ o for o in at_star[1:]) / N if N > 1 else 0.0
     bgd = "mean ||grad f_i||^2 <= G_star^2 + B^2 ||grad F||^2 everywhere"
-    constant, ball = "gradients differ by constants", "triangle inequality over the ball around F's minimiser; rounded up"
+    constant = "gradients differ by constants"
+    ball = "triangle inequality over the ball around the minimiser of F; rounded up"
     alike = len(A) == 1 or bool(np.all(A[1:] == A[1]))    # clients share a Hessian
     gaps = [_of(A, i) - data.H for i in range(N + 1)]
     if len(A) == 1 or alike and np.array_equal(A[0], A[1]):

@@ -8,6 +8,8 @@ v_k ~ N(B_k, 1) around u_k ~ N(0, alpha), B_k ~ N(0, beta). Two readings had to 
 - By the formula, clients of SYNTHETIC(0, 0) still differ in W_k, b_k and v_k, and FedProx runs it as
   such. Flex calls alpha = beta = 0 its IID case, which is FedProx's other data set, synthetic_iid: one W
   and b for all, and v_k = 0. Here alpha = beta = 0 is flex's unless iid=False asks for the formula's.
+
+As the formula stands, alpha changes no label: u_k adds the same number to the score of every class.
 """
 
 from typing import NamedTuple

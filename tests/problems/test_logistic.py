@@ -56,7 +56,7 @@ def test_losses_and_gradients_are_the_formulas(scale):
 def test_a_tiny_loss_keeps_its_digits():
     problem = logistic([None, [[1.0]]], [None, [1]], 0.0)
     for m in (30.0, 36.7, 37.0, 100.0, 700.0):
-        assert problem.loss([m]) == pytest.approx(float(mpmath.log1p(mpmath.exp(-m))), rel=4e-16)
+        assert problem.loss([m]) == pytest.approx(float(mpmath.log1p(mpmath.exp(-m))), rel=2e-15, abs=0)
         assert problem.loss([-m]) == pytest.approx(m, rel=1e-12)
 
 
@@ -169,6 +169,18 @@ def test_no_gradient_contradicts_a_general_constant(weights, seed):
     for name in ("G", "xi_bar", "L"):
         less = problem.constants[name]._replace(value=0.99 * shares[name] * problem.constants[name].value)
         assert contradicted(replace(problem, constants={**problem.constants, name: less}), places) == [name]
+
+
+@pytest.mark.parametrize("weights", [[1, 1], [1, 3]])
+def test_general_bounds_are_attained(weights):
+    """Opposite rows that one far point misclassifies together: every triangle inequality is an equality."""
+    right, left, near = (np.array([row]) for row in ([1.0, 1e-6], [-1.0, 1e-6], [-1.0, 2e-6]))
+    for name, rows in dict(G=[right, right, left], xi_bar=[right, left, near]).items():
+        problem = logistic(rows, [[1], [1], [1]], 0.1, weights=weights)
+        F = problem.grad(x := np.array([0.0, -1e8]))
+        squares = [np.sum((problem.client_grad(i, x) - F) ** 2) for i in range(3)]
+        found = dict(G=np.sqrt(np.mean(squares[1:])), xi_bar=np.sqrt(squares[0]))
+        assert problem.constants[name].value == pytest.approx(found[name], rel=1e-8)
 
 
 def test_reweighted_is_built_anew():

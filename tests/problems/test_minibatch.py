@@ -85,6 +85,19 @@ def test_the_uniform_bound_is_a_bound_and_no_loose_one(kind):
     assert problem.constants["sigma"].scope == "global"
 
 
+@pytest.mark.parametrize("kind", MAKERS)
+def test_the_uniform_bound_is_attained_by_many_orthogonal_samples(kind):
+    """All misclassified: each gradient is as long as it can be, and their mean is small."""
+    n = 60
+    problem = MAKERS[kind]([None, np.eye(n)], [None, np.ones(n)], 0.0, batch=1,
+                           **(dict(classes=3, bias=False) if kind == "softmax" else {}))
+    x = np.full(n, -1e3) if kind == "logistic" else np.tile([1e3, 0.0, 0.0], n)
+    variance, sigma = _samples.minibatch_variance(problem, 1, x), problem.constants["sigma"].value
+    longest = dict(logistic=1.0, softmax=2.0)[kind]
+    assert variance == pytest.approx(longest * (1 - 1 / n), rel=1e-12)
+    assert variance <= sigma**2 <= longest * (1 + 1e-12)
+
+
 def test_sizes_of_batches():
     X, y = arrays(SIZES)
     sizes = lambda **options: logistic(X, y, 0.1, **options).batch_size.tolist()

@@ -151,8 +151,9 @@ def test_a_damaged_constant_is_contradicted(kind):
     assert set(shares) >= {"L", "mu", "G", "xi_bar", "B", "G_star"}
     assert {name for name, share in shares.items() if share > 1 - 1e-9} == {"L", "mu", "G", "xi_bar"}
     for name, factor in dict(L=0.999, mu=1.001, G=0.999, xi_bar=0.999, B=0.6).items():
-        broken = {**problem.constants, name: problem.constants[name]._replace(value=factor * problem.constants[name].value)}
-        assert contradicted(replace(problem, constants=broken), points) == [name]
+        damaged = problem.constants[name]._replace(value=factor * problem.constants[name].value)
+        broken = replace(problem, constants={**problem.constants, name: damaged})
+        assert contradicted(broken, points) == [name]
     # one minimiser for all: mean ||grad f_i||^2 is B^2 ||grad F||^2, B^2 = (3^2 + 1^2) / 2 / 2^2, by hand
     one = quadratic_from_arrays(np.reshape([2.0, 3.0, 1.0], shape), np.zeros((3, 1)))
     assert one.constants["B"].value == pytest.approx(np.sqrt(5) / 2) and one.constants["G_star"].value == 0.0
@@ -191,7 +192,7 @@ def test_the_ball_is_needed():
 
 @pytest.mark.parametrize("kind", SHARED)
 def test_unequal_weights_need_more_than_B_one(kind):
-    """Under p = (1/8, 7/8) the clients' mean gradient is not F's, so mean ||grad f_i||^2 <= G^2 + ||grad F||^2 fails."""
+    """Under p = (1/8, 7/8) the mean gradient is not F's: mean ||grad f_i||^2 > G^2 + ||grad F||^2 somewhere."""
     A, b = random_arrays(kind, N=2)
     problem = quadratic_from_arrays(A, b, weights=[1, 7])
     points = around(problem, np.random.default_rng(0))
