@@ -34,7 +34,8 @@ def test_every_id_is_a_record_once():
 
 @pytest.mark.parametrize("paper", FIGURES)
 def test_every_figure_and_table_has_findings(paper):
-    found = {claim.figure.removeprefix(f"{paper}_") for claim in CLAIMS if claim.paper == paper and claim.kind == "finding"}
+    found = {claim.figure.removeprefix(f"{paper}_") for claim in CLAIMS
+             if claim.paper == paper and claim.kind == "finding"}
     assert found == FIGURES[paper]
 
 
@@ -43,10 +44,12 @@ def test_the_tables_have_all_their_cells():
               for t in ("3a", "3b", "3c", "4", "5")}
     assert counts == {"table3a": 32, "table3b": 32, "table3c": 32, "table4": 24, "table5": 27}
     # Cells read off the paper by hand: corners, and the odd ones
-    for name, value in {"table3a_IID_T1_B_over_A": -0.6, "table3a_NIID_T8_C_over_B": 6.9, "table3b_NIID_T2_C_over_B": -2.0,
-                        "table3b_NIID_T4_B_over_A": 37.9, "table3c_IID_T3_C_over_B": 0.0, "table3c_NIID_T6_C_over_B": 7.9,
+    for name, value in {"table3a_IID_T1_B_over_A": -0.6, "table3a_NIID_T8_C_over_B": 6.9,
+                        "table3b_NIID_T2_C_over_B": -2.0, "table3b_NIID_T4_B_over_A": 37.9,
+                        "table3c_IID_T3_C_over_B": 0.0, "table3c_NIID_T6_C_over_B": 7.9,
                         "table4_EMNIST_10_fast": 4, "table4_EMNIST_10_vanilla": 3, "table4_SYNTHETIC_70_fast": 3,
-                        "table4_MNIST_70_vanilla": 66, "table5_01_10": 2, "table5_05_25": 14, "table5_10_50": 77}.items():
+                        "table4_MNIST_70_vanilla": 66, "table5_01_10": 2, "table5_05_25": 14,
+                        "table5_10_50": 77}.items():
         assert list(BY_ID[f"flex.{name}"].printed.values()) == [value]
 
 
@@ -92,9 +95,9 @@ def draws(claim, line, count, seed):
     """Values of what both sides of a line need; domains kept, assumptions not."""
     draw, needed = random.Random(seed), claim.needs(claim.lines[line][0], claim.lines[line][2])
     for _ in range(count):
-        yield {name: dict(count=Q(draw.randint(1, 6)), real=Q(draw.randint(-30, 30), 16),
-                          positive=Q(draw.randint(1, 60), 16), nonnegative=Q(draw.randint(0, 31), 32))[claim.symbols[name].domain]
-               for name in needed}
+        number = dict(count=lambda: Q(draw.randint(1, 6)), real=lambda: Q(draw.randint(-30, 30), 16),
+                      positive=lambda: Q(draw.randint(1, 60), 16), nonnegative=lambda: Q(draw.randint(0, 31), 32))
+        yield {name: number[claim.symbols[name].domain]() for name in needed}
 
 
 @EACH
@@ -131,14 +134,15 @@ def test_refusals_name_the_reason():
     good = dict(L=2, mu=1, n=10, n_l=5, Gamma_l=3)
     claim.evaluate(good)
     for change, words in ((dict(Gamma_l=-1), "Gamma_l >= 0"), (dict(n=Q(1, 2)), "n is an integer >= 1"),
-                          (dict(mu=0), "mu > 0"), (dict(mu=3), "mu <= L"), (dict(L="nan"), "finite"), (dict(beta_1=1), "no symbol 'beta_1'")):
+                          (dict(mu=0), "mu > 0"), (dict(mu=3), "mu <= L"), (dict(L="nan"), "finite"),
+                          (dict(beta_1=1), "no symbol 'beta_1'")):
         with pytest.raises(InvalidInput, match=words):
             claim.evaluate({**good, **change})
     with pytest.raises(InvalidInput, match="needs n_l"):
         claim.evaluate({name: good[name] for name in ("L", "mu", "n", "Gamma_l")})
     claim = BY_ID["lamb.corollary1_explicit"]
-    good = dict(M=1, n=4, h=4, p=9, f_excess=1, a=1, R=9, alpha=Q(1, 6), phi_M=1, sigma=1, beta_1=0, beta_2=Q(1, 2), T=2,
-                v_0=1, L_l=1, L_bar=1, lambda_=0)
+    good = dict(M=1, n=4, h=4, p=9, f_excess=1, a=1, R=9, alpha=Q(1, 6), phi_M=1, sigma=1, beta_1=0, beta_2=Q(1, 2),
+                T=2, v_0=1, L_l=1, L_bar=1, lambda_=0)
     claim.evaluate(good)
     for change, words in ((dict(alpha=Q(1, 5)), "learning rate"), (dict(lambda_=Q(1, 10)), "lambda = 0"),
                           (dict(M=2, a=1), "M <= 1"), (dict(beta_1=Q(1, 2)), "not stated")):

@@ -28,7 +28,7 @@ def line(name, cites, measures, bound, assumes=(), unstated=ROUND, **more):
 scales = M**2 / sqrt(v_0) + phi_M**2 * sqrt(M**2 + p * sigma**2)    # of one client, in E[B_2]
 scaled = phi_m**2 * (1 - beta_2)
 gap_18 = L_l / sqrt(v_0) * sum_gap
-inner_bound = (-alpha / 2 * sq_grad_vartheta - alpha / 2 * sq_g_bar + alpha * momentum + 4 * bracket)
+inner_bound = -alpha / 2 * sq_grad_vartheta - alpha / 2 * sq_g_bar + alpha * momentum + 4 * bracket
 first_display = (sqrt(M**2 * p / n) * loss_drop / (h * alpha * tau) + alpha / n**2 * noise_sum + alpha * momentum
                  + 4 * alpha * bracket
                  + L_bar * beta_1**2 * h * (1 - beta_2) * M**2 * phi_M**2 * n / (2 * (1 - beta_1)**2 * v_0)
@@ -88,7 +88,8 @@ CLAIMS = (
          meaning="What clients add to the error, bounded.",
          note="4/n times E[B_2] gives 4 phi_M h sigma^2 / n^(3/2), where the line has 4 phi_M h sigma^2 / sqrt(n). "
               "Printed with alpha_t^2 L_l alpha_r^2 in the drift, read as alpha^2 L_l as in the lines around it."),
-    line("step_inner", "substituting into (16)", -alpha * inner_g, inner_bound, (H1, H2, H3, H4, EXPECTED), teeth=0,
+    line("step_inner", "substituting into (16)", -alpha * inner_g, inner_bound, (H1, H2, H3, H4, EXPECTED),
+         teeth=-alpha / 2 * (sq_grad_vartheta + sq_g_bar),
          meaning="The step's progress, errors bounded.",
          note="(16) is multiplied by alpha, its last square bounded by the two lines before: this has alpha with "
               "the first (2 alpha^3 ...), and 4 [...] without alpha."),
