@@ -208,10 +208,9 @@ def test_a_users_table_and_claim():
         claim.evaluate(dict(step=2, curve=1))
 
 
-def test_all_claims_load_quickly():
-    """Warm, SymPy's import and everything else counted; the compiler stays asleep."""
-    script = "import time; start = time.process_time(); from fedtheory import discover; claims = discover.claims(); " \
-             "import sys; assert claims and 'numba' not in sys.modules; print(time.process_time() - start)"
-    times = [float(subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout)
-             for _ in range(2)]
-    assert min(times) < 1.5
+def test_listing_claims_does_not_wake_the_compiler():
+    """Numba and SciPy would triple the wait; `python -m tests.bench load` says how long it is."""
+    script = "from fedtheory import discover; claims = discover.claims(); import sys; " \
+             "print(len(claims), 'numba' in sys.modules, 'scipy' in sys.modules)"
+    out = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout.split()
+    assert int(out[0]) > 0 and out[1:] == ["False", "False"]

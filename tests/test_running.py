@@ -244,7 +244,7 @@ def test_ctrl_c_stops_within_a_second_and_loses_no_finished_round(problem):
     begun = time.perf_counter()
     with pytest.raises(Interrupted, match=r"interrupted after \d+ of 100000000 rounds of fsl") as caught:
         run(problem, rounds=10**8, keep="metrics", metrics=())
-    assert time.perf_counter() - begun < 1.5
+    assert time.perf_counter() - begun < 3    # half a second, a chunk, and a busy machine; not the hours left
     partial = caught.value.partial
     assert 0 < partial.rounds < 10**8
     more = run(problem, rounds=partial.rounds + 3, keep="metrics", metrics=(), resume=partial)
