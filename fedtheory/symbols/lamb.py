@@ -30,7 +30,7 @@ M = TABLE.positive("M", "M", "bound of the stochastic gradient's norm (H2)", GRA
 sigma = TABLE.nonnegative("sigma", r"\sigma", "noise of one coordinate of a stochastic gradient (H3)", GRADIENT)
 phi_m = TABLE.positive("phi_m", r"\phi_m", "least scale of a layer's step (H4)")
 phi_M = TABLE.positive("phi_M", r"\phi_M", "largest scale of a layer's step (H4)")
-cst = TABLE.nonnegative("cst", "cst.", "a constant that the text leaves open", GRADIENT)
+cst = TABLE.nonnegative("cst", r"\mathrm{cst.}", "a constant that the text leaves open", GRADIENT)
 a = TABLE.positive("a", "a", "constant of alpha = a / sqrt(h R)", POINT)
 TABLE.rule(phi_m <= phi_M, L_l <= L_bar)
 
@@ -58,14 +58,15 @@ avg_grad_by_v = TABLE.measured("avg_grad_by_v", r"\|\overline{\nabla}f(\theta_r)
 grad_by_v = TABLE.measured("grad_by_v", r"\|\nabla f(\overline{\theta_r})/\sqrt{v_r^t}\|^2",
                            "squared gradient at the mean model, coordinates scaled by 1/sqrt(v)", PLAIN, "grad_by_v",
                            domain="nonnegative")
-f_excess = TABLE.measured("f_excess", r"\mathbb{E}[f(\overline{\theta_1})]-\min_\theta f(\theta)",
+f_excess = TABLE.measured("f_excess", r"(\mathbb{E}[f(\overline{\theta_1})]-\min_\theta f(\theta))",
                           "loss after the first round, above its minimum", LOSS, "loss", "1", "E", "inf",
                           domain="nonnegative")
-mean_sq = TABLE.measured("mean_sq", r"\frac1R\sum_{r=1}^R\mathbb{E}\|\nabla f(\overline{\theta_r})/\hat v_r^{1/4}\|^2",
+mean_sq = TABLE.measured("mean_sq",
+                         r"\frac{1}{R}\sum_{r=1}^R\mathbb{E}\|\nabla f(\overline{\theta_r})/\hat v_r^{1/4}\|^2",
                          "mean over rounds of the squared gradient, coordinates scaled by v^(-1/4)", GRADIENT,
                          "grad_by_root_v", "mean", "E", domain="nonnegative")
 mean_sq_v = TABLE.measured("mean_sq_v",
-                           r"\frac1R\sum_{r=1}^R\mathbb{E}\|\nabla f(\overline{\theta_r})/\sqrt{v_r^t}\|^2",
+                           r"\frac{1}{R}\sum_{r=1}^R\mathbb{E}\|\nabla f(\overline{\theta_r})/\sqrt{v_r^t}\|^2",
                            "mean over rounds of the squared gradient, coordinates scaled by 1/sqrt(v)", PLAIN,
                            "grad_by_v", "mean", "E", domain="nonnegative")
 
@@ -96,9 +97,9 @@ sq_grad_vartheta = of_proof("sq_grad_vartheta", r"\|\nabla f(\bar\vartheta_t)/\h
 sq_g_bar = of_proof("sq_g_bar", r"\|\bar g_t/\hat v_t^{1/4}\|^2", "squared mean of the normalised gradients, scaled")
 sq_error = of_proof("sq_error", r"\|(\nabla f(\bar\vartheta_t)-\bar g_t)/\hat v_t^{1/4}\|^2",
                     "squared error of that mean as a gradient, scaled")
-error_momentum = of_proof("error_momentum", r"\frac2n\sum_i\|(\nabla f_i(\bar\vartheta_t)-\nabla f_i(\bar\theta_t))"
+error_momentum = of_proof("error_momentum", r"\frac{2}{n}\sum_i\|(\nabla f_i(\bar\vartheta_t)-\nabla f_i(\bar\theta_t))"
                           r"/\hat v_t^{1/4}\|^2", "what evaluating at (8) adds to it")
-error_17 = of_proof("error_17", r"\frac2n\sum_i\|(\nabla f(\bar\theta_t)-\bar g_{t,i})/\hat v_t^{1/4}\|^2",
+error_17 = of_proof("error_17", r"\frac{2}{n}\sum_i\|(\nabla f(\bar\theta_t)-\bar g_{t,i})/\hat v_t^{1/4}\|^2",
                     "what clients add to it")
 B_1 = of_proof("B_1", "B_1", "part of it that drift of the local models makes")
 B_2 = of_proof("B_2", r"\mathbb{E}[B_2]", "part of it that normalisation and noise make")
@@ -123,7 +124,7 @@ sum_wrong = of_proof("sum_wrong", r"\sum_{i,\ell,j}\mathbb{E}[\phi\,\nabla_\ell 
 excess_sign = of_proof("excess_sign", r"\max_j(-\mathbb{E}[\phi\,\nabla f^jg^j/\|p\|\;\mathbf{1}(\mathrm{sign}\neq)]"
                        r"-\phi_M\nabla f^j\mathbb{P}(\mathrm{sign}\neq))", "the worst coordinate's loss by wrong "
                        "signs, over its bound", GRADIENT, "real")
-loss_drop = of_proof("loss_drop", r"f(\bar\vartheta_1)-\mathbb{E}[f(\bar\vartheta_{\tau+1})]", "loss gained over tau "
+loss_drop = of_proof("loss_drop", r"(f(\bar\vartheta_1)-\mathbb{E}[f(\bar\vartheta_{\tau+1})])", "loss gained over tau "
                      "iterations", LOSS, "real", "T")
 noise_sum = of_proof("noise_sum", r"\sum_{r=1}^\tau\sum_{i=1}^n\sigma_i^2\mathbb{E}\|\phi(\|\theta_{r,i}^\ell\|)"
                      r"/(\sqrt{v_t}\|p_{r,i}^\ell\|)\|^2", "noise let through by normalisation", PLAIN, at="T")
