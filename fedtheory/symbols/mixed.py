@@ -41,12 +41,12 @@ eta_tilde = TABLE.define("eta_tilde", r"\tilde\eta", "effective step of a federa
                          "positive")
 eta_round = TABLE.define("eta_round", r"\hat\eta", "effective step of a merged round, K eta_m eta eta_s",
                          K * eta_m * eta_s * eta, STEP, "positive")
-noise_one = TABLE.define("noise_one", r"\frac{2}{KS}\sigma^2+\sigma_c^2", "noise of a 1-way round (lemma D.9)",
-                         2 * sigma**2 / (K * S) + sigma_c**2, SQ_GRADIENT)
-noise_convex = TABLE.define("noise_convex", r"\frac{5\sigma^2}{KS}+3\sigma_c^2",
+noise_one = TABLE.define("noise_one", r"\left(\frac{2}{KS}\sigma^2+\sigma_c^2\right)",
+                         "noise of a 1-way round (lemma D.9)", 2 * sigma**2 / (K * S) + sigma_c**2, SQ_GRADIENT)
+noise_convex = TABLE.define("noise_convex", r"\left(\frac{5\sigma^2}{KS}+3\sigma_c^2\right)",
                             "noise and drift of a 1-way round, convex", 5 * sigma**2 / (K * S) + 3 * sigma_c**2,
                             SQ_GRADIENT)
-noise_nonconvex = TABLE.define("noise_nonconvex", r"\frac{3}{KS}\sigma^2+2\sigma_c^2",
+noise_nonconvex = TABLE.define("noise_nonconvex", r"\left(\frac{3}{KS}\sigma^2+2\sigma_c^2\right)",
                                "noise and drift of a 1-way round, not convex",
                                3 * sigma**2 / (K * S) + 2 * sigma_c**2, SQ_GRADIENT)
 noise_merged = TABLE.define("noise_merged", r"\frac{\sigma^2+S\sigma_c^2}{KS}",
@@ -61,7 +61,8 @@ more = dict(domain="nonnegative")
 f_t = M("f_t", r"f(x^{(t)})", "mixed loss before the round", LOSS, "mixed_loss")
 f_next = M("f_next", r"\mathbb{E}_{|t}[f(x^{(t+1)})]", "expected mixed loss after the round", LOSS, "mixed_loss",
            "t+1", "E_t")
-gap = M("gap", r"f(x^{(t)})-f(x^*)", "mixed loss above its minimum", LOSS, "mixed_loss", minus="inf", **more)
+gap = M("gap", r"\left(f(x^{(t)})-f(x^*)\right)", "mixed loss above its minimum", LOSS, "mixed_loss", minus="inf",
+        **more)
 sq_grad = M("sq_grad", r"\|\nabla f(x^{(t)})\|^2", "squared gradient of the mixed loss", SQ_GRADIENT,
             "sq_mixed_grad_norm", **more)
 sq_grad_f = M("sq_grad_f", r"\|\nabla f_f(x)\|^2", "squared gradient of the federated loss", SQ_GRADIENT,
@@ -112,8 +113,10 @@ term_B = of_proof("term_B", r"\mathcal{B}", "the central part of the move (D.9)"
 term_C = of_proof("term_C", r"\mathcal{C}", "twice the move along x^(t) - x* (D.10)", SQ_POINT, "real")
 term_C1 = of_proof("term_C1", r"\mathcal{C}_1", "its central part", SQ_POINT, "real")
 term_C2 = of_proof("term_C2", r"\mathcal{C}_2", "its federated part", SQ_POINT, "real")
-gap_f = of_proof("gap_f", r"f_f(x^{(t)})-f_f(x^*)", "change of the federated loss from x* to x^(t)", LOSS, "real", "")
-gap_c = of_proof("gap_c", r"f_c(x^{(t)})-f_c(x^*)", "change of the central loss from x* to x^(t)", LOSS, "real", "")
+gap_f = of_proof("gap_f", r"\left(f_f(x^{(t)})-f_f(x^*)\right)",
+                 "change of the federated loss from x* to x^(t)", LOSS, "real", "")
+gap_c = of_proof("gap_c", r"\left(f_c(x^{(t)})-f_c(x^*)\right)",
+                 "change of the central loss from x* to x^(t)", LOSS, "real", "")
 change_mean = of_proof("change_mean", r"\mathbb{E}_{|t}\|\frac{1}{KS}\sum_{i\in\mathcal S,k}(\nabla f_f(x_i^{(t,k)})"
                        r"-\nabla f_f(x^{(t)}))\|^2", "squared mean change of the gradients over a cohort", SQ_GRADIENT)
 mean_change = of_proof("mean_change", r"\frac{1}{KN}\sum_{i,k}\mathbb{E}_{|t}\|\nabla f_f(x_i^{(t,k)})"

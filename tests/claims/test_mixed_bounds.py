@@ -1,4 +1,4 @@
-"""The explicit companions of theorems B.1, B.2 and B.3 against exact expectations of short runs, at their largest steps."""
+"""The explicit companions of theorems B.1 to B.3 against exact expectations of short runs, at their largest steps."""
 
 import math
 from functools import cache
@@ -24,7 +24,7 @@ def tuned(ceiling, start, noise, T):
 
 @cache
 def measured(number, case, setting):
-    """(left side, symbols) of a claim's run: convexity puts the error at the mean of points below the mean of errors."""
+    """(left side, symbols) of a run: by convexity the error at a mean of points is below the mean of their errors."""
     v = dict(SETTINGS[setting])
     far, S, K, s, s_c = v.pop("far"), v["S"], v["K"], v["sigma"], v["sigma_c"]
     T = ROUNDS
@@ -59,7 +59,8 @@ def measured(number, case, setting):
     gaps = run.metrics["loss"] + run.metrics["server_loss"] - f(star)
     contraction = (1.5 if number == 2 else 1.0) * MU * step
     weights = (1 - contraction) ** -np.arange(v["T"] + 1.0)
-    left = dict(strong=weights @ gaps / weights.sum(), convex=gaps.mean(), nonconvex=run.metrics["sq_mixed_grad_norm"].min())
+    left = dict(strong=weights @ gaps / weights.sum(), convex=gaps.mean(),
+                nonconvex=run.metrics["sq_mixed_grad_norm"].min())
     return left[case], v
 
 

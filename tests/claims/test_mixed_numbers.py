@@ -24,13 +24,14 @@ CASES = {
                        part=Q(1, 3), eps=Q(1, 2), D_sq=Q(4), F=Q(1)),
 }
 # What is measured, in any proportion: right-hand sides are evaluated, not verified.
-MEASURED = dict(f_t=Q(13, 4), gap=Q(7, 3), gap_f=Q(-1, 5), gap_c=Q(11, 4), sq_grad=Q(5, 3), sq_grad_f=Q(2), sq_grad_c=Q(3),
-                sq_dist=Q(8, 5), drift=Q(3, 100), sq_move=Q(1, 9), term_A=Q(1, 11), term_B=Q(1, 13), term_C=Q(-1, 3),
-                term_C1=Q(-1, 4), sq_augmented=Q(9, 4), furthest=Q(1, 8), inner_move=Q(-2, 7), sq_mean_error=Q(1, 6), h_x=Q(1, 2),
-                h_y=Q(-3, 2), h_z=Q(5), sq_yz=Q(2), sq_zx=Q(1, 3), sq_xy=Q(7, 2), inner_change=Q(3, 2), sq_i=Q(2), sq_j=Q(3),
-                sq_cross=Q(1), a=Q(1, 3), tau=4, spread=Q(5, 2), sq_sum_means=Q(6), E_sq_sum_means=Q(7), sq_seen_f=Q(3),
-                sq_seen_c=Q(5), sq_seen=Q(2), w_f=Q(73, 100), w_c=Q(27, 100), sq_change_f=Q(1, 2), sq_change_c=Q(1, 5), lag=Q(6),
-                movies=3954, dim=16, local_movies=160)
+MEASURED = dict(f_t=Q(13, 4), gap=Q(7, 3), gap_f=Q(-1, 5), gap_c=Q(11, 4), sq_grad=Q(5, 3), sq_grad_f=Q(2),
+                sq_grad_c=Q(3), sq_dist=Q(8, 5), drift=Q(3, 100), sq_move=Q(1, 9), term_A=Q(1, 11), term_B=Q(1, 13),
+                term_C=Q(-1, 3), term_C1=Q(-1, 4), sq_augmented=Q(9, 4), furthest=Q(1, 8), inner_move=Q(-2, 7),
+                sq_mean_error=Q(1, 6), h_x=Q(1, 2), h_y=Q(-3, 2), h_z=Q(5), sq_yz=Q(2), sq_zx=Q(1, 3), sq_xy=Q(7, 2),
+                inner_change=Q(3, 2), sq_i=Q(2), sq_j=Q(3), sq_cross=Q(1), a=Q(1, 3), tau=4, spread=Q(5, 2),
+                sq_sum_means=Q(6), E_sq_sum_means=Q(7), sq_seen_f=Q(3), sq_seen_c=Q(5), sq_seen=Q(2), w_f=Q(73, 100),
+                w_c=Q(27, 100), sq_change_f=Q(1, 2), sq_change_c=Q(1, 5), lag=Q(6), movies=3954, dim=16,
+                local_movies=160)
 
 
 def terms(case, claim):
@@ -51,9 +52,11 @@ def terms(case, claim):
         v.eta_m, v.merge = Q(1), v.part / (18 * v.beta)
     v.eta = v.merge / (v.K * v.eta_m * v.eta_s)
     if claim.id == "mixed.theoremB2_convex_explicit":
-        v.eta = math.sqrt(v.D_sq) / max(8 * v.beta * math.sqrt(v.D_sq), math.sqrt(v.noise_c * (v.T + 1))) / (v.K * v.eta_s)
+        step = math.sqrt(v.D_sq) / max(8 * v.beta * math.sqrt(v.D_sq), math.sqrt(v.noise_c * (v.T + 1)))
+        v.eta = step / (v.K * v.eta_s)
     if claim.id == "mixed.theoremB2_nonconvex_explicit":
-        v.eta = math.sqrt(v.F) / max(18 * v.beta * math.sqrt(v.F), math.sqrt(v.beta * v.noise_n * (v.T + 1))) / (v.K * v.eta_s)
+        step = math.sqrt(v.F) / max(18 * v.beta * math.sqrt(v.F), math.sqrt(v.beta * v.noise_n * (v.T + 1)))
+        v.eta = step / (v.K * v.eta_s)
     if "_strong" in claim.id:
         v.T = max(math.ceil(8 * v.beta / (3 * v.mu)), math.ceil(1 / (2 * v.mu * v.merge)))
     v.eta_c, v.u = v.eta * v.eta_s, v.K * v.eta * v.eta_s
@@ -70,7 +73,7 @@ def names(claim, v):
 lemma_D9 = lambda v: 4 * v.u**2 * v.beta**2 * v.drift + 2 * v.u**2 * v.noise_1 + 2 * v.u**2 * v.sq_grad
 sum_D10 = lambda v: 2 * v.u * v.beta * (1 + 2 * v.u * v.beta) * v.drift + 2 * v.u**2 * v.noise_1
 contracted = lambda v: (1 - Q(3, 2) * v.mu * v.u) * v.sq_dist
-lemma_D11 = lambda a, b: lambda v: a * (v.K * v.eta) ** 2 * v.beta * v.gap + b * (v.K * v.eta) ** 2 * (v.s**2 / v.K + v.s_c**2)
+lemma_D11 = lambda a, b: lambda v: (v.K * v.eta) ** 2 * (a * v.beta * v.gap + b * (v.s**2 / v.K + v.s_c**2))
 lemma_D13 = lambda v: (Q(4, 9) * v.u / (v.beta * v.eta_s**2) * v.sq_grad
                        + 2 * v.u**2 / v.eta_s**2 * (v.s**2 / v.K + 4 * v.s_c**2))
 floor = lambda v: (v.G**2 + v.path) / v.eta_m**2
@@ -80,7 +83,8 @@ root = lambda x: math.sqrt(x)
 SHAPES = {    # theorem number -> its three rates, as printed
     1: (lambda v: v.c_1 / (v.K * v.S * v.mu * v.eps) + v.G * root(v.beta) / (v.mu * root(v.eps))
         + v.B**2 * v.beta / v.mu * math.log(1 / v.eps),
-        lambda v: v.c_1 * v.D_sq / (v.K * v.S * v.eps**2) + v.G * root(v.beta) / v.eps**1.5 + v.B**2 * v.beta * v.D_sq / v.eps,
+        lambda v: v.c_1 * v.D_sq / (v.K * v.S * v.eps**2) + v.G * root(v.beta) / v.eps**1.5
+        + v.B**2 * v.beta * v.D_sq / v.eps,
         lambda v: v.c_1 * v.beta * v.F / (v.K * v.S * v.eps**2) + v.G * root(v.beta) / v.eps**1.5
         + v.B**2 * v.beta * v.F / v.eps),
     2: (lambda v: v.c_2 / (v.K * v.S * v.mu * v.eps) + v.beta / v.mu * math.log(1 / v.eps),
@@ -141,7 +145,8 @@ TRANSCRIBED = {
     + 3 * (2 * v.merge * v.c_1 / (v.K * v.S) + 8 * v.beta * v.merge**2 * floor(v)),
     "theoremB1_convex_explicit": lambda v: 3 * (v.D_sq / (v.merge * (v.T + 1)) + 2 * v.merge * v.c_1 / (v.K * v.S)
                                                 + 8 * v.beta * v.merge**2 * floor(v)),
-    "theoremB1_nonconvex_explicit": lambda v: 8 * (v.F / (v.merge * (v.T + 1)) + 2 * v.beta * v.merge * v.c_1 / (v.K * v.S)
+    "theoremB1_nonconvex_explicit": lambda v: 8 * (v.F / (v.merge * (v.T + 1))
+                                                   + 2 * v.beta * v.merge * v.c_1 / (v.K * v.S)
                                                    + 5 * v.beta**2 * v.merge**2 * floor(v)),
     "theoremB2_strong_rate": lambda v: v.c_2 / (v.mu * v.K * v.S * v.T)
     + v.mu * v.D_sq * math.exp(-3 * v.mu * v.T / (16 * v.beta)),
@@ -155,7 +160,8 @@ TRANSCRIBED = {
     "theoremB2_nonconvex_sum": lambda v: Q(27, 10) * (
         v.F / (v.u * (v.T + 1)) + 2 * v.beta * v.u * v.noise_1
         + v.beta * v.u * Q(13, 162) * (v.s**2 / (v.K * v.S) + 4 * v.s_c**2)),
-    "theoremB3_strong_explicit": lambda v: 3 * v.mu * start_3(v) * math.exp(-v.mu * v.merge * v.T) + 12 * v.merge * noise_3(v),
+    "theoremB3_strong_explicit": lambda v: 3 * v.mu * start_3(v) * math.exp(-v.mu * v.merge * v.T)
+    + 12 * v.merge * noise_3(v),
     "theoremB3_convex_explicit": lambda v: start_3(v) / (v.merge * (v.T + 1)) + 12 * v.merge * noise_3(v),
     "theoremB3_nonconvex_explicit": lambda v: 14 * v.F / (v.merge * (v.T + 1)) + 140 * v.beta * v.merge * noise_3(v),
     "table5": lambda v: root(Q(5, 8) * v.S),
@@ -190,7 +196,8 @@ def test_right_hand_sides_agree_with_the_paper(name, case):
     if found.exact is not None and isinstance(expected, Q):
         assert found.exact == expected
     assert float(found) == pytest.approx(float(expected), rel=1e-12)
-    assert found.lower <= found.upper and (found <= found.lower if claim.relation in (">=", ">") else found >= found.upper)
+    assert found.lower <= found.upper
+    assert found <= found.lower if claim.relation in (">=", ">") else found >= found.upper
     assert claim.fast({k: float(x) for k, x in given.items()}) == pytest.approx(float(expected), rel=2e-12)
 
 
@@ -229,7 +236,7 @@ def test_a_round_worked_by_hand():
 
 
 def test_the_convex_bound_follows_from_the_rounds():
-    """Summing stepB2_convex over T + 1 rounds at the tuned step gives the last display; it is not more than twice that."""
+    """Summing stepB2_convex over T + 1 rounds at the tuned step gives the last display, at most twice as large."""
     for case in ("plain", "noisy", "tiny"):
         v = terms(CASES[case], ft.claim("mixed.theoremB2_convex_explicit"))
         summed = v.S / (v.S - 1) * (float(v.D_sq) / (v.u * (v.T + 1)) + float(v.noise_c) * v.u)

@@ -1,4 +1,4 @@
-"""Mixed FL's lines on small instances in exact rationals: what holds by algebra holds, and false variants are refuted."""
+"""Mixed FL's lines on small instances in exact rationals: what holds by algebra holds, false variants are refuted."""
 
 import random
 from fractions import Fraction as Q
@@ -24,15 +24,16 @@ def instance(seed, N=2, S=1, K=2, beta=Q(2), mu=Q(1, 2), eta_s=Q(1), noise=Q(1, 
     star = (A[0] * b[0] + A[1] * b[1]) / (A[0] + A[1])
     loss = [lambda y, j=j: ((y - b[j]) * A[j] * (y - b[j])).sum() / 2 for j in range(2)]
     grad = [lambda y, j=j: A[j] * (y - b[j]) for j in range(2)]
-    shocks = lambda size, j: [(Q(1, 2), VEC(*(size if i == j else 0 for i in range(2)))),
-                              (Q(1, 2), VEC(*(-size if i == j else 0 for i in range(2))))] if size else [(Q(1), VEC(0, 0))]
+    along = lambda size, j: VEC(*(size if i == j else 0 for i in range(2)))
+    shocks = lambda size, j: [(HALF, along(size, j)), (HALF, along(-size, j))] if size else [(Q(1), VEC(0, 0))]
     case = Instance(*loss, *grad, shocks(noise, 0), shocks(noise_c, 0), star, N, S, K, 1 / (ceiling * beta * K * eta_s),
                     eta_s, beta, mu, noise, noise_c)
     return case, star + VEC(draw.randint(-far, far), draw.randint(-far, far))
 
 
 CASES = [instance(s, **more) for s, more in enumerate((
-    {}, dict(N=3, S=2, K=1), dict(K=3, noise_c=0), dict(K=3, noise=0), dict(noise=0, noise_c=0, K=4), dict(eta_s=Q(3, 2), N=1),
+    {}, dict(N=3, S=2, K=1), dict(K=3, noise_c=0), dict(K=3, noise=0), dict(noise=0, noise_c=0, K=4),
+    dict(eta_s=Q(3, 2), N=1),
     dict(ceiling=18, K=3), dict(ceiling=18, N=2, S=2), dict(ceiling=100, beta=Q(1, 3), mu=0), dict(far=0, K=3),
     dict(far=0, noise=0, K=1), dict(far=0, noise_c=0, K=1), dict(mu=Q(2), noise=0, noise_c=0, K=1),
     dict(far=0, noise=2, noise_c=0, K=2, eta_s=2, S=2),
@@ -46,7 +47,8 @@ SMOOTH_SUM = range(len(CASES) - 5, len(CASES))
 MEASURED = [{**quantities(case, x), **at_point(case, x)} for case, x in CASES]
 ALL = [c for c in discover.claims() if c.paper == "mixed"]
 KNOWN = {*MEASURED[0], *Instance._fields}
-LINES = [c for c in ALL if c.lines and c.kind != "order" and c.quantities and set(c.quantities) | set(c.parameters) <= KNOWN]
+LINES = [c for c in ALL if c.lines and c.kind != "order" and c.quantities
+         and set(c.quantities) | set(c.parameters) <= KNOWN]
 
 
 def cases_of(claim):
@@ -120,8 +122,8 @@ def function_cases():
         for x, y, z in ((VEC(1, 0), VEC(0, 2), VEC(3, 1)), (VEC(0, 0), VEC(0, 0), VEC(1, 1)),
                         (VEC(1, 2), VEC(4, 4), VEC(1, 2))):
             for eta in (Q(1, 2), Q(1, 10)):
-                yield dict(of_function(lambda v: (v * A * v).sum() / 2, lambda v: A * v, x, y, z, eta), eta=eta, beta=Q(2),
-                           mu=Q(1, 2))
+                found = of_function(lambda v: (v * A * v).sum() / 2, lambda v: A * v, x, y, z, eta)
+                yield dict(found, eta=eta, beta=Q(2), mu=HALF)
 
 
 @pytest.mark.parametrize("name", ["lemmaD7", "stepD7", "lemmaD8", "stepD8"])
@@ -164,7 +166,7 @@ def test_lemmas_on_vectors_and_variables():
 def test_the_round_is_the_engines_round():
     """The enumerated means after one round are what ft.expected computes."""
     case, x = CASES[0]
-    spread = lambda p: [(Q(1, 4), VEC(i * p, j * p)) for i in (1, -1) for j in (1, -1)]    # isotropic, as Gaussian noise is
+    spread = lambda p: [(Q(1, 4), VEC(i * p, j * p)) for i in (1, -1) for j in (1, -1)]    # isotropic
     case = case._replace(noise_f=spread(Q(1, 3)), noise_c=spread(Q(1, 5)))
     zero, one = VEC(0, 0), VEC(1, 1)
     A = [np.array(grad(one) - grad(zero), dtype=float) for grad in (case.grad_c, case.grad_f)]

@@ -1,7 +1,7 @@
 """Hypotheses that mixed FL's statements share. beta is L in problem.constants; f_c sits at index 0."""
 
 import numpy as np
-from sympy import Eq, sqrt
+from sympy import Eq, Max, Min, sqrt
 
 from fedtheory import conditions
 from fedtheory.conditions import DRAWN, Assumption, Condition
@@ -60,11 +60,22 @@ UNIFORM = Assumption(conditions.UNIFORM_COHORT, "lemma D.9, S out of N", stated=
 EQUAL_WEIGHTS = Assumption(conditions.EQUAL_WEIGHTS, "(2)", stated=False)
 DRAWS = (INDEPENDENT, UNIFORM)
 
+
+
+def least(*terms):
+    """Their minimum, kept as it stands: SymPy's own comparison of long terms takes most of the time of loading."""
+    return Min(*terms, evaluate=False)
+
+
+def most(*terms):
+    return Max(*terms, evaluate=False)
+
+
 # Theorem B.1 and B.3: steps of both sides
-MERGE = Assumption(eta_m >= 1, "eta_m >= 1")
+MERGE = Assumption(eta_m >= 1, "theorems B.1 and B.3")
 SAME_STEPS = Assumption(Eq(eta_c, eta * eta_s), "C.2, eta_c = eta eta_s", stated=False,
                         note="With other steps the merged direction is not along grad f_f + grad f_c.")
-NO_SHORTER = Assumption(eta_s >= 1, "eta_s >= 1", stated=False)
+NO_SHORTER = Assumption(eta_s >= 1, "drift of a client, eta_s >= 1", stated=False)
 
 
 def ceiling(bound, cites):

@@ -1,11 +1,11 @@
 """Mixed FL, table 1 (rounds), table 4 (step-size ceilings), table 5 (other rates), and what is drawn from table 1."""
 
-from sympy import Min, sqrt
+from sympy import sqrt
 
 from fedtheory.claim import Claim, Comparison
 from fedtheory.claims.mixed import theorem_b1, theorem_b2, theorem_b3
-from fedtheory.claims.mixed._assumptions import (MERGE, ONE_CONVEX, ONE_NONCONVEX, PT_STEPS, SERVER_NONCONVEX,
-                                                 SEVERAL_STEPS, ceiling)
+from fedtheory.claims.mixed._assumptions import (MERGE, ONE_CONVEX, ONE_NONCONVEX, SERVER_NONCONVEX,
+                                                 SEVERAL_STEPS, ceiling, least)
 from fedtheory.conditions import Assumption
 from fedtheory.symbols.mixed import (B, D_sq, G, K, S, TABLE, beta, eps, eps_grad, eta_c, eta_s, eta_tilde, mu,
                                      sigma_c)
@@ -39,7 +39,7 @@ def merged(method, case, bound, theorem):
 
 
 pt = 1 / (6 * (1 + B**2) * beta)
-two_way = {"strong": Min(1 / (81 * beta), 1 / (15 * mu)), "convex": 1 / (81 * beta), "nonconvex": 1 / (24 * beta)}
+two_way = {"strong": least(1 / (81 * beta), 1 / (15 * mu)), "convex": 1 / (81 * beta), "nonconvex": 1 / (24 * beta)}
 eight, eighteen = 1 / (8 * beta), 1 / (18 * beta)
 
 
@@ -107,11 +107,11 @@ CLAIMS = (
         "implication_two_way",
         "2-way gradient transfer should always converge at least as well as others.",
         shape(3, "strong"),
-        Min(shape(1, "strong"), shape(2, "strong")),
+        least(shape(1, "strong"), shape(2, "strong")),
         (*both("convex"), *both("nonconvex")),
         "None of its three rates is above that of another method, term by term.",
         unstated=(Assumption(B >= 1, "definition 4.2", stated=False), SMALL),
-        teeth=Min(shape(1, "strong"), shape(2, "strong")) / 2,
+        teeth=least(shape(1, "strong"), shape(2, "strong")) / 2,
         compares=(Comparison("rounds_to_loss", "2-W GT", "<=", "PT"),
                   Comparison("rounds_to_loss", "2-W GT", "<=", "1-W GT")),
         note="The shapes are ordered; constants are not (table 4 allows 2-way gradient transfer the shortest steps), "

@@ -10,12 +10,12 @@ perturbed convexity, and a drift unrolled to 3 K times what one step adds. With 
 and these are summed as lemmas 1 and 2 there do, at a constant step.
 """
 
-from sympy import Min, exp, log, sqrt
+from sympy import exp, log, sqrt
 
 from fedtheory.claim import Claim, Theta
 from fedtheory.claims.mixed._assumptions import (BGD, CONVEX, DRAWS, EQUAL_STEPS, EQUAL_WEIGHTS, MERGE, MINIMIZER,
                                                  NO_SHORTER, NOISE, PLAIN_SGD, PT_STEPS, SAME_STEPS, SMOOTH, STRONGLY,
-                                                 A41)
+                                                 A41, least)
 from fedtheory.conditions import Assumption
 from fedtheory.symbols.mixed import (B, D_sq, F, G, K, S, T, TABLE, best_sq_grad, beta, eps, eps_grad, eta_m,
                                      eta_round, gap_mean, gap_weighted, mu, noise_merged, noise_paths, rounds,
@@ -50,9 +50,9 @@ NOISELESS = {"strong": B**2 * beta / mu * log(1 / eps), "convex": B**2 * beta * 
              "nonconvex": B**2 * beta * F / eps_grad}
 # What each rate takes of the step, up to the logarithm that O~ hides where mu > 0
 STEPS = {
-    "strong": Min(ceiling, eps / noise_merged, sqrt(eps / beta) / G),
-    "convex": Min(ceiling, eps / noise_merged, sqrt(eps / beta) / G),
-    "nonconvex": Min(ceiling, eps_grad / (beta * noise_merged), sqrt(eps_grad) / (beta * G)),
+    "strong": least(ceiling, eps / noise_merged, sqrt(eps / beta) / G),
+    "convex": least(ceiling, eps / noise_merged, sqrt(eps / beta) / G),
+    "nonconvex": least(ceiling, eps_grad / (beta * noise_merged), sqrt(eps_grad) / (beta * G)),
 }
 LONG = Assumption(T >= 1 / (2 * mu * eta_round), "source, lemma 1, T >= 1/(2 mu eta^)", stated=False)
 

@@ -1,10 +1,10 @@
 """Mixed FL, theorem B.2: rounds that 1-way gradient transfer needs, and what appendix D proves of it."""
 
-from sympy import Eq, Max, Min, Rational, exp, log, sqrt
+from sympy import Eq, Rational, exp, log, sqrt
 
 from fedtheory.claim import Claim, Theta
 from fedtheory.claims.mixed._assumptions import (CONVEX, ONE_CONVEX, ONE_NONCONVEX, SERVER_CONVEX, SERVER_NONCONVEX,
-                                                 SETTING, SGD, STRONGLY, EQUAL_STEPS)
+                                                 SETTING, SGD, STRONGLY, EQUAL_STEPS, least, most)
 from fedtheory.claims.mixed.one_way_convex import SAMPLED, SHORT
 from fedtheory.claims.mixed.one_way_nonconvex import F_SMOOTH, lost
 from fedtheory.conditions import Assumption
@@ -20,9 +20,9 @@ COHORT = Assumption(S >= 2, "proof of B.2, S/(S - 1)", stated=False)
 LONG = Assumption(T >= 1 / (3 * mu * eta_tilde), "proof of B.2, T >= 8 beta/(3 mu)")
 # The last displays need the step that balances start and noise; "eta = 1/(8 beta K eta_s)" is that without noise.
 # Written without quotients, so that sigma = sigma_c = 0 has it too.
-TUNED = Assumption(Eq(sqrt(D_sq), eta_tilde * Max(8 * beta * sqrt(D_sq), sqrt(noise_convex * (T + 1)))),
+TUNED = Assumption(Eq(sqrt(D_sq), eta_tilde * most(8 * beta * sqrt(D_sq), sqrt(noise_convex * (T + 1)))),
                    "proof of B.2, tuned step, convex", stated=False)
-TUNED_GRAD = Assumption(Eq(sqrt(F), eta_tilde * Max(18 * beta * sqrt(F), sqrt(beta * noise_nonconvex * (T + 1)))),
+TUNED_GRAD = Assumption(Eq(sqrt(F), eta_tilde * most(18 * beta * sqrt(F), sqrt(beta * noise_nonconvex * (T + 1)))),
                         "proof of B.2, tuned step, not convex", stated=False)
 INDEX = ("The text averages x^(1), ..., x^(T+1); its recursion bounds the errors at x^(0), ..., x^(T), which are taken "
          "here.")
@@ -35,9 +35,9 @@ SHAPES = {
 }
 NOISELESS = {"strong": beta / mu * log(1 / eps), "convex": beta * D_sq / eps, "nonconvex": beta * F / eps_grad}
 STEPS = {
-    "strong": Min(1 / (8 * beta), eps / noise_convex),
-    "convex": Min(1 / (8 * beta), eps / noise_convex),
-    "nonconvex": Min(1 / (18 * beta), eps_grad / (beta * noise_nonconvex)),
+    "strong": least(1 / (8 * beta), eps / noise_convex),
+    "convex": least(1 / (8 * beta), eps / noise_convex),
+    "nonconvex": least(1 / (18 * beta), eps_grad / (beta * noise_nonconvex)),
 }
 CONVEX_STEPS, NONCONVEX_STEPS = (SERVER_CONVEX, ONE_CONVEX), (SERVER_NONCONVEX, ONE_NONCONVEX)
 
@@ -75,7 +75,7 @@ CLAIMS = (
         measures=gap_weighted,
         bound=numerator / (mu * K * S * T) + mu * D_sq * exp(-3 * mu * T / (16 * beta)),
         teeth=mu * D_sq * exp(-3 * mu * T / (16 * beta)),
-        regime=(Theta(eta_tilde, Min(1 / (8 * beta), 1 / (mu * T))),),
+        regime=(Theta(eta_tilde, least(1 / (8 * beta), 1 / (mu * T))),),
         explicit="mixed.theoremB2_strong_explicit",
         meaning="The same as an error after T rounds, the step tuned to T.",
         note="Logarithms are hidden. The text's weights (1 - 3 mu eta~/2)^(1-r) grow with r; it calls them decreasing.",

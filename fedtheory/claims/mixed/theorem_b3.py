@@ -8,11 +8,12 @@ Appendix E's recursions then read, with eta^ = K eta_m eta eta_s,
     E f(x+) <= f - eta^ ||grad f||^2/14 + 10 beta eta^^2 noise       (up to its drift, nothing at the start)
 """
 
-from sympy import Min, exp, log
+from sympy import exp, log
 
 from fedtheory.claim import Claim, Theta
 from fedtheory.claims.mixed._assumptions import (CONVEX, DRAWS, EQUAL_STEPS, EQUAL_WEIGHTS, MERGE, NO_SHORTER,
-                                                 PLAIN_SGD, SAME_STEPS, SETTING, STRONGLY, TRUE_TRANSFER, ceiling)
+                                                 PLAIN_SGD, SAME_STEPS, SETTING, STRONGLY, TRUE_TRANSFER, ceiling,
+                                                 least)
 from fedtheory.conditions import Assumption
 from fedtheory.symbols.mixed import (D_sq, F, K, S, T, TABLE, best_sq_grad, beta, eps, eps_grad, eta_m, eta_round,
                                      gap_mean, gap_weighted, lag, mu, noise_merged, noise_paths, rounds, rounds_grad,
@@ -30,9 +31,10 @@ CITED = ("The cited theorem corrects each client's gradient by c - c_i, correcti
          "grad f(x^(t)) + grad f(x^(t-1)), the second from the transferred gradients. The step from SCAFFOLD to this "
          "('exactly along the lines') is where the proof stops. The source needs its ceilings at 2 beta and 2 mu, and "
          "counts the first transferred gradients in D^2.")
-CEILINGS = {"strong": Min(1 / (81 * beta), 1 / (15 * mu)), "convex": 1 / (81 * beta), "nonconvex": 1 / (24 * beta)}
+CEILINGS = {"strong": least(1 / (81 * beta), 1 / (15 * mu)), "convex": 1 / (81 * beta), "nonconvex": 1 / (24 * beta)}
 TIGHT = {
-    "strong": Assumption(eta_round <= Min(1 / (162 * beta), 1 / (30 * mu)), "source, ceiling at 2 beta", stated=False),
+    "strong": Assumption(eta_round <= least(1 / (162 * beta), 1 / (30 * mu)), "source, ceiling at 2 beta",
+                         stated=False),
     "convex": Assumption(eta_round <= 1 / (162 * beta), "source, ceiling at 2 beta", stated=False),
     "nonconvex": Assumption(eta_round <= 1 / (48 * beta), "source, ceiling at 2 beta", stated=False),
 }
@@ -43,9 +45,9 @@ SHAPES = {
 }
 NOISELESS = {"strong": beta / mu * log(1 / eps), "convex": beta * D_sq / eps, "nonconvex": beta * F / eps_grad}
 STEPS = {
-    "strong": Min(CEILINGS["strong"], eps / noise_merged),
-    "convex": Min(CEILINGS["convex"], eps / noise_merged),
-    "nonconvex": Min(CEILINGS["nonconvex"], eps_grad / (beta * noise_merged)),
+    "strong": least(CEILINGS["strong"], eps / noise_merged),
+    "convex": least(CEILINGS["convex"], eps / noise_merged),
+    "nonconvex": least(CEILINGS["nonconvex"], eps_grad / (beta * noise_merged)),
 }
 LONG = Assumption(T >= 1 / (2 * mu * eta_round), "source, lemma 1, T >= 1/(2 mu eta^)", stated=False)
 
