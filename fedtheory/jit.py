@@ -29,7 +29,7 @@ from numba.core.caching import _Cache
 from numba.core.serialize import dumps
 from numba.extending import intrinsic
 
-from fedtheory.errors import Uncached
+from fedtheory.errors import Uncached, refuse
 
 DISABLED = bool(config.DISABLE_JIT)
 PACKAGE = Path(__file__).resolve().parent
@@ -251,9 +251,14 @@ def _words(value):
     if isinstance(value, tuple):
         return [word for item in value for word in _words(item)]
     if isinstance(value, np.ndarray):
+        if not value.flags.c_contiguous or value.dtype.kind not in "fiu":
+            refuse("a kernel's tuple", "must hold C-contiguous arrays of numbers",
+                   f"{value.dtype} of shape {value.shape}, strides {value.strides}")
         return [0, 0, value.size, value.itemsize, value.ctypes.data, *value.shape, *value.strides]
     if isinstance(value, (bool, int, np.integer)):
         return [int(value)]
+    if not isinstance(value, (float, np.floating)):
+        refuse("a kernel's tuple", "must hold arrays and numbers", value)
     return [int(np.float64(value).view(np.int64))]
 
 
@@ -309,7 +314,8 @@ def erase(kernel, returns, arguments):
             passed.append(name)
     source = f"def erased({', '.join(names)}):\n    return kernel({', '.join(passed)})\n"
     exec(source, scope)    # a fixed template over our own names: nothing of a user's enters the text
-    wrapper = compile(scope["erased"], identity=kernel.identity and ("erased", digest(__name__), kernel.identity, str(arguments)))
+    identity = kernel.identity and ("erased", digest(__name__), kernel.identity, str(arguments))
+    wrapper = compile(scope["erased"], identity=identity)
     wrapper.compile(signature(returns, arguments))
     return wrapper
 

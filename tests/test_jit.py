@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from fedtheory import jit
+from fedtheory.errors import InvalidInput
 from fedtheory.jit import types
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -45,6 +46,13 @@ def test_a_packed_tuple_arrives_as_it_was():
     erased(words.ctypes.data, 1, x, out)
     combine(data, 1, x, expected)
     np.testing.assert_array_equal(out, expected)
+
+
+@pytest.mark.parametrize("field", [np.ones((3, 4)).T, np.ones(6)[::2], np.array(["a"]), "word", None])
+def test_what_would_be_misread_is_refused(field):
+    """Numba is told that every array is C-contiguous: another one would be read in the wrong order."""
+    with pytest.raises(InvalidInput, match="a kernel's tuple must hold"):
+        jit.pack(Inner(field, 1))
 
 
 def python(code, cache, **environment):
