@@ -1,0 +1,298 @@
+"""Writes a polynomial as a sum of products of nonnegative things, where a linear program finds one (Handelman, Polya).
+
+Terms are a monomial times facts times, at times, the square of a binomial. The program speaks floats; its
+vertex is solved again in fractions, and only an exact identity is returned.
+"""
+
+import math
+import time
+from fractions import Fraction
+from itertools import combinations_with_replacement
+
+import numpy as np
+from scipy.optimize import linprog
+from scipy.sparse import coo_array
+
+COLUMNS = 4000
+# (facts in a product, rounds of new columns, power of 1 + x + y + ... in front of the goal)
+EFFORTS = ((1, 1, 0), (1, 2, 0), (2, 1, 0), (2, 2, 0), (1, 1, 1), (3, 1, 0), (2, 1, 2))
+
+
+class Room:
+    """Exponent vectors over the variables of a problem; kind 2: positive, 1: nonnegative, 0: of any sign."""
+
+    def __init__(self, names, kinds):
+        self.names, self.kinds = names, kinds
+        self.real = [n for n, kind in enumerate(kinds) if kind == 0]
+        self.firm = [n for n, kind in enumerate(kinds) if kind == 2]
+        self.soft = [n for n, kind in enumerate(kinds) if kind == 1]
+
+    def inward(self, poly):
+        at = {name: n for n, name in enumerate(self.names)}
+        out = {}
+        for monomial, value in poly.items():
+            powers = [0] * len(self.names)
+            for name, k in monomial:
+                powers[at[name]] = k
+            out[tuple(powers)] = value
+        return out
+
+    def nonnegative(self, m):
+        """Whether a monomial is >= 0, negative powers of positive variables allowed."""
+        return all(m[n] >= 0 for n in self.soft) and all(m[n] >= 0 and m[n] % 2 == 0 for n in self.real)
+
+    def positive(self, m):
+        return all(m[n] == 0 for n in (*self.soft, *self.real))
+
+    def tree(self, poly):
+        return tree({tuple((self.names[n], k) for n, k in enumerate(m) if k): v for m, v in poly.items()})
+
+
+def tree(poly):
+    """The expression of a polynomial."""
+    terms = [_product(([] if value == 1 and m else [str(value)]) + [name if k == 1 else ["^", name, k] for name, k in m])
+             for m, value in sorted(poly.items())]
+    return "0" if not terms else terms[0] if len(terms) == 1 else ["+", *terms]
+
+
+def _product(factors):
+    return factors[0] if len(factors) == 1 else ["*", *factors]
+
+
+def shifted(poly, by):
+    return {tuple(a + b for a, b in zip(m, by)): value for m, value in poly.items()}
+
+
+def multiplied(p, q):
+    out = {}
+    for m, value in p.items():
+        for n, other in q.items():
+            key = tuple(a + b for a, b in zip(m, n))
+            out[key] = out.get(key, 0) + value * other
+    return {m: value for m, value in out.items() if value}
+
+
+def find(target, strict, facts, signs, vectors=(), efforts=EFFORTS, deadline=math.inf):
+    """{"scale": ..., "terms": ...} for the checker, or None.
+
+    `target` is to be shown >= 0 (> 0); `facts` is {name: (polynomial, strict)}; `signs` {variable: kind}.
+    """
+    names = sorted({name for p in (target, *(p for p, _ in facts.values())) for m in p for name, _ in m})
+    room = Room(names, [signs.get(name, 0) for name in names])
+    goal = room.inward(target)
+    single = lambda p: len(p) == 1 and sum(sum(m) for m in p) == 1
+    units = {name: math.lcm(*(value.denominator for value in p.values())) for name, (p, _) in facts.items()}
+    facts = {name: ({m: int(value * units[name]) for m, value in room.inward(p).items()}, s)
+             for name, (p, s) in facts.items()}    # integers are quicker than fractions
+    facts = {name: (p, s) for name, (p, s) in facts.items() if not single(p) or not room.nonnegative(*p)}
+    vectors = [names.index(v) for v in vectors if v in names]
+    for depth, rounds, polya in efforts:
+        scale = {(0,) * len(names): Fraction(1)}
+        if polya:
+            extra = {tuple(int(n == i) for n in range(len(names))): Fraction(1)
+                     for i in (*room.firm, *room.soft) if any(m[i] for m in goal)}
+            for _ in range(polya):
+                scale = multiplied(scale, {**extra, (0,) * len(names): Fraction(1)})
+        if depth > 1 and len(facts) > 40 or depth > 2 and len(facts) > 14:
+            continue
+        if time.monotonic() > deadline:
+            return None
+        found = _attempt(room, multiplied(goal, scale), strict, facts, vectors, depth, rounds, deadline)
+        if found is not None:
+            lowest, used = found
+            terms = []
+            for c, by, names, square in used:
+                c *= math.prod(units[name] for name in names)
+                terms.append(dict(by=room.tree(shifted({m: c * v for m, v in by.items()}, lowest)),
+                                  **({"facts": list(names)} if names else {}),
+                                  **({"square": room.tree(square)} if square else {})))
+            return dict(scale=room.tree(multiplied(scale, {lowest: Fraction(1)})), terms=terms)
+    return None
+
+
+def _attempt(room, goal, strict, facts, vectors, depth, rounds, deadline):
+    columns = _columns(room, goal, facts, vectors, depth, rounds)
+    solution = _solve(room, goal, [poly for _, poly, _ in columns], strict, [sure for *_, sure in columns],
+                      deadline)
+    if solution is None:
+        return None
+    left = dict(goal)
+    for k, c in solution.items():
+        for m, value in columns[k][1].items():
+            left[m] = left.get(m, 0) - c * value
+    left = {m: value for m, value in left.items() if value}
+    used = [(Fraction(1), left, (), None)] if left else []
+    for k, c in solution.items():
+        by, names, square = columns[k][0]
+        used.append((c, {by: Fraction(1)}, names, square))
+    every = [goal, *(by for _, by, _, _ in used)]
+    return tuple(max(0, -min((m[n] for p in every for m in p), default=0)) for n in range(len(room.names))), used
+
+
+def _columns(room, goal, facts, vectors, depth, rounds):
+    """[((monomial, names of facts, square), polynomial, strict)]: what can cancel a negative coefficient."""
+    one = (0,) * len(room.names)
+    products = []
+    for n in range(1, depth + 1):
+        for names in combinations_with_replacement(facts, n):
+            poly, sure = {one: 1}, True
+            for name in names:
+                poly, sure = multiplied(poly, facts[name][0]), sure and facts[name][1]
+            if poly and max((sum(m[v] for v in vectors) for m in poly), default=0) <= 2:
+                products.append((names, poly, sure))
+    firm = lambda m, goal: goal.get(m, 0) < 0 or not room.nonnegative(m)
+    columns, wanted = {}, {m for m in goal if firm(m, goal)}
+    done = set()
+    for _ in range(rounds):
+        for m in sorted(wanted - done):
+            for names, poly, sure in products:
+                for p, value in poly.items():
+                    by = tuple(a - b for a, b in zip(m, p))
+                    if room.nonnegative(by) and (value < 0 or not room.nonnegative(m)) and (by, names) not in columns:
+                        columns[by, names] = shifted(poly, by), sure and room.positive(by)
+                        if len(columns) > COLUMNS:
+                            return _listed(columns, [])
+        done |= wanted
+        wanted = {m for poly, _ in columns.values() for m, value in poly.items() if value > 0 or firm(m, goal)}
+        wanted = {m for m in wanted if goal.get(m, 0) <= 0}
+    return _listed(columns, _squares(room, goal, columns, vectors))
+
+
+def _listed(columns, squares):
+    return [((by, names, None), poly, sure) for (by, names), (poly, sure) in columns.items()] + squares
+
+
+def _squares(room, goal, columns, vectors):
+    """Squares of binomials p - c q whose cross term meets a wanted monomial."""
+    pool = {m: value for m, value in goal.items() if value > 0 and room.nonnegative(m)}
+    for poly, _ in list(columns.values())[:400]:
+        for m, value in poly.items():
+            if value < 0 and room.nonnegative(m):
+                pool.setdefault(m, -value)
+    wanted = {m: value for m, value in goal.items() if value < 0 or not room.nonnegative(m)}
+    for poly, _ in list(columns.values())[:400]:
+        for m, value in poly.items():
+            if not room.nonnegative(m):
+                wanted.setdefault(m, -value)
+    found, pool = {}, dict(list(pool.items())[:200])
+    for m, value in wanted.items():
+        for p, high in pool.items():
+            q = tuple(2 * a - b for a, b in zip(m, p))
+            if q not in pool or p > q or p == q or any((a - b) % 2 for a, b in zip(p, q)):
+                continue
+            first = tuple(max(0, a - b) // 2 for a, b in zip(p, q))
+            second = tuple(max(0, b - a) // 2 for a, b in zip(p, q))
+            by = tuple(a - 2 * b for a, b in zip(p, first))
+            if not room.nonnegative(by):
+                # A vector's power may sit in both parts: <v, w> is the cross term of (v + w)^2.
+                first = tuple(a + (b % 2 if n in room.real else 0) for n, (a, b) in enumerate(zip(first, by)))
+                second = tuple(a + (b % 2 if n in room.real else 0) for n, (a, b) in enumerate(zip(second, by)))
+                by = tuple(a - 2 * b for a, b in zip(p, first))
+            if not room.nonnegative(by):
+                continue
+            for ratio in _ratios(high, abs(value), pool[q]):
+                signed = -ratio if value < 0 else ratio
+                for sign in {signed} if room.nonnegative(m) else {ratio, -ratio}:
+                    square = {first: Fraction(1), second: sign}
+                    found[by, first, second, sign] = (
+                        (by, (), square), shifted(multiplied(square, square), by), False)
+    return list(found.values())[:2000]
+
+
+def _ratios(high, cross, low):
+    """Candidates for c in (p - c q)^2, exact where the coefficients make a square."""
+    values = {Fraction(1), Fraction(1, 2), Fraction(2), Fraction(cross) / (2 * high), Fraction(2 * low) / cross}
+    root = (low / high) ** 0.5 if high > 0 and low > 0 else 0.0
+    values.add(Fraction(root).limit_denominator(1000))
+    return sorted(value for value in values if value > 0)
+
+
+def _solve(room, goal, columns, strict, sure, deadline):
+    """{column: coefficient > 0} with goal - sum >= 0 coefficient by coefficient, exactly; None if there is none."""
+    rows = {m: n for n, m in enumerate(sorted({*goal, *(m for poly in columns for m in poly)}))}
+    equal = np.array([not room.nonnegative(m) for m in rows], dtype=bool)
+    b = np.array([float(goal.get(m, 0)) for m in rows])
+    if not columns:
+        good = bool(np.all(b[~equal] >= 0) and np.all(b[equal] == 0))
+        return {} if good and (not strict or _sure(room, goal)) else None
+    weight = [max(abs(float(value)) for value in poly.values()) for poly in columns]
+    entries = [(rows[m], k, float(value) / weight[k]) for k, poly in enumerate(columns) for m, value in poly.items()]
+    i, j, v = map(np.array, zip(*entries))
+    matrix = coo_array((v, (i, j)), shape=(len(rows), len(columns))).tocsr()
+    unit = max(1e-300, float(np.max(np.abs(b), initial=0.0))) if len(b) else 1.0
+    cost = np.array([1.0 + 0.1 * len(poly) for poly in columns])
+    ask = dict(A_ub=matrix[~equal] if np.any(~equal) else None, b_ub=b[~equal] / unit if np.any(~equal) else None,
+               A_eq=matrix[equal] if np.any(equal) else None, b_eq=b[equal] / unit if np.any(equal) else None,
+               method="highs", options=dict(time_limit=max(0.1, min(60.0, deadline - time.monotonic()))))
+    result = linprog(cost, **ask)
+    if result.x is None or result.status != 0:
+        return None
+    exact = _exactly(rows, goal, columns, result.x * unit / weight, equal)
+    if exact is not None and strict and not _shows_more(room, goal, columns, exact, sure):
+        # Ask for as much as possible of what is positive.
+        firm = np.array([room.positive(m) for m in rows]) & ~equal
+        gain = -np.asarray(matrix[firm].sum(axis=0)).ravel() + 1.0 * np.array(sure)
+        result = linprog(-gain, **{**ask, "bounds": (0, 1e3)})
+        exact = None if result.x is None else _exactly(rows, goal, columns, result.x * unit / weight, equal)
+        if exact is not None and not _shows_more(room, goal, columns, exact, sure):
+            return None
+    return exact
+
+
+def _sure(room, left):
+    return any(value > 0 and room.positive(m) for m, value in left.items())
+
+
+def _shows_more(room, goal, columns, exact, sure):
+    left = dict(goal)
+    for k, c in exact.items():
+        for m, value in columns[k].items():
+            left[m] = left.get(m, 0) - c * value
+    return any(sure[k] for k in exact) or _sure(room, left)
+
+
+def _exactly(rows, goal, columns, x, equal):
+    """The vertex that a float solution is near, in fractions; None unless it is a solution."""
+    used = [k for k in range(len(columns)) if x[k] > 1e-9 * max(1.0, float(np.max(x)))]
+    entries = {}
+    for k in used:
+        for m, value in columns[k].items():
+            entries.setdefault(m, {})[k] = value
+    near = {m: abs(sum(float(value) * x[k] for k, value in row.items()) - float(goal.get(m, 0)))
+            <= 1e-6 * (abs(float(goal.get(m, 0))) + sum(abs(float(value) * x[k]) for k, value in row.items()))
+            for m, row in entries.items()}
+    found = _eliminate([({**entries[m]}, Fraction(goal.get(m, 0))) for m in entries if near[m]])
+    if found is None:
+        return None
+    solved, free = found
+    values = {k: Fraction(float(x[k])).limit_denominator(10**6) for k in used if k not in solved}
+    for k, (row, constant) in reversed(list(solved.items())):
+        values[k] = constant - sum(value * values[other] for other, value in row.items())
+    if any(value < 0 for value in values.values()):
+        return None
+    for m, n in rows.items():
+        left = Fraction(goal.get(m, 0)) - sum(value * values[k] for k, value in entries.get(m, {}).items())
+        if left < 0 or (left and equal[n]):
+            return None
+    return {k: value for k, value in values.items() if value}
+
+
+def _eliminate(equations):
+    """Gauss: {unknown: (row of later unknowns, constant)}; None for a contradiction."""
+    solved = {}
+    for row, constant in equations:
+        for k, (other, value) in solved.items():
+            if k in row:
+                factor = row.pop(k)
+                for n, entry in other.items():
+                    row[n] = row.get(n, 0) - factor * entry
+                constant -= factor * value
+        row = {k: value for k, value in row.items() if value}
+        if not row:
+            if constant:
+                return None
+            continue
+        k = min(row)
+        pivot = Fraction(row.pop(k))
+        solved[k] = {n: value / pivot for n, value in row.items()}, constant / pivot
+    return solved, None
