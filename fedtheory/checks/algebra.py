@@ -181,7 +181,9 @@ class Search:
                 continue
             having = {m: v for m, v in num.items() if symbol in dict(m)}
             slope = {tuple(f for f in m if f[0] != symbol): v for m, v in having.items()}
-            rest = {m: -v for m, v in num.items() if m not in having}
+            way = -1 if reading.sign(slope) < 2 else 1
+            slope = {m: way * v for m, v in slope.items()}
+            rest = {m: -way * v for m, v in num.items() if m not in having}
             value = ["*", positivity.tree(rest), ["^", positivity.tree(slope), -1]]
             trial = reading.copy()
             try:

@@ -131,8 +131,11 @@ class Paths:
         self.chance = np.bincount(which, weights=chance)
         self.fields = [f[first] for f in fields]
 
-    def moments(self):
-        x = self.fields[self.batch.names.index("x")]
-        mean = self.chance @ x
-        gap = x - mean
-        return mean, (self.chance[:, None] * gap).T @ gap
+    @property
+    def mean(self):
+        return self.chance @ self.fields[self.batch.names.index("x")]
+
+    @property
+    def covariance(self):
+        gap = self.fields[self.batch.names.index("x")] - self.mean
+        return (self.chance[:, None] * gap).T @ gap

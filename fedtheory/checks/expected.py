@@ -13,8 +13,7 @@ import numpy as np
 
 from fedtheory import metrics
 from fedtheory.checks.enumeration import BUDGET, Paths
-from fedtheory.checks.following import Followed, objective, round_of, segments
-from fedtheory.checks.probe import WORDS, Batch
+from fedtheory.checks.following import Followed, batch_for, objective, round_of, segments
 from fedtheory.errors import NotExact, refuse
 from fedtheory.running import _plan, _start
 
@@ -105,23 +104,26 @@ def _names(plan, basic):
 def _by_enumeration(plan, x_0, covariance, budget):
     wanted = metrics.OBJECTIVE | metrics.DISSIMILARITY | metrics.DRIFT
     wanted |= metrics.SERVER * plan.problem.has_server | metrics.DISTANCE * (plan.problem.minimize is not None)
-    batch = Batch(objective(plan, plan.problem, 0), plan.algorithm, x_0, plan.S, plan.hyper[0],
-                  int(min(4096, max(64, WORDS // plan.problem.d))), wanted)
+    batch = batch_for(plan, plan.problem, x_0, 0, 4096, wanted)
     paths = Paths(batch, budget)
-    record, seen, count = [batch.machine.measure(1)[0]], [paths.moments()], [1]
+    record, count, means, covariances = [], [], [], []
+
+    def keep(row):
+        record.append(row), count.append(len(paths.chance)), means.append(paths.mean)
+        if covariance:
+            covariances.append(paths.covariance)
+
+    keep(batch.machine.measure(1)[0])
     for first, end in segments(plan):
         if first:
-            batch.machine.objective_is(objective(plan, plan.problem, first), plan.hyper[first])
+            batch.objective_is(objective(plan, plan.problem, first), plan.hyper[first])
         for t in range(first, end):
-            record.append(paths.round(round_of(plan, batch, t)))
-            seen.append(paths.moments())
-            count.append(len(paths.chance))
+            keep(paths.round(round_of(plan, batch, t)))
     record = np.array(record)
-    names = _names(plan, metrics.BASIC)
-    found = Metrics(lambda name: record[:, metrics.COLUMN[name]], names, getattr(plan.hyper[0], "gamma", 1.0))
-    return Expected(plan.problem, plan.algorithm, plan.hyper, plan.rounds, "enumeration", found,
-                    np.array([m for m, _ in seen]), np.array([C for _, C in seen]) if covariance else None,
-                    np.array(count))
+    found = Metrics(lambda name: record[:, metrics.COLUMN[name]], _names(plan, metrics.BASIC),
+                    getattr(plan.hyper[0], "gamma", 1.0))
+    return Expected(plan.problem, plan.algorithm, plan.hyper, plan.rounds, "enumeration", found, np.array(means),
+                    np.array(covariances) if covariance else None, np.array(count))
 
 
 # ---------------------------------------------------------------- moments

@@ -7,11 +7,14 @@ import numpy as np
 
 from fedtheory import jit
 from fedtheory.checks.laws import law_of
-from fedtheory.checks.maps import assemble, model_of
-from fedtheory.checks.moments import Series, couple, follow
+from fedtheory.checks.maps import Additive, Outcomes, agrees, assemble
+from fedtheory.checks.moments import Series, follow
 from fedtheory.checks.probe import WORDS, Batch, Prober, Round
+from fedtheory.checks.strata import COUNTS, Strata
 from fedtheory.errors import NotExact
 from fedtheory.problems import quadratics
+
+OUTCOMES = 4096    # cohorts and works that are followed one by one where clients are coupled
 
 
 def objective(plan, problem, t):
@@ -31,6 +34,14 @@ def round_of(plan, batch, t):
     law = law_of(plan.participation, t, plan.problem.N, plan.S, algorithm.number(algorithm.steps, h))
     shares = plan.participation.shares(batch.machine.trained.weights, t, 1)[0]
     return Round(t, h, shares, algorithm.number(algorithm.server_steps, h), law)
+
+
+def batch_for(plan, problem, x_0, t, most, wanted=0):
+    """A batch on the objective of round t, of at most `most` states or as many as memory should hold."""
+    h = plan.hyper[t]
+    layers = np.array([layer.start for layer in problem.layers] + [problem.d], dtype=np.int64)
+    size = sum(np.size(a) for a in plan.algorithm.init(x_0, problem.N, layers, h))
+    return Batch(objective(plan, problem, t), plan.algorithm, x_0, plan.S, h, int(np.clip(WORDS // size, 1, most)), wanted)
 
 
 def twin(problem):
@@ -60,6 +71,32 @@ def uses_time(algorithm):
     return code is None or any(step.argval == code.co_varnames[1] for step in dis.get_instructions(code))
 
 
+def model_of(prober, given, linear):
+    """What the round does, in the first form that predicts `given`, a prober of the problem itself."""
+    for local in (True, False) if prober.own.size else (False,):
+        model = Additive(prober, linear, local)
+        if agrees(model, given, linear):
+            return model
+    law = prober.law
+    cohort, work = law.draw(np.random.default_rng(4), 1)
+    order = np.argsort(cohort[0], kind="stable")
+    if not agrees(Outcomes(prober, linear, (np.ones(1), cohort[:, order], work[:, order])), given, linear):
+        raise NotExact("its round is not an affine map of points and noise")
+    most = min(OUTCOMES, int(2**25 / (prober.D * prober.M * prober.columns)))
+    outcomes = law.outcomes(most)
+    if outcomes is not None:
+        model = Outcomes(prober, linear, outcomes)
+        if not agrees(model, given, linear):
+            raise NotExact("its round depends on the order of the cohort")
+        return model
+    for name in COUNTS:
+        model = Strata(prober, linear, name)
+        if agrees(model.find(model.middle()), given, linear) and agrees(model.find(model.law.values), given, linear):
+            return model
+    raise NotExact("its clients' parts neither add up nor do so given the number of "
+                   f"{' or of '.join(COUNTS)}, and cohorts with their work have more than {most} outcomes")
+
+
 class Followed:
     """Mean and covariance of the state, in a basis in which coordinates part where there is one."""
 
@@ -68,9 +105,10 @@ class Followed:
             raise NotExact(f"{plan.problem.name} has gradients that are not affine")
         if plan.problem.noise == "minibatch":
             raise NotExact("the variance of minibatch noise depends on the point")
-        self.plan, self.full = plan, covariance
+        self.plan = plan
         self.problem, self.turn = twin(plan.problem)
-        self.coupled = self.turn is None and not decoupled(self.problem)
+        # Cohorts correlate even coordinates that no gradient mixes; only their covariances are asked together.
+        self.coupled = covariance or self.turn is None and not decoupled(self.problem)
         self.given_x_0, self.x_0 = x_0, x_0 if self.turn is None else x_0 @ self.turn
         # One round from a known point needs no map of states: its covariance is that of what is drawn.
         self.linear = plan.rounds > 1
@@ -82,13 +120,10 @@ class Followed:
 
     def carry(self, first, end):
         """Rounds first .. end - 1, on one objective."""
-        plan, d, h = self.plan, self.problem.d, self.plan.hyper[first]
+        plan = self.plan
         self.known.clear()
-        states = plan.algorithm.init(self.x_0, self.problem.N, np.array([0, d], dtype=np.int64), h)
-        size = int(np.clip(WORDS // sum(np.size(a) for a in states), 1, 512))
-        self.batch = Batch(objective(plan, self.problem, first), plan.algorithm, self.x_0, plan.S, h, size)
-        self.given = self.batch if self.turn is None else Batch(
-            objective(plan, plan.problem, first), plan.algorithm, self.given_x_0, plan.S, h, 4)
+        self.batch = batch_for(plan, self.problem, self.x_0, first, 512)
+        self.given = self.batch if self.turn is None else batch_for(plan, plan.problem, self.given_x_0, first, 4)
         if self.fields is None:
             self._start()
         t = first
@@ -119,10 +154,6 @@ class Followed:
         self.C = np.zeros((*self.m.shape, prober.M))
         self.D, self.M, self.origin = prober.D, prober.M, prober.centre[prober.x_row]
         self.x_at, self.x_count = (prober.x_row * prober.d, prober.d) if self.coupled else (prober.x_row, 1)
-        if self.full and not self.coupled:    # maps are probed apart and followed together
-            self.m = np.ascontiguousarray(self.m.T.reshape(1, -1))
-            self.C = np.zeros((1, self.m.size, self.m.size))
-            self.x_at, self.x_count = prober.x_row * prober.d, prober.d
         x = (self.m[:, self.x_at:self.x_at + self.x_count]).copy()
         self.kept.append((x[None], np.zeros((1, len(self.m), self.x_count, self.x_count))))
 
@@ -140,18 +171,16 @@ class Followed:
         given = prober
         if self.turn is not None:
             fields = [f @ self.turn.T if n in self.points else f for n, f in enumerate(self.fields)]
-            given = Prober(self.given, round, fields, self.centre, False, self.turn, self.blocks)
-        map = assemble(model_of(prober, given, self.linear).parts(), prober)
-        if self.full and not self.coupled:
-            map = couple(map, prober.D)
+            given = Prober(self.given, round, fields, self.centre, self.coupled, self.turn, self.blocks)
+        with np.errstate(all="ignore"):    # far out, a map that is not affine may well leave the numbers
+            map = assemble(model_of(prober, given, self.linear).parts(), prober)
         return map, [prober.next[n] for n in self.others]
 
     def series(self):
         means = np.concatenate([means for means, _ in self.kept])
         covariances = np.concatenate([covariances for _, covariances in self.kept])
-        wide = self.coupled or self.full
-        means = (means[:, 0] if wide else means[:, :, 0]) + self.origin
-        return Series(means, covariances[:, 0] if wide else covariances[:, :, 0, 0], self.coupled, wide)
+        means = (means[:, 0] if self.coupled else means[:, :, 0]) + self.origin
+        return Series(means, covariances[:, 0] if self.coupled else covariances[:, :, 0, 0], self.coupled)
 
     def objectives(self):
         """(objective, first, end) over rounds 0 .. T as `run` records them: after round t, that of round t."""

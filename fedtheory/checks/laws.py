@@ -37,8 +37,20 @@ class Law(NamedTuple):
         """The second moment of how often a client is in the cohort."""
         return self.S / self.N + (self.S * (self.S - 1) / self.N**2 if self.cohort == "with" else 0.0)
 
+    @property
+    def count(self):
+        """How many outcomes there are."""
+        ways = [1] + [0] * self.S    # to fill so many slots, over the clients so far
+        for i in range(1, self.N + 1):
+            options = len(self.support(i))
+            visits = range(1, (self.S if self.cohort == "with" else 1) + 1)
+            ways = [ways[v] + options * sum(ways[v - c] for c in visits if c <= v) for v in range(self.S + 1)]
+        return ways[self.S]
+
     def outcomes(self, most):
         """(chance, cohort, work) of every outcome, clients in rising order; None if there are more than `most`."""
+        if self.count > most:
+            return None
         clients = range(1, self.N + 1)
         if self.cohort == "with":
             cohorts = combinations_with_replacement(clients, self.S)
@@ -53,8 +65,6 @@ class Law(NamedTuple):
                 done = dict(zip(members, steps))
                 found.append((chance(c) * np.prod([self.pmf[i - 1, s] for i, s in done.items()]), c,
                               [done[i] for i in c]))
-                if len(found) > most:
-                    return None
         chances, cohort, work = zip(*found)
         return np.array(chances), np.array(cohort, dtype=np.int64), np.array(work, dtype=np.int64)
 

@@ -14,10 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedtheory.errors import NotExact
-
 AGREE = 1e-9        # the map found predicts a fresh trial this well, or is not the round's
-OUTCOMES = 4096     # cohorts and works that are followed one by one where clients are coupled
 ROUNDING = 4e-16    # differences this small, next to what was subtracted, are none
 
 
@@ -57,6 +54,15 @@ def combine(terms):
     return Sparse(index[kept], value[:, kept])
 
 
+def compress(weights, stack):
+    """Deviations (n, D, r, c) as fewer, of weight 1, with the same squares: a QR decomposition for each coordinate."""
+    n, D, r, c = stack.shape
+    scaled = np.sqrt(weights)[:, None, None] * stack.reshape(n, D, r * c)
+    if n > r * c:
+        scaled = np.linalg.qr(scaled.transpose(1, 0, 2), mode="r").transpose(1, 0, 2)
+    return scaled.reshape(-1, D, r, c)
+
+
 def add_to(dense, weight, s):
     dense.reshape(len(dense), -1)[:, s.index] += weight * s.value
 
@@ -70,51 +76,72 @@ class Part(NamedTuple):
     Q: np.ndarray         # (D, M, M) of clients' noise
 
 
-class Additive:
-    """base + the sum of one item a slot, the items told apart by swapping clients in a reference cohort.
+class Exchange:
+    """Cohorts and works that tell all clients, and all their works, apart: each changes one slot of the first.
 
-    If `local`, a swap is assumed to change the map only where it reads what the two clients own or all share.
+    What client i adds when it does s steps is sum_v coefficient[item, v] (round_v - round_0), up to what
+    is common to all clients.
     """
 
-    def __init__(self, prober, linear, local=True):
-        law, self.prober = prober.law, prober
+    def __init__(self, law):
         first = {i: law.support(i)[0] for i in range(1, law.N + 1)}
-        home = np.ones(law.S, dtype=np.int64) if law.cohort == "with" else np.arange(1, law.S + 1)
-        home_work = np.array([first[i] for i in home])
-        members = sorted(set(home))
+        self.home = np.ones(law.S, dtype=np.int64) if law.cohort == "with" else np.arange(1, law.S + 1)
+        home_work = np.array([first[i] for i in self.home])
+        members = sorted(set(self.home))
         outside = [i for i in range(1, law.N + 1) if i not in members]
-        asked = [("swap", 0, i, s) for i in outside for s in law.support(i)]
+        self.items = [(i, s) for i in range(1, law.N + 1) for s in law.support(i)]
+        self.place = {item: n for n, item in enumerate(self.items)}
+        changes = [(0, i, s) for i in outside for s in law.support(i)]
         for slot, i in enumerate(members):
-            if outside and slot > 0:
-                asked.append(("out", slot, outside[0], first[outside[0]]))
-            asked += [("work", slot, i, s) for s in law.support(i)[1:]]
-        cohorts, works = np.tile(home, (len(asked) + 1, 1)), np.tile(home_work, (len(asked) + 1, 1))
-        every, rows = np.arange(prober.m if linear else 0), []
-        for v, (_, slot, i, s) in enumerate(asked, 1):
-            cohorts[v, slot], works[v, slot] = i, s
-            rows.append(np.concatenate([prober.shared, prober.own[i], prober.own[home[slot]]])
-                        if linear and local else every)
-        bases = np.empty((len(cohorts), prober.D, prober.M))
-        _, reference = next(prober.maps(cohorts[:1], works[:1], every[None]))
+            if outside and slot > 0:    # an outsider comes, the member of this slot goes
+                changes.append((slot, outside[0], first[outside[0]]))
+            changes += [(slot, i, s) for s in law.support(i)[1:]]
+        V = 1 + len(changes)
+        self.cohorts, self.works = np.tile(self.home, (V, 1)), np.tile(home_work, (V, 1))
+        self.coefficient = np.zeros((len(self.items), V))
+        self.where = {(i, first[i]): (0, slot) for slot, i in enumerate(self.home)}
+        self.moved = []    # the clients that change, for each change
+        for v, (slot, i, s) in enumerate(changes, 1):
+            self.cohorts[v, slot], self.works[v, slot] = i, s
+            self.moved.append((i, self.home[slot]))
+            mine, went = self.coefficient[self.place[i, s]], self.home[slot]
+            if i in members:
+                mine[:] = self.coefficient[self.place[i, first[i]]]
+                mine[v] = 1.0
+                self.where[i, s] = v, slot
+            elif slot == 0:
+                mine[v] = 1.0
+                self.where[i, s] = v, slot
+            else:
+                self.coefficient[self.place[went, first[went]]] = mine - np.eye(V)[v]
+        self.home_items = [self.place[i, first[i]] for i in self.home]
+
+
+class Additive:
+    """base + the sum of one item a slot. If `local`, an exchange of two clients is assumed to change the map only
+    where it reads what they own, or what all share."""
+
+    def __init__(self, prober, linear, local=True):
+        self.prober, plan = prober, Exchange(prober.law)
+        every = np.arange(prober.m if linear else 0)
+        rows = [np.concatenate([prober.shared, *prober.own[list(pair)]]) if linear and local else every
+                for pair in plan.moved]
+        bases = np.empty((len(plan.cohorts), prober.D, prober.M))
+        _, reference = next(prober.maps(plan.cohorts[:1], plan.works[:1], every[None]))
         self.base = np.zeros((prober.D, prober.M, prober.columns))
         self.base[:, :, 0 if linear else prober.M:] = reference
         bases[0], reference = self.base[:, :, prober.M], self.base.copy()
-        none = Sparse(np.zeros(0, dtype=np.int64), np.zeros((prober.D, 0)))
-        self.items = {(i, first[i]): none for i in (members[:1] if outside else members)}
-        where = {(i, first[i]): (0, slot) for slot, i in enumerate(home)}
-        answers = prober.maps(cohorts[1:], works[1:], np.array(rows)) if asked else ()
-        for v, ((columns, Y), (name, slot, i, s)) in enumerate(zip(answers, asked), 1):
-            bases[v] = Y[:, :, prober.M - prober.columns]
+        changes = [None]
+        for columns, Y in prober.maps(plan.cohorts[1:], plan.works[1:], np.array(rows)) if rows else ():
+            bases[len(changes)] = Y[:, :, prober.M - prober.columns]
             before = reference[:, :, columns]
-            change = sparse(Y - before, np.abs(Y) + np.abs(before), columns, prober.columns)
-            if name == "out":    # the outsider came, and the member of this slot went
-                self.items[home[slot], first[home[slot]]] = combine([(1.0, self.items[i, s]), (-1.0, change)])
-                continue
-            self.items[i, s] = change if name == "swap" else combine([(1.0, self.items[i, first[i]]), (1.0, change)])
-            where[i, s] = (v, slot)
-        for i in home:
-            add_to(self.base, -1.0, self.items[i, first[i]])
-        self._noise(cohorts, works, bases, where)
+            changes.append(sparse(Y - before, np.abs(Y) + np.abs(before), columns, prober.columns))
+        none = Sparse(np.zeros(0, dtype=np.int64), np.zeros((prober.D, 0)))
+        self.items = {item: combine([(row[v], changes[v]) for v in np.flatnonzero(row)]) if row.any() else none
+                      for item, row in zip(plan.items, plan.coefficient)}
+        for n in plan.home_items:
+            add_to(self.base, -1.0, self.items[plan.items[n]])
+        self._noise(plan.cohorts, plan.works, bases, plan.where)
 
     def _noise(self, cohorts, works, bases, where):
         prober, requests = self.prober, []
@@ -132,7 +159,7 @@ class Additive:
             whole = np.zeros((prober.D, len(rows), len(found), prober.e))
             for k, (some, answer) in enumerate(found):
                 whole[:, np.searchsorted(rows, some), k] = answer
-            self.noise[item] = rows, whole.reshape(prober.D, len(rows), -1)
+            self.noise[item] = rows, whole.reshape(prober.D, len(rows), len(found) * prober.e)
 
     def draw(self, generator):
         cohort, work = self.prober.law.draw(generator, 1)
@@ -249,27 +276,6 @@ def agrees(model, prober, linear, trials=6):
     return True
 
 
-def model_of(prober, given, linear):
-    """What the round does, in the first form that predicts `given`, a prober of the problem itself."""
-    for local in (True, False) if prober.own.size else (False,):
-        model = Additive(prober, linear, local)
-        if agrees(model, given, linear):
-            return model
-    law = prober.law
-    cohort, work = law.draw(np.random.default_rng(4), 1)
-    order = np.argsort(cohort[0], kind="stable")
-    if not agrees(Outcomes(prober, linear, (np.ones(1), cohort[:, order], work[:, order])), given, linear):
-        raise NotExact("its round is not an affine map of points and noise")
-    most = min(OUTCOMES, int(2**25 / (prober.D * prober.M * prober.columns)))
-    outcomes = law.outcomes(most)
-    if outcomes is None:
-        raise NotExact(f"its clients' parts do not add up, and cohorts with their work have more than {most} outcomes")
-    model = Outcomes(prober, linear, outcomes)
-    if not agrees(model, given, linear):
-        raise NotExact("its round depends on the order of the cohort")
-    return model
-
-
 class Map(NamedTuple):
     """A round's map of mean and covariance. Deviation n has r rows and c columns, size[n] = (r, c); what belongs to
     it starts at at[n] = (in rows and e, in columns, in E)."""
@@ -288,6 +294,7 @@ class Map(NamedTuple):
 
 def map_of(linear, constant, Q, blocks):
     """`blocks` are (weight, rows, columns, E (D, r, c), e (D, r))."""
+    blocks = list(blocks)
     D, integers = len(linear), np.zeros(0, dtype=np.int64)
     size = np.array([block[3].shape[1:] for block in blocks], dtype=np.int64).reshape(-1, 2)
     ends = np.cumsum([(r, c, r * c) for r, c in size], axis=0, dtype=np.int64).reshape(-1, 3)
@@ -297,11 +304,6 @@ def map_of(linear, constant, Q, blocks):
                join([b[1] for b in blocks], integers), join([b[2] for b in blocks], integers),
                join([b[3].reshape(D, -1) for b in blocks], np.zeros((D, 0))),
                join([b[4] for b in blocks], np.zeros((D, 0))))
-
-
-def blocks_of(map):
-    for w, (r, c), (i, j, k) in zip(map.weight, map.size, map.at):
-        yield (w, map.rows[i:i + r], map.columns[j:j + c], map.E[:, k:k + r * c].reshape(-1, r, c), map.e[:, i:i + r])
 
 
 def assemble(parts, prober):
@@ -332,4 +334,19 @@ def assemble(parts, prober):
         else:
             fixed[:, :, -1] = e
         Q[:, rows[:, None], rows] += w * (fixed @ fixed.transpose(0, 2, 1))
-    return map_of(mean[:, :, :M], mean[:, :, M], Q, blocks)
+    return map_of(mean[:, :, :M], mean[:, :, M], Q, merged(blocks))
+
+
+def merged(blocks):
+    """Blocks with the same rows and columns, where they are many, as few."""
+    groups = {}
+    for block in blocks:
+        groups.setdefault((block[0] > 0, block[1].tobytes(), block[2].tobytes()), []).append(block)
+    for group in groups.values():
+        _, rows, columns, E, e = group[0]
+        if group[0][0] < 0 or len(group) <= e.shape[1] * (len(columns) + 1):
+            yield from group
+            continue
+        stack = np.stack([np.concatenate([E, e[:, :, None]], axis=2) for *_, E, e in group])
+        for both in compress(np.array([w for w, *_ in group]), stack):
+            yield 1.0, rows, columns, both[:, :, :-1], both[:, :, -1]

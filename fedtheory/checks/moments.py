@@ -4,7 +4,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from fedtheory.checks.maps import blocks_of, map_of
 from fedtheory.jit import jit
 from fedtheory.machine import run_blocks
 from fedtheory.running import threads
@@ -115,22 +114,6 @@ def follow(map, rounds, m, C, first, count):
     return means, covariances
 
 
-def couple(map, D):
-    """The same map with its D coordinates side by side, so that covariances between them are followed too."""
-    wide = lambda index: (index[:, None] * D + np.arange(D)).ravel()
-    blocks = [(w, wide(rows), wide(columns), _diagonal(E)[None], e.T.reshape(1, -1))
-              for w, rows, columns, E, e in blocks_of(map)]
-    return map_of(_diagonal(map.linear)[None], map.constant.T.reshape(1, -1), _diagonal(map.Q)[None], blocks)
-
-
-def _diagonal(block):
-    """(D, i, j) -> (i D, j D): entry (i, j) becomes a diagonal matrix."""
-    D, i, j = block.shape
-    out = np.zeros((i, D, j, D))
-    out[:, np.arange(D), :, np.arange(D)] = block
-    return out.reshape(i * D, j * D)
-
-
 # ---------------------------------------------------------------- metrics
 
 def hessian(grad, x, coupled):
@@ -146,10 +129,9 @@ def hessian(grad, x, coupled):
 class Series:
     """Mean and covariance of x_0 .. x_T in the basis that was followed, and the metrics they decide."""
 
-    def __init__(self, means, covariances, coupled, wide):
-        """Covariances are (T + 1, d, d) if `wide`, else their diagonals; Hessians are diagonals unless `coupled`."""
+    def __init__(self, means, covariances, coupled):
+        """Covariances are (T + 1, d, d) if `coupled`, else their diagonals."""
         self.means, self.covariances, self.coupled = means, covariances, coupled
-        self._squares = np.diagonal(covariances, axis1=1, axis2=2) if wide and not coupled else covariances
         self._hessians = {}
 
     def _hessian(self, problem, i):
@@ -169,7 +151,7 @@ class Series:
         """A basic metric over the rounds; `segments` are (problem, first, last) where the objective shifts."""
         out = np.full(len(self.means), np.nan)
         for problem, first, last in segments:
-            out[first:last] = self._column(name, problem, self.means[first:last], self._squares[first:last])
+            out[first:last] = self._column(name, problem, self.means[first:last], self.covariances[first:last])
         return out
 
     def _column(self, name, problem, means, covariances):

@@ -88,6 +88,8 @@ class Hunt:
         for rule in self.rules:
             lost = lost + np.fmax(0.0, np.nan_to_num(self.excess(rule, values), nan=1.0))
         gain = np.nan_to_num(self.excess(self.goal, values), nan=-1.0)
+        if isinstance(self.goal, (sympy.Lt, sympy.Gt)):
+            gain = np.where(gain == 0, 1e-3, gain)    # a tie breaks it
         return np.where(lost > 0, -1.0 - lost, gain)
 
     def excess(self, relation, values):
