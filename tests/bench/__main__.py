@@ -4,6 +4,7 @@ Medians of repeated runs, warm-up apart, every contender in the same process and
 """
 
 import argparse
+import subprocess
 import sys
 import time
 
@@ -45,7 +46,7 @@ def ratios(chosen, quick, use_jax, out):
            f"{'ratio':>8s}{'of dgemm':>10s}{'GB/s':>7s}"
     print(head, file=out)
     for case in cases(quick):
-        if chosen and case.name not in chosen:
+        if case.name not in chosen:
             continue
         ours, spread = clock(case.ours(case.trials), 7)
         columns = [f"{case.name:4s}{ours:9.3f}{spread:7.3f}"]
@@ -63,13 +64,12 @@ def ratios(chosen, quick, use_jax, out):
 
 
 def exponents(out):
-    """The slope of log time in log size, from the two largest sizes: 1 is linear."""
+    """The slope of log time in log size, from a size and its double: 1 is linear."""
     base = dict(trials=8, rounds=100, N=50, K=20)
     print("\ncost grows as (exponent of time in each size, others fixed):", file=out)
     for name in base:
         times = []
-        sizes = [2, 4] if name != "K" else [2, 4]
-        for factor in sizes:
+        for factor in (2, 4):
             n = dict(base, **{name: base[name] * factor})
             problem = ft.problems.quadratic(200, n["N"], L=1.0, mu=0.1, G=1.0, sigma=1.0, seed=1)
             program = lambda: ft.run(problem, "fsl", rounds=n["rounds"], trials=n["trials"], K=n["K"], K_0=1,
@@ -80,7 +80,6 @@ def exponents(out):
 
 
 def scaling(out):
-    case = cases(True)[0]
     problem = ft.problems.quadratic(100, 50, L=1.0, mu=0.1, G=1.0, sigma=1.0, seed=1, hessian="own_dense")
     program = lambda workers: ft.run(problem, "fsl", rounds=100, trials=32, S=10, K=10, K_0=10, metrics=(),
                                      workers=workers, **STEP)
@@ -88,16 +87,46 @@ def scaling(out):
     print(f"\ntwo workers against one: {one / two:.2f}x   ({one:.3f} s, {two:.3f} s)", file=out)
 
 
+def expectations(out):
+    """Exact moments of shared-basis quadratics, N = 100, S = 10, K = 10, d = 100, 300 rounds."""
+    print("\nft.expected, N=100 S=10 K=10 d=100, 300 rounds:", file=out)
+    for hessian in ("diagonal", "dense"):
+        problem = ft.problems.quadratic(100, 100, L=1.0, mu=0.1, G=1.0, xi_bar=0.3, sigma=1.0, hessian=hessian)
+        for name, more in (("fsl", dict(K_0=10, eta_0=0.01)), ("fedavg", {}), ("scaffold", {})):
+            seconds, _ = clock(lambda: ft.expected(problem, name, rounds=300, S=10, K=10, eta_l=0.01, **more), 3)
+            print(f"  {hessian:9s}{name:9s}{seconds:6.2f} s", file=out, flush=True)
+
+
+STARTS = {
+    "import fedtheory": "import fedtheory",
+    "a small ft.run, cached": """
+import fedtheory as ft
+p = ft.problems.quadratic(8, 10, L=1.0, mu=0.1, G=1.0, sigma=1.0)
+ft.run(p, "fsl", rounds=50, trials=8, K=5, K_0=5, eta_l=0.02, eta_0=0.02)""",
+    "every claim loaded": "from fedtheory import discover; discover.claims()",
+}
+
+
+def starts(out):
+    """What a user waits for in a new process, Python's own start included."""
+    print("\na new process:", file=out)
+    for name, code in STARTS.items():
+        seconds, _ = clock(lambda: subprocess.run([sys.executable, "-c", code], check=True), 5)
+        print(f"  {name:26s}{seconds:6.2f} s", file=out, flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
-    parser.add_argument("cases", nargs="*", help="a, b, c; all by default")
+    parser.add_argument("cases", nargs="*", help="a, b, c, growth, cores, expected, load; all by default")
     parser.add_argument("--quick", action="store_true", help="a tenth of the rounds")
     parser.add_argument("--no-jax", action="store_true")
     arguments = parser.parse_args()
-    ratios(arguments.cases, arguments.quick, not arguments.no_jax, sys.stdout)
-    if not arguments.cases:
-        exponents(sys.stdout)
-        scaling(sys.stdout)
+    chosen = set(arguments.cases) or {"a", "b", "c", "growth", "cores", "expected", "load"}
+    if chosen & {"a", "b", "c"}:
+        ratios(chosen, arguments.quick, not arguments.no_jax, sys.stdout)
+    for name, part in (("growth", exponents), ("cores", scaling), ("expected", expectations), ("load", starts)):
+        if name in chosen:
+            part(sys.stdout)
 
 
 if __name__ == "__main__":
