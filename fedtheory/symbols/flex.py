@@ -50,7 +50,7 @@ def moments(mark, tilde, whose):
     """The moments that theorem 3.1 takes, for the devices of one objective."""
     p = tilde("p") + r"_\tau^k"
     ps = of_law(f"{mark}ps", rf"\mathbb{{E}}[\sum_k {p} s_\tau^k]", f"expected aggregated work of a round{whose}",
-                domain="positive")
+                domain="positive" if mark else "nonnegative")    # that it is not 0 is an assumption of theorem 3.1
     ps_Gamma = of_law(f"{mark}ps_Gamma", rf"\sum_k\mathbb{{E}}[{p} s_\tau^k]{tilde(chr(92) + 'Gamma')}_k",
                       f"the same, each device by its excess loss{whose}", LOSS)
     ps_plus = of_law(f"{mark}ps_plus", rf"\mathbb{{E}}[(\sum_k {p}-2)_+\sum_k {p} s_\tau^k]",
@@ -138,7 +138,7 @@ tilde_V = TABLE.define("tilde_V", r"\tilde{V}", "V of the new devices",
                        level(tilde_gamma, tilde_start, tilde_ps, tilde_B), SQ_POINT)
 
 # Table 1: one distribution of s for all devices, or one each
-E_s = of_law("E_s", r"\mathbb{E}[s_\tau]", "expected work of a device", domain="positive")
+E_s = of_law("E_s", r"\mathbb{E}[s_\tau]", "expected work of a device")
 E_inv_s = of_law("E_inv_s", r"\mathbb{E}[1/s_\tau]", "expected inverse work of a device; an inactive one counts "
                  "0, as its coefficient does")
 E_inv_K = of_law("E_inv_K", r"\mathbb{E}[1/K_\tau]", "expected inverse number of complete devices", domain="positive")
