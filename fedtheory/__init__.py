@@ -19,6 +19,7 @@ _LAZY = {
     "metrics": ("fedtheory.metrics", None),
     "algorithm": ("fedtheory.discover", "algorithm"),
     "claim": ("fedtheory.discover", "claim"),
+    "explain": ("fedtheory.explain", "explain"),
     "problems": ("fedtheory.problems", None),
     "participation": ("fedtheory.participation", None),
     "errors": ("fedtheory.errors", None),

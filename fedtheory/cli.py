@@ -6,11 +6,12 @@ Exit 0: the answer was obtained. 1: a check that was asked to hold did not. 2: b
 import argparse
 import json
 import math
+import shutil
 import sys
 import time
 from pathlib import Path
 
-from fedtheory.errors import FedtheoryError, Interrupted, InvalidInput
+from fedtheory.errors import FedtheoryError, Interrupted, InvalidInput, refuse
 
 
 def _progress(stream=sys.stderr):
@@ -39,6 +40,10 @@ def _finite(value):
 # ---------------------------------------------------------------- commands
 
 def list_(arguments):
+    if arguments.what == "claims":
+        return _claims(arguments.prefix)
+    if arguments.prefix:
+        refuse("list", "takes a prefix for claims only", f"{arguments.what} {arguments.prefix}")
     from fedtheory import discover, metrics
     from fedtheory.algorithm import describe
     if arguments.what == "algorithms":
@@ -55,6 +60,34 @@ def list_(arguments):
         rows = {name: dict(latex=m.latex, meaning=m.meaning) for name, m in metrics.ALL.items()}
         text = "\n".join(f"{name:22s}{row['meaning']}" for name, row in rows.items())
     return rows, text
+
+
+def _claims(prefix):
+    from fedtheory.explain import listed
+    rows = listed(prefix)
+    wide = 2 + max(map(len, rows))
+    return rows, "\n".join(f"{name:{wide}s}{row['kind']:11s}{row['meaning']}"[:_width(500)] for name, row in rows.items())
+
+
+def _width(otherwise):
+    """Columns to fill: the terminal's, or a number of them where output goes elsewhere."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else otherwise
+
+
+def explain(arguments):
+    from fedtheory.explain import described, explain
+    return (described(arguments.id),
+            explain(arguments.id, min(100, max(60, _width(88))), bold=sys.stdout.isatty()))
+
+
+def bound(arguments):
+    from fedtheory.explain import bound, bound_text, parsed
+    pairs = [parsed(text) for text in arguments.values]
+    twice = [name for n, (name, _) in enumerate(pairs) if name in dict(pairs[:n])]
+    if twice:
+        refuse("bound", "takes each name once", twice[0])
+    found = bound(arguments.id, dict(pairs), strict=not arguments.loose, line=arguments.line)
+    return found, bound_text(found)
 
 
 def run(arguments):
@@ -93,7 +126,13 @@ def _parser():
         command.set_defaults(function=function)
 
     add("list", list_, "what there is", what=dict(nargs="?", default="algorithms",
-                                                  choices=["algorithms", "problems", "metrics"]))
+                                                  choices=["algorithms", "problems", "metrics", "claims"]),
+        prefix=dict(nargs="?", default="", metavar="PREFIX", help="claims only: a paper, or how their ids begin"))
+    add("explain", explain, "a claim in plain words: what it means, says and assumes", id=dict(metavar="ID"))
+    add("bound", bound, "a claim's right-hand side at numbers, rounded to the safe side", id=dict(metavar="ID"),
+        values=dict(nargs="*", metavar="NAME=NUMBER"), line=dict(flag=True, type=int, default=0, metavar="N",
+                                                                 help="which line of the statement, from 0"),
+        loose=dict(flag=True, action="store_true", help="also where an assumption does not hold"))
     add("run", run, "run what a TOML file asks for: print it, plot it, keep the data",
         spec=dict(metavar="SPEC.toml"), out=dict(flag=True, metavar="DIR", help="where figures and data go"))
     add("warmup", warmup, "compile every kernel now")
@@ -101,7 +140,12 @@ def _parser():
 
 
 def main(argv=None):
-    arguments = _parser().parse_args(argv)
+    parser = _parser()
+    arguments, rest = parser.parse_known_args(argv)
+    if rest and hasattr(arguments, "values") and not any(text.startswith("-") for text in rest):
+        arguments.values += rest    # values may stand behind options
+    elif rest:
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
     try:
         data, text = arguments.function(arguments)
     except Interrupted as stopped:

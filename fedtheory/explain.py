@@ -1,0 +1,211 @@
+"""A claim for someone who has not read the paper: `explain` in a terminal, `bound` at numbers, `listed` in rows."""
+
+import re
+import textwrap
+from fractions import Fraction
+
+from fedtheory import discover
+from fedtheory.enclosure import above
+from fedtheory.errors import InvalidInput, refuse, show
+from fedtheory.symbol import DOMAINS, plain
+
+KINDS = {
+    "exact": "an inequality or identity with every constant given",
+    "order": "an order of growth: constants are left out",
+    "step": "one line of a proof",
+    "structure": "a count, or two methods that coincide",
+    "finding": "a sentence about an experiment",
+}
+RELATIONS = {"~": "is about", "<": "is below", ">": "is above", "<=": "is at most", ">=": "is at least"}
+NUMBER = re.compile(r"[+-]?(\d{1,50}/\d{1,50}|(\d{1,50}(\.\d{0,50})?|\.\d{1,50})([eE][+-]?\d{1,3})?)")
+
+
+def parsed(text):
+    """NAME=NUMBER as (name, Fraction): integers, decimals, 3/4, 1e-3; nothing is evaluated."""
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier():
+        refuse("a value", "must be NAME=NUMBER, such as gamma=3/4", text)
+    if not NUMBER.fullmatch(value) or value.partition("/")[2].strip("0") == "" and "/" in value:
+        refuse(name, "must be an integer, a decimal or a fraction, such as 5, 0.25, 1e-3 or 3/4", value)
+    return name, Fraction(value)
+
+
+def explain(claim, width=88, bold=False):
+    """The claim of an id in plain text."""
+    about = described(claim)
+    head = (lambda text: f"\033[1m{text}\033[0m") if bold else str
+    wrap = lambda text, indent="  ", hang="": textwrap.wrap(
+        text, width, initial_indent=indent, subsequent_indent=indent + hang, break_long_words=False,
+        break_on_hyphens=False)
+    out = [head(f"{about['id']}: {about['where']}"), *wrap(about["meaning"], "")]
+    out += ["", head("It says") + f" ({about['kind']}: {KINDS[about['kind']]})"]
+    for formula in about["statement"]:
+        out += _formula(formula, width)
+    if about["definitions"]:
+        out += ["", head("with")]
+        for name, formula in about["definitions"].items():
+            out += _formula(f"{name} = {formula}", width)
+    for title, key in (("It holds for steps of the order", "regime"), ("It prescribes", "schedule")):
+        if about[key]:
+            out += ["", head(title)] + [line for text in about[key] for line in _formula(text, width)]
+    for title, key in (("It assumes", "stated"), ("Its proof also uses, though the text does not say so", "unstated"),
+                       ("By the meaning of the symbols", "by_meaning")):
+        if about[key]:
+            out += ["", head(title)]
+            out += [line for text in about[key] for line in wrap("- " + text, hang="  ")]
+    if about["comparisons"]:
+        out += ["", head("That is")] + [line for text in about["comparisons"] for line in wrap("- " + text, hang="  ")]
+    if about["cells"]:
+        out += ["", head("Printed, and computed")]
+        out += [f"  {name:34s} {str(printed):>20s} {'' if computed is None else str(computed):>20s}"
+                for name, (printed, computed) in about["cells"].items()]
+    if about["symbols"]:
+        out += ["", head("Symbols") + " (units: x of a point, f of a loss)"]
+        wide = min(26, 2 + max(map(len, about["symbols"])))
+        for name, row in about["symbols"].items():
+            facts = ", ".join(part for part in (row["domain"], row["unit"] and f"unit {row['unit']}") if part)
+            lines = textwrap.wrap(row["meaning"] + (f" ({facts})" if facts else ""), width - wide - 2)
+            out += [f"  {name:{wide}s}{lines[0]}", *(" " * (wide + 2) + line for line in lines[1:])]
+    if about["note"]:
+        out += ["", head("Note"), *wrap(about["note"])]
+    more = []
+    if about["explicit"]:
+        more.append(f"with its constants: fedtheory explain {about['explicit']}")
+    more += [f"of the method {name}: {text}" for name, text in about["algorithms"].items()]
+    if about["figure"]:
+        more.append(f"of {about['figure']}")
+    if about["needs"]:
+        more.append(f"at numbers: fedtheory bound {about['id']} " + " ".join(f"{name}=..." for name in about["needs"]))
+    if more:
+        out += ["", head("See")] + [line for text in more for line in wrap("- " + text, hang="    ")]
+    return "\n".join(line.rstrip() for line in out)
+
+
+def described(claim):
+    """What `explain` says, as data."""
+    claim = discover.claim(claim)
+    sides = lambda a, sign, b: f"{plain(a)} = O({plain(b)})" if sign == "O" \
+        else f"{plain(a)} {'=' if sign == '==' else sign} {plain(b)}"
+    hypotheses = [a for a in claim.assumptions if a.where != "by meaning"]
+    lines = [sides(*line) for line in claim.lines] or [claim.says]
+    return dict(
+        id=claim.id, paper=claim.paper, where=claim.where, kind=claim.kind, meaning=claim.meaning or claim.says,
+        statement=lines, latex=claim.latex() if claim.lines else "",
+        definitions={s.name: plain(e) for s, e in claim.definitions.items()},
+        regime=[f"{plain(theta.symbol)} = Theta({plain(theta.shape)})" for theta in claim.regime],
+        schedule=[f"{name} = {plain(e)}" for name, e in claim.schedule.items()],
+        stated=[_assumption(a) for a in hypotheses if a.stated],
+        unstated=[_assumption(a) for a in hypotheses if not a.stated],
+        by_meaning=[plain(a.holds) for a in claim.assumptions if a.where == "by meaning"],
+        comparisons=[_comparison(c) for c in claim.compares],
+        cells={name: (printed, computed) for name, printed, computed in claim.cells()},
+        symbols={name: dict(meaning=e.meaning, latex=e.latex, unit=_unit(e.unit),
+                            domain="" if e.domain == "real" or e.measure or e.definition is not None
+                            else DOMAINS[e.domain][1].removeprefix("is "),
+                            measured=e.measure is not None, derived=e.definition is not None)
+                 for name, e in claim.symbols.items()},
+        note=claim.note, explicit=claim.explicit, algorithms=_algorithms(claim), figure=claim.figure,
+        needs=_needs(claim) if claim.lines else [])
+
+
+def _needs(claim, line=0, strict=True):
+    relations = [a.relation for a in claim.assumptions if strict and a.relation is not None]
+    return claim.needs(claim.lines[line][2], *relations)
+
+
+def _assumption(a):
+    text = a.holds.says if a.condition else plain(a.holds)
+    return text + (f"  [{a.where}]" if a.where else "") + (f": {a.note}" if a.note else "")
+
+
+def _comparison(c):
+    where = f" ({c.where})" if c.where else ""
+    return f"{c.quantity.replace('_', ' ')}: {c.one} {RELATIONS.get(c.relation, c.relation)} {c.other}{where}"
+
+
+def _algorithms(claim):
+    known = discover.algorithms() if claim.algorithm is not None else {}
+    given = claim.algorithm if isinstance(claim.algorithm, (tuple, list)) else (claim.algorithm,)
+    names = [getattr(a, "name", a) for a in given if a is not None]
+    return {name: f"{known[name].cites}, {known[name].meaning}" if name in known else "" for name in names}
+
+
+def _formula(text, width):
+    """A formula over several lines, broken before its outermost + and - and, where that is not enough, at spaces."""
+    depth, pieces = 0, [""]
+    for at, letter in enumerate(text):
+        depth += (letter in "([") - (letter in ")]")
+        if depth == 0 and re.match(r" (\+|-|<=|>=|<|>|=|else) ", text[at:]):
+            pieces.append("")
+        else:
+            pieces[-1] += letter
+    lines = [""]
+    for piece in pieces:
+        if lines[-1] and len(lines[-1]) + len(piece) + 5 > width:
+            lines.append("")
+        lines[-1] += " " * bool(lines[-1]) + piece
+    out = []
+    for n, line in enumerate(lines):
+        out += textwrap.wrap(line, width, initial_indent="  " if n == 0 else "      ", subsequent_indent=" " * 8,
+                             break_long_words=False, break_on_hyphens=False)
+    return out
+
+
+def _unit(powers):
+    """f^2/x^2 of (-2, 2)."""
+    part = lambda pairs: " ".join(f"{name}^{power}" if power != 1 else name for name, power in pairs if power > 0)
+    point, loss = powers
+    above_, below = part([("x", point), ("f", loss)]), part([("x", -point), ("f", -loss)])
+    return (above_ or "1") + (f"/{below}" if " " not in below else f"/({below})") * bool(below) if any(powers) else ""
+
+
+def bound(claim, values, strict=True, line=0):
+    """The right-hand side of a claim at numbers, as data."""
+    claim = discover.claim(claim)
+    if not claim.lines:
+        raise InvalidInput(f"{claim.id} is a {claim.kind}; it has no bound")
+    if not 0 <= line < len(claim.lines):
+        refuse("line", f"must be from 0 to {len(claim.lines) - 1} for {claim.id}", line)
+    left, sign, right = claim.lines[line]
+    unknown = sorted(set(values) - set(claim.parameters) - set(claim.quantities))
+    derived = [name for name in unknown if name in claim.symbols]
+    if derived:
+        raise InvalidInput(f"{derived[0]} of {claim.id} is {plain(claim.symbols[derived[0]].definition)}; give "
+                           + ", ".join(claim.needs(claim.symbols[derived[0]].symbol)))
+    if unknown:
+        raise InvalidInput(f"{claim.id} has no symbol {', '.join(unknown)}; it takes "
+                           + ", ".join([*claim.parameters, *claim.quantities]))
+    missing = [name for name in _needs(claim, line, strict) if name not in values]
+    if missing:
+        raise InvalidInput(f"{claim.id} needs " + ", ".join(f"{name} ({claim.symbols[name].meaning})"
+                                                            for name in missing))
+    value = claim.evaluate(values, strict=strict, line=line)
+    exact = value.exact
+    return dict(id=claim.id, where=claim.where, left=plain(left), relation=sign, right=plain(right), value=float(value),
+                enclosure=[-above(-value.lower), above(value.upper)],
+                exact=str(exact) if exact is not None and len(str(exact)) <= 200 else None,
+                unmet=[str(a) for a in claim.admits(values)] if not strict else [],
+                values={name: str(v) for name, v in values.items()})
+
+
+def bound_text(found, width=88):
+    sign, value = found["relation"], found["value"]
+    rounded = {">=": "rounded down", ">": "rounded down"}.get(sign, "rounded up")
+    said = "of the order of" if sign == "O" else "=" if sign == "==" else sign
+    out = [f"{found['id']} ({found['where']})", *_formula(f"{found['left']} {said} {value!r}", width)]
+    out[-1] += f"  ({rounded})"
+    out.append(f"  exactly {found['exact']}" if found["exact"] is not None and len(found["exact"]) < width - 12
+               else f"  enclosed by [{found['enclosure'][0]!r}, {found['enclosure'][1]!r}]")
+    for text in found["unmet"]:
+        out += textwrap.wrap(f"not met: {text}", width, initial_indent="  ", subsequent_indent="    ")
+    return "\n".join(out)
+
+
+def listed(prefix=""):
+    """id -> kind, paper, place and meaning of every claim whose id starts with a paper's name, or with a part of it."""
+    rows = {c.id: dict(kind=c.kind, paper=c.paper, where=c.where, meaning=c.meaning or c.says)
+            for c in discover.claims() if c.id.startswith(prefix)}
+    if not rows:
+        papers = dict.fromkeys(c.id.partition(".")[0] for c in discover.claims())
+        raise InvalidInput(f"no claim starts with {show(prefix)}; papers are {', '.join(papers)}")
+    return rows
