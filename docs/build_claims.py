@@ -1,0 +1,126 @@
+"""One page per claim, built from its record when the docs are built; nothing here is committed twice.
+
+`python docs/build_claims.py FOLDER` writes the pages alone.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+from fedtheory import discover
+from fedtheory.claim import SIGNS
+from fedtheory.explain import KINDS, described
+
+PAPERS = {
+    "fsl": "Federated learning with server learning (long paper)",
+    "fsls": "Federated learning with server learning (short paper)",
+    "flex": "Flexible device participation",
+    "mixed": "Mixed federated learning",
+    "lamb": "FED-LAMB",
+}
+HEADINGS = {"exact": "Explicit statements", "order": "Orders of growth", "step": "Lines of proofs",
+            "structure": "Structure", "finding": "Findings of experiments"}
+
+
+def escaped(text):
+    """Plain text as Markdown that shows it as it is."""
+    return re.sub(r"([\\`*_{}\[\]<>#|$~^])", r"\\\1", " ".join(str(text).split()))
+
+
+def display(latex):
+    return f"$$\n{latex}\n$$\n"
+
+
+def formulas(claim):
+    """LaTeX of everything a claim's page shows: [(what, latex)]."""
+    found = []
+    for left, sign, right in claim.lines:
+        right = claim.latex(right)
+        found.append(("statement", f"{claim.latex(left)} {SIGNS[sign]}"
+                      + (rf"\left({right}\right)" if sign == "O" else f" {right}")))
+    found += [("regime", rf"{claim.latex(t.symbol)} = \Theta\left({claim.latex(t.shape)}\right)") for t in claim.regime]
+    found += [("definition", f"{claim.latex(symbol)} = {claim.latex(value)}")
+              for symbol, value in claim.definitions.items() if "\\frac" not in claim.latex(symbol)]
+    found += [("assumption", claim.latex(a.relation)) for a in claim.assumptions if a.relation is not None]
+    return found + [("symbol", entry.latex) for entry in claim.symbols.values()]
+
+
+def page(claim):
+    """The page of a claim, in MyST Markdown."""
+    about, shown = described(claim), formulas(claim)
+    of = lambda what: [latex for kind, latex in shown if kind == what]
+    # Orphans: a tree of navigation with every claim in it would make the build ten times slower.
+    out = ["---", "orphan: true", "---", "", f"# {escaped(claim.id)}", "", f"[{PAPERS.get(claim.paper, claim.paper)}]"
+           f"(of_{claim.paper}.md)", "", f"**{escaped(claim.where)}**, {KINDS[claim.kind]}.", "",
+           escaped(about["meaning"]), "", "## Statement", ""]
+    out += [display(latex) for latex in of("statement")] or [escaped(claim.says), ""]
+    if of("regime"):
+        out += ["for steps of the order", "", *map(display, of("regime"))]
+    if of("definition"):
+        out += ["with", "", *map(display, of("definition"))]
+    for title, some in (("Assumptions", [a for a in claim.assumptions if a.stated]),
+                        ("Used by the proof, not stated in the text", [a for a in claim.assumptions if not a.stated])):
+        if some:
+            out += [f"## {title}", ""]
+            for a in some:
+                text = escaped(a.holds.says) if a.condition else f"${claim.latex(a.relation)}$"
+                place = f" {escaped(f'[{a.where}]')}" if a.where else ""
+                out.append(f"- {text}{place}" + (f": {escaped(a.note)}" if a.note else ""))
+            out.append("")
+    if about["comparisons"]:
+        out += ["## Compared", "", *(f"- {escaped(text)}" for text in about["comparisons"]), ""]
+    if about["cells"]:
+        out += ["## Printed and computed", "", "| | printed | computed |", "| --- | --- | --- |"]
+        out += [f"| {escaped(name)} | {escaped(printed)} | {escaped('' if computed is None else computed)} |"
+                for name, (printed, computed) in about["cells"].items()] + [""]
+    if about["symbols"]:
+        out += ["## Symbols", "", "| symbol | in code | meaning | range | unit |", "| --- | --- | --- | --- | --- |"]
+        bars = lambda latex: latex.replace(r"\|", r"\Vert ").replace("|", r"\vert ")    # a cell ends at a bar
+        out += [f"| ${bars(row['latex'])}$ | `{name}` | {escaped(row['meaning'])} | {escaped(row['domain'])} | "
+                f"{escaped(row['unit'])} |" for name, row in about["symbols"].items()]
+        out += ["", "Units: x of a point, f of a loss.", ""]
+    if about["note"]:
+        out += ["## Note", "", escaped(about["note"]), ""]
+    more = [f"With its constants: [{escaped(about['explicit'])}]({about['explicit']}.md)"] if about["explicit"] else []
+    more += [f"Method `{name}`" + (f": {escaped(text)}" if text else "") for name, text in about["algorithms"].items()]
+    more += [f"Figure or table `{about['figure']}`"] if about["figure"] else []
+    if more:
+        out += ["## See", "", *(f"- {text}" for text in more), ""]
+    return "\n".join(out)
+
+
+def index(paper, claims):
+    """A paper's page: its claims by kind, with what each means."""
+    out = [f"# {PAPERS.get(paper, paper)}", ""]
+    for kind, heading in HEADINGS.items():
+        some = [c for c in claims if c.kind == kind]
+        if some:
+            out += [f"## {heading}", ""]
+            out += [f"- [{escaped(c.id)}]({c.id}.md): {escaped(c.meaning or c.says)}" for c in some] + [""]
+    return "\n".join(out)
+
+
+def write(folder):
+    """Every page, and the indices; pages of claims that are no more are taken away."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    papers = {}
+    for claim in discover.claims():
+        papers.setdefault(claim.paper, []).append(claim)
+    pages = {f"{claim.id}.md": page(claim) for claims in papers.values() for claim in claims}
+    pages.update({f"of_{paper}.md": index(paper, claims) for paper, claims in papers.items()})
+    pages["index.md"] = "\n".join([
+        "# Claims", "", "Every numbered statement, proof line and finding of five papers: one record each, from which this "
+        "page was made.", "", "```{toctree}", ":maxdepth: 1", "", *(f"of_{paper}" for paper in papers), "```", ""])
+    for path in folder.glob("*.md"):
+        if path.name not in pages:
+            path.unlink()
+    for name, text in pages.items():
+        path = folder / name
+        if not path.exists() or path.read_text() != text:    # unchanged pages are not built again
+            path.write_text(text)
+    return sorted(pages)
+
+
+if __name__ == "__main__":
+    print(f"{len(write(sys.argv[1]))} pages")
