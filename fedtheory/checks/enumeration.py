@@ -9,10 +9,8 @@ from math import comb, factorial, prod
 
 import numpy as np
 
-from fedtheory import engine
 from fedtheory.errors import NotExact
-from fedtheory.machine import NO_TABLE
-from fedtheory.problem import NOISES, NONE, ROWS, TABLE
+from fedtheory.problem import ROWS, TABLE
 
 BUDGET = 2_000_000    # rounds of single paths
 SERVER = 0

@@ -47,8 +47,8 @@ class Metrics(Mapping):
             metric = metrics.ALL[name] if name in metrics.ALL else refuse(
                 "metric", f"must be among {', '.join(metrics.ALL)}", name)
             if name not in self._names:
-                missing = [need for need in metric.needs if need not in self._names]
-                raise NotExact(f"{name} needs {', '.join(missing)}, which this problem lacks or these moments do not give")
+                raise NotExact(f"{name} is not known exactly here: the problem lacks it, or moments of x do not give "
+                               f"it; there are {', '.join(self._names)}")
             basic = {need: self._basic(need) for need in metric.needs}
             self._known[name] = basic[name] if metric.derive is None else metric.derive(basic, self._gamma)
         return self._known[name]
@@ -129,9 +129,15 @@ def _by_enumeration(plan, x_0, covariance, budget):
 # ---------------------------------------------------------------- moments
 
 def _by_moments(plan, x_0, covariance, budget):
-    followed = Followed(plan, x_0, covariance)
-    for first, end in segments(plan):
-        followed.carry(first, end)
+    for apart in (True, False):    # an algorithm may mix coordinates that no gradient does
+        followed = Followed(plan, x_0, covariance, apart)
+        try:
+            for first, end in segments(plan):
+                followed.carry(first, end)
+            break
+        except NotExact:
+            if not apart or followed.coupled and followed.turn is None:
+                raise
     series, objectives = followed.series(), followed.objectives()
     found = Metrics(lambda name: series.column(name, objectives), _names(plan, FOLLOWED),
                     getattr(plan.hyper[0], "gamma", 1.0))

@@ -7,14 +7,12 @@ import numpy as np
 
 from fedtheory import jit
 from fedtheory.checks.laws import law_of
-from fedtheory.checks.maps import Additive, Outcomes, agrees, assemble
+from fedtheory.checks.maps import assemble
+from fedtheory.checks.models import model_of
 from fedtheory.checks.moments import Series, follow
 from fedtheory.checks.probe import WORDS, Batch, Prober, Round
-from fedtheory.checks.strata import COUNTS, Strata
 from fedtheory.errors import NotExact
 from fedtheory.problems import quadratics
-
-OUTCOMES = 4096    # cohorts and works that are followed one by one where clients are coupled
 
 
 def objective(plan, problem, t):
@@ -41,7 +39,8 @@ def batch_for(plan, problem, x_0, t, most, wanted=0):
     h = plan.hyper[t]
     layers = np.array([layer.start for layer in problem.layers] + [problem.d], dtype=np.int64)
     size = sum(np.size(a) for a in plan.algorithm.init(x_0, problem.N, layers, h))
-    return Batch(objective(plan, problem, t), plan.algorithm, x_0, plan.S, h, int(np.clip(WORDS // size, 1, most)), wanted)
+    size = int(np.clip(WORDS // size, 1, most))
+    return Batch(objective(plan, problem, t), plan.algorithm, x_0, plan.S, h, size, wanted)
 
 
 def twin(problem):
@@ -50,7 +49,7 @@ def twin(problem):
     if not isinstance(data, quadratics.Dense) or len(data.A) > 1:
         return problem, None
     eigenvalues, turn = np.linalg.eigh(data.A[0])
-    seen = quadratics.Diagonal(eigenvalues[None].copy(), data.b @ turn, eigenvalues.copy(), data.x_star @ turn, data.F_star)
+    seen = quadratics.Diagonal(eigenvalues[None].copy(), data.b @ turn, eigenvalues, data.x_star @ turn, data.F_star)
     return replace(problem, data=seen, kernels=quadratics.DIAGONAL, start=None), turn
 
 
@@ -60,7 +59,8 @@ def decoupled(problem):
     for i in range(0 if problem.has_server else 1, problem.N + 1):
         level, slope = problem.client_grad(i, np.zeros(problem.d)), problem.client_grad(i, np.ones(problem.d))
         slope -= level
-        if np.abs(problem.client_grad(i, x) - level - slope * x).max() > 1e-10 * (np.abs(slope).max() + np.abs(level).max()):
+        scale = np.abs(slope).max() + np.abs(level).max()
+        if np.abs(problem.client_grad(i, x) - level - slope * x).max() > 1e-10 * scale:
             return False
     return True
 
@@ -71,44 +71,18 @@ def uses_time(algorithm):
     return code is None or any(step.argval == code.co_varnames[1] for step in dis.get_instructions(code))
 
 
-def model_of(prober, given, linear):
-    """What the round does, in the first form that predicts `given`, a prober of the problem itself."""
-    for local in (True, False) if prober.own.size else (False,):
-        model = Additive(prober, linear, local)
-        if agrees(model, given, linear):
-            return model
-    law = prober.law
-    cohort, work = law.draw(np.random.default_rng(4), 1)
-    order = np.argsort(cohort[0], kind="stable")
-    if not agrees(Outcomes(prober, linear, (np.ones(1), cohort[:, order], work[:, order])), given, linear):
-        raise NotExact("its round is not an affine map of points and noise")
-    most = min(OUTCOMES, int(2**25 / (prober.D * prober.M * prober.columns)))
-    outcomes = law.outcomes(most)
-    if outcomes is not None:
-        model = Outcomes(prober, linear, outcomes)
-        if not agrees(model, given, linear):
-            raise NotExact("its round depends on the order of the cohort")
-        return model
-    for name in COUNTS:
-        model = Strata(prober, linear, name)
-        if agrees(model.find(model.middle()), given, linear) and agrees(model.find(model.law.values), given, linear):
-            return model
-    raise NotExact("its clients' parts neither add up nor do so given the number of "
-                   f"{' or of '.join(COUNTS)}, and cohorts with their work have more than {most} outcomes")
-
-
 class Followed:
-    """Mean and covariance of the state, in a basis in which coordinates part where there is one."""
+    """Mean and covariance of the state; if `apart`, in a basis in which coordinates part where there is one."""
 
-    def __init__(self, plan, x_0, covariance):
+    def __init__(self, plan, x_0, covariance, apart):
         if not plan.problem.affine:
             raise NotExact(f"{plan.problem.name} has gradients that are not affine")
         if plan.problem.noise == "minibatch":
             raise NotExact("the variance of minibatch noise depends on the point")
         self.plan = plan
-        self.problem, self.turn = twin(plan.problem)
-        # Cohorts correlate even coordinates that no gradient mixes; only their covariances are asked together.
-        self.coupled = covariance or self.turn is None and not decoupled(self.problem)
+        self.problem, self.turn = twin(plan.problem) if apart else (plan.problem, None)
+        # Cohorts correlate even coordinates that no gradient mixes: who asks for that must follow them together.
+        self.coupled = covariance or not apart or self.turn is None and not decoupled(self.problem)
         self.given_x_0, self.x_0 = x_0, x_0 if self.turn is None else x_0 @ self.turn
         # One round from a known point needs no map of states: its covariance is that of what is drawn.
         self.linear = plan.rounds > 1

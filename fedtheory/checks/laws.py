@@ -5,7 +5,7 @@ replacement) is one client whose one result counts twice: its work and its noise
 """
 
 from itertools import combinations, combinations_with_replacement, product
-from math import comb, factorial
+from math import comb, factorial, prod
 from typing import NamedTuple
 
 import numpy as np
@@ -54,7 +54,7 @@ class Law(NamedTuple):
         clients = range(1, self.N + 1)
         if self.cohort == "with":
             cohorts = combinations_with_replacement(clients, self.S)
-            chance = lambda c: factorial(self.S) / np.prod([float(factorial(c.count(i))) for i in set(c)]) / self.N**self.S
+            chance = lambda c: factorial(self.S) / prod(factorial(c.count(i)) for i in set(c)) / self.N**self.S
         else:
             cohorts, share = combinations(clients, self.S), 1.0 / comb(self.N, self.S)
             chance = lambda c: share

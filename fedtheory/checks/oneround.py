@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from fedtheory.checks.following import decoupled, round_of
-from fedtheory.checks.maps import Additive, Exchange, agrees
+from fedtheory.checks.models import Additive, Exchange, agrees
 from fedtheory.checks.probe import FAR, Batch, Prober
 from fedtheory.errors import NotExact, refuse
 from fedtheory.problem import IMPULSE
@@ -40,7 +40,8 @@ class OneRound:
             model = Additive(prober, False)
             sound = agrees(model, prober, False)
         if not sound:
-            raise NotExact(f"{self.algorithm.name}: the clients' parts do not add up, or its round is not affine in noise")
+            raise NotExact(f"{self.algorithm.name}: its clients' parts do not add up, or its round is not affine in "
+                           "noise")
         exchange, law = Exchange(round.law), round.law
         self._weights(exchange, law)
         self._trials(exchange, law, prober, any((item.index % prober.columns > prober.M).any()

@@ -130,8 +130,8 @@ class Prober:
             self.m += count
         self.x_row = self.rows["x"].start
         N = batch.machine.problem.N
-        memories = [part for n in self.blocks for part in [self.rows[batch.names[n]]] if fields[n].shape[:-1] == (N + 1,)]
-        self.own = np.array([[part.start + i for part in memories] for i in range(N + 1)], dtype=np.int64)
+        memories = [self.rows[batch.names[n]].start for n in self.blocks if fields[n].shape[:-1] == (N + 1,)]
+        self.own = np.array([[start + i for start in memories] for i in range(N + 1)], dtype=np.int64)
         self.shared = np.setdiff1d(np.arange(self.m), self.own)
         self.next = list(fields)
         self.start = self.seen(np.concatenate([fields[n].reshape(-1, self.d) for n in self.blocks]))
@@ -202,9 +202,8 @@ class Prober:
         return np.eye(self.d) if self.coupled else np.ones((1, self.d))
 
     def maps(self, cohorts, works, rows):
-        """For each cohort and its work, the affine map of (state - centre, 1, server noise): columns and values (D, M, .).
-
-        rows (V, .) are the points of the state that are displaced for each; the map's other columns are not asked.
+        """For each cohort and its work, the affine map of (state - centre, 1, server noise): columns and values
+        (D, M, .). rows (V, .) are the points of the state that are displaced for each; other columns are not asked.
         """
         vectors, e, calls = self._vectors(), self.e, len(self.server_calls)
         states = rows.shape[1] * e
