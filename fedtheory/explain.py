@@ -17,7 +17,7 @@ KINDS = {
     "finding": "a sentence about an experiment",
 }
 RELATIONS = {"~": "is about", "<": "is below", ">": "is above", "<=": "is at most", ">=": "is at least"}
-NUMBER = re.compile(r"[+-]?(\d{1,50}/\d{1,50}|(\d{1,50}(\.\d{0,50})?|\.\d{1,50})([eE][+-]?\d{1,3})?)")
+NUMBER = re.compile(r"[+-]?(\d{1,50}/\d{1,50}|(\d{1,50}(\.\d{0,50})?|\.\d{1,50})([eE][+-]?\d{1,3})?)", re.ASCII)
 
 
 def parsed(text):
@@ -37,7 +37,7 @@ def explain(claim, width=88, bold=False):
     wrap = lambda text, indent="  ", hang="": textwrap.wrap(
         text, width, initial_indent=indent, subsequent_indent=indent + hang, break_long_words=False,
         break_on_hyphens=False)
-    out = [head(f"{about['id']}: {about['where']}"), *wrap(about["meaning"], "")]
+    out = [*map(head, wrap(f"{about['id']}: {about['where']}", "", "  ")), *wrap(about["meaning"], "")]
     out += ["", head("It says") + f" ({about['kind']}: {KINDS[about['kind']]})"]
     for formula in about["statement"]:
         out += _formula(formula, width)
@@ -115,7 +115,7 @@ def _needs(claim, line=0, strict=True):
 
 def _assumption(a):
     text = a.holds.says if a.condition else plain(a.holds)
-    return text + (f"  [{a.where}]" if a.where else "") + (f": {a.note}" if a.note else "")
+    return text + (f"  [{a.where}]" if a.where and a.where not in text else "") + (f": {a.note}" if a.note else "")
 
 
 def _comparison(c):

@@ -15,12 +15,12 @@ import sympy
 from fedtheory.checks import certificate_algebra as certificate
 from fedtheory.checks import meaning, positivity, refutation
 from fedtheory.checks._statement import Outside, Statement
-from fedtheory.checks.certificate_algebra import OPPOSITE, Reading, Refused
+from fedtheory.checks.certificate_algebra import Reading, Refused
 from fedtheory.errors import InvalidInput
-from fedtheory.symbol import plain
 
 DEPTH = 3    # cases within cases
 LIGHT = positivity.EFFORTS[:4]
+PARTS = ("variables", "nodes", "assumes", "shows")    # of a document: what it states
 
 
 @dataclass(frozen=True)
@@ -61,15 +61,8 @@ def prove(target, assumptions=(), symbols=None, budget=10.0, refute=True, seed=0
     """
     definitions = symbols if isinstance(symbols, dict) else {
         entry.symbol: entry.definition for entry in getattr(symbols, "values", tuple)() if entry.definition is not None}
-    if target in (sympy.true, sympy.false):
-        raise InvalidInput(f"the target must be a relation between symbols; got {target}")
-    try:
-        statement = Statement(definitions)
-        for assumption in assumptions:
-            statement.assume(assumption)
-        statement.shows = statement.relation(target)
-    except Outside:
-        statement, proof = None, None
+    statement = _stated(target, assumptions, definitions)
+    proof = search = None
     if statement:
         document = statement.document()
         search = Search(document, statement.extremes, budget)
@@ -78,13 +71,26 @@ def prove(target, assumptions=(), symbols=None, budget=10.0, refute=True, seed=0
         point = refutation.search(target, assumptions, definitions, seed)
         if point is not None:
             return Counterexample(point)
-    if proof is None and statement:
+    if proof is None and search:
         proof = search.proof(document["shows"])
     if proof is None:
         return None
     document["proof"] = proof
     certificate.check(document)    # a search that errs is an error, not a proof
     return Proof(pruned(document))
+
+
+def _stated(target, assumptions, definitions):
+    if not isinstance(target, sympy.core.relational.Relational):
+        raise InvalidInput(f"the target must be a relation between symbols; got {target}")
+    statement = Statement(definitions)
+    try:
+        for assumption in assumptions:
+            statement.assume(assumption)
+        statement.shows = statement.relation(target)
+    except Outside:
+        return None
+    return statement
 
 
 def pruned(document):
@@ -107,21 +113,35 @@ def pruned(document):
 
 def line(claim, at=0, given=(), budget=10.0, refute=True, seed=0):
     """`prove` for a line of a claim, from its assumptions and from the lines of the claims `given` (its own others)."""
-    left, sign, right = claim.lines[at]
-    if sign == "O":
+    if claim.lines[at][1] == "O":
         return None
-    relations = [a.relation for a in claim.assumptions if a.relation is not None]
-    meant, definitions = meaning.facts(claim), dict(claim.definitions)
+    found = None
+    for meant in (False, True):
+        target, relations, definitions, more = question(claim, at, given, meant)
+        if found is None and (more or not meant):
+            found = prove(target, relations, definitions, budget, refute and not (given or more), seed)
+    return found
+
+
+def question(claim, at=0, given=(), meant=False):
+    """(target, relations, definitions, whether measured quantities have a meaning here) of a line of a claim."""
+    relations, facts = [a.relation for a in claim.assumptions if a.relation is not None], meaning.facts(claim)
+    definitions = dict(claim.definitions)
     for other in given:
         relations += [related(*each) for n, each in enumerate(other.lines)
                       if each[1] != "O" and not (other.id == claim.id and n == at)]
-        meant += meaning.facts(other)
+        facts += meaning.facts(other)
         definitions.update(other.definitions)
-    target = related(left, sign, right)
-    found = prove(target, list(dict.fromkeys(relations)), definitions, budget, refute and not given and not meant, seed)
-    if found is None and meant:
-        found = prove(target, list(dict.fromkeys([*relations, *meant])), definitions, budget, False, seed)
-    return found
+    return (related(*claim.lines[at]), list(dict.fromkeys(relations + facts * meant)), definitions, bool(facts))
+
+
+def speaks_of(document, claim, at=0, given=()):
+    """Whether a document states this line of this claim, from these claims: its proof may still be wrong."""
+    for meant in (False, True):
+        statement = _stated(*question(claim, at, given, meant)[:3])
+        if statement and all(statement.document()[key] == document.get(key) for key in PARTS):
+            return True
+    return False
 
 
 def related(left, sign, right):
@@ -139,7 +159,7 @@ class Search:
         self.lemmas, self.read = 0, {}
 
     def proof(self, goal, quick=False):
-        reading = self.start.copy()
+        reading = self.start.again()
         solved = self.eliminate(reading)
         if goal[0] == "==":    # an identity after elimination, or nothing
             proof = None if reading.gap(goal)[0] else dict(scale="1", terms=[])
@@ -185,7 +205,7 @@ class Search:
             slope = {m: way * v for m, v in slope.items()}
             rest = {m: -way * v for m, v in num.items() if m not in having}
             value = ["*", positivity.tree(rest), ["^", positivity.tree(slope), -1]]
-            trial = reading.copy()
+            trial = reading.again()
             try:
                 trial.solve(symbol, value, name)
             except (Refused, RecursionError):
@@ -205,7 +225,7 @@ class Search:
         if found is None and depth and time.monotonic() < self.deadline:
             for node in self.splittable(reading, goal):
                 branches = []
-                for here in branched(reading, node):
+                for here in reading.cases(node):
                     branch = self.within(here, goal, depth - 1)
                     if branch is None:
                         break
@@ -275,7 +295,7 @@ class Search:
                     if relation[2] == "0" else None
                 if proof is None:
                     branches = [self.combine(here, relation, LIGHT, self.facts(here, within))
-                                for here in branched(reading, node)]
+                                for here in reading.cases(node)]
                     proof = None if None in branches else dict(split=node, branches=branches)
                 if proof is not None:
                     try:
@@ -327,15 +347,6 @@ class Search:
         return found
 
 
-def branched(reading, node):
-    """The reading in each of the two cases of a node, as the checker has it."""
-    _, (sign, left, right), *values = reading.nodes[node]
-    for way, value in zip((sign, OPPOSITE[sign]), values):
-        here = reading.copy()
-        here.facts[f"{node}:case"], here.solved[node] = here.gap([way, left, right]), value
-        yield here
-
-
 def depth_of(reading):
     return any(name.endswith(":case") for name in reading.facts)
 
@@ -362,13 +373,3 @@ def _names(tree):
 
 def _replaced(tree, name, by):
     return by if tree == name else [_replaced(t, name, by) for t in tree] if isinstance(tree, list) else tree
-
-
-def describe(proof):
-    """What a proof shows, for people."""
-    document = proof.certificate
-    return f"{_text(document['shows'])} follows from {len(document['assumes'])} assumptions ({proof})"
-
-
-def _text(tree):
-    return plain(tree) if isinstance(tree, sympy.Basic) else str(tree)

@@ -9,7 +9,8 @@ import re
 from fractions import Fraction
 
 ONE = {(): Fraction(1)}
-DOMAINS = {"real": "real", "vector": "real", "nonnegative": ">= 0", "positive": "> 0", "count": "an integer >= 1"}
+DOMAINS = {"real", "vector", "nonnegative", "positive", "count"}    # a count is an integer >= 1
+OPPOSITE = {"<=": ">", "<": ">=", ">=": "<", ">": "<="}
 
 
 class Refused(ValueError):
@@ -30,15 +31,14 @@ def plus(p, q, c=1):
 
 
 def times(p, q):
-    product = {}
-    for m, value in p.items():
-        for n, other in q.items():
-            powers = dict(m)
-            for name, k in n:
-                powers[name] = powers.get(name, 0) + k
-            key = tuple(sorted(powers.items()))
-            product[key] = product.get(key, 0) + value * other
-    return {m: value for m, value in product.items() if value}
+    total = {}
+    for m, n in ((m, n) for m in p for n in q):
+        powers = dict(m)
+        for name, k in n:
+            powers[name] = powers.get(name, 0) + k
+        key = tuple(sorted(powers.items()))
+        total[key] = total.get(key, 0) + p[m] * q[n]
+    return {m: value for m, value in total.items() if value}
 
 
 def raised(p, n):
@@ -58,24 +58,24 @@ class Reading:
     def __init__(self, document):
         self.domains, self.nodes, self.assumes = document["variables"], {}, document["assumes"]
         self.solved, self.facts, self.vectors = {}, {}, {v for v, d in self.domains.items() if d == "vector"}
-        require(set(self.domains.values()) <= set(DOMAINS), "a variable has no domain")
         for name, domain in self.domains.items():
-            require(re.fullmatch(r"[A-Za-z]\w*", name), f"no name: {name}")
-            if DOMAINS[domain] != "real":
+            require(re.fullmatch(r"[A-Za-z]\w*", name) and domain in DOMAINS, f"no variable: {name}, {domain}")
+            if domain not in ("real", "vector"):
                 self.facts[name] = ({((name, 1),): Fraction(1)}, domain != "nonnegative")
             if domain == "count":
                 self.facts[f"{name}:1"] = (plus(self.facts[name][0], ONE, -1), False)
         for name, (kind, *parts) in document["nodes"].items():
-            require(re.fullmatch(r"[A-Za-z]\w*", name) and name not in self.domains, f"no name: {name}")
+            require(re.fullmatch(r"[A-Za-z]\w*", name) and name not in self.domains, f"no node: {name}")
             for tree in [*parts[0][1:], *parts[1:]] if kind == "cases" else parts[:1]:    # made of earlier nodes only
                 num, den = self.read(tree)
             if kind == "define":
                 self.solved[name] = parts[0]
-            if kind == "root":    # the nonnegative one
+            elif kind == "root":    # the nonnegative one
+                require(parts[1] >= 1, f"no root: {name}")
                 self.facts[name] = ({((name, 1),): Fraction(1)}, all(self.sign(p) == 2 for p in (num, *map(dict, den))))
             self.nodes[name] = kind, *parts
 
-    def copy(self):
+    def again(self):
         other = object.__new__(Reading)
         other.__dict__.update(self.__dict__, solved=dict(self.solved), facts=dict(self.facts))
         return other
@@ -87,7 +87,7 @@ class Reading:
                 return self.read(self.solved[tree])
             if tree in self.domains or tree in self.nodes:
                 return {((tree, 1),): Fraction(1)}, {}
-            require(re.fullmatch(r"-?\d{1,4000}(/\d{1,4000})?", tree), f"no number and no symbol: {tree}")
+            require(re.fullmatch(r"-?[0-9]{1,4000}(/[0-9]{1,4000})?", tree), f"no number and no symbol: {tree}")
             return plus({}, {(): Fraction(tree)}), {}
         op, (first, *rest) = tree[0], tree[1:]
         num, den = self.read(first)
@@ -98,14 +98,9 @@ class Reading:
             return lifted(ONE, {f: -n * rest[0] for f, n in den.items()}), {tuple(sorted(num.items())): -rest[0]}
         require(op in ("+", "*"), f"no operation: {op}")
         for other, below in map(self.read, rest):
-            every = {*den, *below}
-            if op == "*":
-                num, den = times(num, other), {f: den.get(f, 0) + below.get(f, 0) for f in every}
-            else:
-                full = {f: max(den.get(f, 0), below.get(f, 0)) for f in every}
-                num, other = (lifted(p, {f: n - d.get(f, 0) for f, n in full.items()})
-                              for p, d in ((num, den), (other, below)))
-                num, den = plus(num, other), full
+            full = {f: (max if op == "+" else sum)((den.get(f, 0), below.get(f, 0))) for f in {*den, *below}}
+            common = lambda p, d: lifted(p, {f: n - d.get(f, 0) for f, n in full.items()})
+            num, den = plus(common(num, den), common(other, below)) if op == "+" else times(num, other), full
         return num, den
 
     def sign(self, p):
@@ -129,9 +124,9 @@ class Reading:
         if kind == "assumed":
             require(self.assumes[int(at)][0] != "==", f"no inequality: {name}")
             return self.gap(self.assumes[int(at)])
-        if kind in self.solved and kind in self.domains and name in self.facts:    # what a domain says of a value
-            return self.gap([">" if self.facts[name][1] else ">=", kind, at or "0"])
         require(name in self.facts, f"no fact: {name}")
+        if kind in self.solved and kind in self.domains:    # what a domain says of a value
+            return self.gap([">" if self.facts[name][1] else ">=", kind, at or "0"])
         return self.facts[name]
 
     def solve(self, symbol, value, name):
@@ -141,35 +136,36 @@ class Reading:
         require(relation[0] == "==" and symbol not in self.solved, f"no equation for {symbol}: {name}")
         having = {m: v for m, v in self.gap(relation, 2)[0].items() if symbol in dict(m)}
         slope = {tuple(f for f in m if f[0] != symbol): v for m, v in having.items()}
-        require(2 in (self.sign(slope), self.sign(plus({}, slope, -1))) and all(dict(m)[symbol] == 1 for m in having),
-                f"{name} does not fix {symbol}")
+        require(all(dict(m)[symbol] == 1 for m in having), f"{name} is not linear in {symbol}")
+        require(2 in (self.sign(slope), self.sign(plus({}, slope, -1))), f"{name} does not fix {symbol}")
         self.solved[symbol] = value
         require(not self.gap(relation, 2)[0], f"{name} does not give {symbol} that value")
+
+    def cases(self, node):
+        """What is known where the condition of a node of cases holds, and where it does not."""
+        kind, (sign, left, right), value, otherwise = self.nodes[node]
+        require(kind == "cases" and node not in self.solved, f"no cases: {node}")
+        held, denied = self.again(), self.again()
+        held.facts[f"{node}:case"], held.solved[node] = self.gap([sign, left, right]), value
+        denied.facts[f"{node}:case"], denied.solved[node] = self.gap([OPPOSITE[sign], left, right]), otherwise
+        return held, denied
 
     def prove(self, goal, proof):
         """Refused unless the proof shows the goal, a relation."""
         for step in proof.get("solve", ()):
             self.solve(*step)
         for name, relation, lemma in proof.get("lemmas", ()):
-            require(re.fullmatch(r"lemma \d+", name) and name not in self.facts, f"no name of a lemma: {name}")
-            self.copy().prove(relation, lemma)
+            require(re.fullmatch(r"lemma [0-9]+", name) and name not in self.facts, f"no name of a lemma: {name}")
+            self.again().prove(relation, lemma)
             self.facts[name] = self.gap(relation)
         if "split" in proof:
-            node, (held, denied) = proof["split"], proof["branches"]
-            kind, (sign, left, right), *values = self.nodes[node]
-            require(kind == "cases" and node not in self.solved and sign in OPPOSITE, f"no cases: {node}")
-            for sign, value, branch in zip((sign, OPPOSITE[sign]), values, (held, denied)):
-                here = self.copy()
-                here.facts[f"{node}:case"], here.solved[node] = here.gap([sign, left, right]), value
-                here.prove(goal, branch)
-            return
+            (here, there), (held, denied) = self.cases(proof["split"]), proof["branches"]
+            return here.prove(goal, held), there.prove(goal, denied)
         goal = ["<=", "1", "0"] if "absurd" in proof else goal
-        target, _ = self.gap(goal)
-        total, positive = {}, False
-        for term in proof["terms"]:
-            value, sure = self.term(term)
+        target, total, positive = self.gap(goal)[0], {}, False
+        for value, sure in map(self.term, proof["terms"]):
             total, positive = plus(total, value), positive or sure
-        require(goal[0] != "==" or not target , f"no identity: {goal}")
+        require(goal[0] != "==" or not target, f"no identity: {goal}")
         require(times(self.known(proof["scale"], 2), target) == total, f"the sum is not the goal: {goal}")
         require(positive or goal[0] not in ("<", ">"), f"nothing makes it strict: {goal}")
 
@@ -182,15 +178,11 @@ class Reading:
         """A polynomial that is >= 0, and whether it is > 0: a known factor times facts times a square."""
         value = self.known(term["by"], 1)
         sure = self.sign(value) == 2 and "square" not in term
-        for name in term.get("facts", ()):
-            factor, strict = self.fact(name)
+        for factor, strict in map(self.fact, term.get("facts", ())):
             value, sure = times(value, factor), sure and strict
-        value = times(value, raised(self.read(["*", term.get("square", "1")])[0], 2))
+        value = times(value, raised(self.read(term.get("square", "1"))[0], 2))
         require(all(sum(k for name, k in m if name in self.vectors) <= 2 for m in value), "no identity of vectors")
         return value, sure
-
-
-OPPOSITE = {"<=": ">", "<": ">=", ">=": "<", ">": "<="}
 
 
 def check(document):
@@ -198,6 +190,6 @@ def check(document):
     try:
         require(document["format"] == "fedtheory proof 1", "no proof of this format")
         Reading(document).prove(document["shows"], document["proof"])
-    except (KeyError, IndexError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
-        raise Refused(f"the document is not well formed: {type(error).__name__} {error}") from None
+    except Exception as error:    # whatever a malformed document leads to
+        raise error if isinstance(error, Refused) else Refused(f"the document is not well formed: {error!r}") from None
     return document["shows"]
