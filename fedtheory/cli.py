@@ -66,7 +66,8 @@ def _claims(prefix):
     from fedtheory.explain import listed
     rows = listed(prefix)
     wide = 2 + max(map(len, rows))
-    return rows, "\n".join(f"{name:{wide}s}{row['kind']:11s}{row['meaning']}"[:_width(500)] for name, row in rows.items())
+    lines = [f"{name:{wide}s}{row['kind']:11s}{row['meaning']}" for name, row in rows.items()]
+    return rows, "\n".join(line[:_width(500)] for line in lines)
 
 
 def _width(otherwise):

@@ -91,15 +91,16 @@ def test_numbers_are_read_exactly(text, value):
     assert parsed(text)[1] == Fraction(value)
 
 
-@pytest.mark.parametrize("text", ["x=", "x", "=1", "x=1/0", "x=nan", "x=inf", "x=1_0", "x= 1", "x=1 ", "x=2**3", "x=0x10",
-                                  "x=1e9999", "x=1/2/3", "x=1.5/2", "x=__import__('os')", "x=" + "9" * 99, "x-y=1", "x=½",
-                                  "x=٣"])
+@pytest.mark.parametrize("text", ["x=", "x", "=1", "x=1/0", "x=nan", "x=inf", "x=1_0", "x= 1", "x=1 ", "x=2**3",
+                                  "x=0x10", "x=1e9999", "x=1/2/3", "x=1.5/2", "x=__import__('os')", "x=" + "9" * 99, "x-y=1",
+                                  "x=½", "x=٣"])
 def test_anything_else_is_refused(text):
     with pytest.raises(InvalidInput):
         parsed(text)
 
 
-WITHOUT = {name: [text for text in SETTING if not text.startswith(name + "=")] for name in ("eta_l", "L", "gamma", "K_0")}
+WITHOUT = {name: [text for text in SETTING if not text.startswith(name + "=")]
+           for name in ("eta_l", "L", "gamma", "K_0")}
 
 
 @pytest.mark.parametrize("arguments, message", [
@@ -129,9 +130,10 @@ def test_loose_evaluates_outside_and_says_so(capsys):
 
 
 def test_a_lower_bound_is_rounded_down(capsys):
-    status, out, _ = run(capsys, "bound", "fsl.h_lower", "gamma=1/10", "eta_g=1", "eta_0=1/1000", "K_0=1", "L=1", "--json")
+    setting = ["gamma=1/10", "eta_g=1", "eta_0=1/1000", "K_0=1", "L=1"]
+    status, out, _ = run(capsys, "bound", "fsl.h_lower", *setting, "--json")
     assert status == 0 and Fraction(json.loads(out)["value"]) <= Fraction(13, 40)
-    assert "rounded down" in run(capsys, "bound", "fsl.h_lower", "gamma=1/10", "eta_g=1", "eta_0=1/1000", "K_0=1", "L=1")[1]
+    assert "rounded down" in run(capsys, "bound", "fsl.h_lower", *setting)[1]
 
 
 # list
@@ -150,11 +152,14 @@ def test_claims_are_listed_by_prefix(capsys):
 
 COMMAND = re.compile(r"\\(?:[A-Za-z]+|.)")
 KNOWN = set(r"""
-    \frac \tfrac \sqrt \left \right \cdot \max \min \text \begin \end \mathcal \mathbb \bar \tilde \hat \widehat \overline
+    \frac \tfrac \sqrt \left \right \cdot \max \min \text \begin \end \mathcal \mathbb \bar \tilde \hat \widehat
+    \overline
     \widetilde \lVert \rVert \| \sum \prod \nabla \langle \rangle \infty \le \ge \leq \geq \neq \ne \log \ln \exp \Theta
     \mathbf \mathrm \star \in \notin \dots \ldots \cdots \partial \operatorname \substack \subset \times \quad \qquad
-    \, \; \: \! \{ \} \\ \_ \% \& \lfloor \rfloor \lceil \rceil \mid \Vert \vert \prime \circ \top \ell \setminus \underline
-    \phi \varphi \kappa \rho \sigma \tau \theta \vartheta \eta \gamma \Gamma \delta \Delta \xi \Xi \Psi \psi \Phi \mu \nu
+    \, \; \: \! \{ \} \\ \_ \% \& \lfloor \rfloor \lceil \rceil \mid \Vert \vert \prime \circ \top \ell \setminus
+    \underline
+    \phi \varphi \kappa \rho \sigma \tau \theta \vartheta \eta \gamma \Gamma \delta \Delta \xi \Xi \Psi \psi \Phi \mu
+    \nu
     \alpha \beta \lambda \Lambda \omega \Omega \epsilon \varepsilon \zeta \chi \pi \Sigma \iota \upsilon \wedge \vee
     \displaystyle \sim \approx \to \limsup \lim \big \Big \mathsf \perp \odot \forall \sup \inf \limits \dot
     """.split())
@@ -162,7 +167,7 @@ KNOWN = set(r"""
 
 def faults(latex):
     """What a reader of LaTeX would stumble over: braces, \\left and \\right, environments, unknown commands."""
-    found, depth, previous = [], 0, ""
+    found, depth = [], 0
     bare = re.sub(r"\\\\|\\[{}]", "", latex)
     for letter in bare:
         depth += (letter == "{") - (letter == "}")
@@ -179,7 +184,8 @@ def faults(latex):
     return found + sorted(set(COMMAND.findall(latex)) - KNOWN)
 
 
-@pytest.mark.parametrize("latex", [r"\frac{1}{2", r"\left(x", r"\unknowncommand x", r"x_", r"\begin{cases} 1", r"}{", r"x__2"])
+@pytest.mark.parametrize("latex", [r"\frac{1}{2", r"\left(x", r"\unknowncommand x", r"x_", r"\begin{cases} 1",
+                                   r"}{", r"x__2"])
 def test_bad_latex_is_seen(latex):
     assert faults(latex)
 

@@ -84,7 +84,7 @@ class Statement:
         if e in self.definitions:
             fresh = self.definitions[e] not in self._known
             value = self.tree(self.definitions[e])
-            if fresh and isinstance(value, str) and value in self.nodes and "_of_" in value:    # the node takes its name
+            if fresh and isinstance(value, str) and value in self.nodes and "_of_" in value:    # it takes the name
                 self.nodes[e.name] = self.nodes.pop(value)
                 if value in self.extremes:
                     self.extremes[e.name] = self.extremes.pop(value)
@@ -94,8 +94,9 @@ class Statement:
             return e.name
         if not e.is_real and not e.is_extended_real:
             raise Outside(f"{e.name} is not real")
-        self.domains[e.name] = "vector" if e.name in VECTORS else ("count" if e.is_integer and e.is_positive else "positive" if e.is_positive else
-                                "nonnegative" if e.is_nonnegative else "real")
+        self.domains[e.name] = (
+            "vector" if e.name in VECTORS else "count" if e.is_integer and e.is_positive else
+            "positive" if e.is_positive else "nonnegative" if e.is_nonnegative else "real")
         return e.name
 
     def _node(self, kind, value, extreme=None):

@@ -50,8 +50,8 @@ class Room:
 
 def tree(poly):
     """The expression of a polynomial."""
-    terms = [_product(([] if value == 1 and m else [str(value)]) + [name if k == 1 else ["^", name, k] for name, k in m])
-             for m, value in sorted(poly.items())]
+    powers = lambda m: [name if k == 1 else ["^", name, k] for name, k in m]
+    terms = [_product(([] if value == 1 and m else [str(value)]) + powers(m)) for m, value in sorted(poly.items())]
     return "0" if not terms else terms[0] if len(terms) == 1 else ["+", *terms]
 
 

@@ -74,7 +74,8 @@ class Hunt:
 
     def evaluate(self, expr, values):
         with np.errstate(all="ignore"):
-            value, _ = enclosure.execute(enclosure.program(expr), arrays.Arrays(), {k: (v, 0.0) for k, v in values.items()})
+            pairs = {name: (value, 0.0) for name, value in values.items()}
+            value, _ = enclosure.execute(enclosure.program(expr), arrays.Arrays(), pairs)
         return value
 
     def merit(self, points):

@@ -28,7 +28,8 @@ A11, A13, MEANT = (EQ11_STEP.relation,), (EQ13.relation,), (f.S <= f.N,)
 # (assumptions, a relation that follows, the same with a constant nudged: false)
 NUDGED = {
     "(13) gives h >= (3 gamma + 1)/4": (A13, Ge(f.h, (3 * f.gamma + 1) / 4), Ge(f.h, MORE * (3 * f.gamma + 1) / 4)),
-    "(11) gives 1 + 4.5 u L <= 2": (A11, Le(1 + Rational(9, 2) * u * f.L, 2), Le(1 + Rational(9, 2) * u * f.L * MORE, 2)),
+    "(11) gives 1 + 4.5 u L <= 2": (A11, Le(1 + Rational(9, 2) * u * f.L, 2),
+                                    Le(1 + Rational(9, 2) * u * f.L * MORE, 2)),
     "(11) gives 16 (u gamma L)^2 <= 1": (A11, Le(16 * (u * f.gamma * f.L) ** 2, 1),
                                          Le(16 * (u * f.gamma * f.L) ** 2 * MORE, 1)),
     "G_3 <= 2/9 G_2": (MEANT, Le(f.G_3, Rational(2, 9) * f.G_2), Le(f.G_3 * MORE, Rational(2, 9) * f.G_2)),
@@ -90,8 +91,10 @@ def test_lines_of_claims_are_proved_from_the_record_alone(name, at):
 
 
 CHAINS = [("fsl.step25", 0, ["fsl.step24", "fsl.step25"]), ("fsl.step28", 0, ["fsl.step25", "fsl.step_T6"]),
-          ("fsl.theorem1", 0, ["fsl.step28", "fsl.step_28_to_12"]), ("fsl.step24", 0, ["fsl.step16", "fsl.step19", "fsl.step23"]),
-          ("fsl.step23", 0, ["fsl.step20", "fsl.step21", "fsl.step22"]), ("fsl.lemma5", 0, ["fsl.step31_at_x", "fsl.step_move"]),
+          ("fsl.theorem1", 0, ["fsl.step28", "fsl.step_28_to_12"]),
+          ("fsl.step24", 0, ["fsl.step16", "fsl.step19", "fsl.step23"]),
+          ("fsl.step23", 0, ["fsl.step20", "fsl.step21", "fsl.step22"]),
+          ("fsl.lemma5", 0, ["fsl.step31_at_x", "fsl.step_move"]),
           ("fsl.corollary2a_explicit", 0, ["fsl.theorem2", "fsl.h_lower"])]
 
 
@@ -106,6 +109,14 @@ def test_teeth_are_not_proved():
     for name in ("fsl.h_lower", "fsl.phi_kappa_decrease", "fsl.step_G3_G4", "fsl.gradient_identity", "fsl.lemma2"):
         claim = discover.claim(name)
         assert not algebra.line(claim.replace(bound=claim.teeth), 0, budget=1)
+
+
+def test_what_is_measured_is_no_free_number():
+    """Theorem 1 is no implication between numbers: numbers that break it need not come from any run."""
+    assert algebra.line(discover.claim("fsl.theorem1"), budget=1) is None
+    assert algebra.line(discover.claim("mixed.eq7"), budget=1) is None
+    h_lower_ = discover.claim("fsl.h_lower")
+    assert isinstance(algebra.line(h_lower_.replace(bound=h_lower_.teeth)), Counterexample)
 
 
 def test_what_it_cannot_decide_it_does_not_prove():
@@ -150,8 +161,7 @@ def test_no_number_of_a_document_can_be_changed_to_a_false_one():
     document, refused, kept = h_lower(), 0, 0
     points = [point for point in _points(document) if _holds(document, point)]
     assert len(points) > 20
-    for path in [("shows", *p) for p in numbers(document["shows"])] + [("assumes", *p) for p in numbers(document["assumes"])] \
-            + [("nodes", *p) for p in numbers(document["nodes"])] + [("proof", *p) for p in numbers(document["proof"])]:
+    for path in [(part, *p) for part in ("shows", "assumes", "nodes", "proof") for p in numbers(document[part])]:
         for change in (1, -1):
             nudged = copy.deepcopy(document)
             place = nudged
@@ -175,7 +185,8 @@ def _points(document):
     draw = random.Random(0)
     for _ in range(4000):
         yield {name: Fraction(draw.randint(1, 5)) if domain == "count" else
-               Fraction(draw.randint(1, 40), draw.choice([1, 2, 5, 20, 60])) for name, domain in document["variables"].items()}
+               Fraction(draw.randint(1, 40), draw.choice([1, 2, 5, 20, 60]))
+               for name, domain in document["variables"].items()}
 
 
 def _holds(document, point):
@@ -289,7 +300,8 @@ def test_what_metrics_mean_agrees_with_a_computed_round():
                     xi_w0=(F - g).dot(F - g), inner_move=F.dot(-eta_0 * g), sq_move=eta_0**2 * g.dot(g), sq_i=F.dot(F),
                     sq_j=g.dot(g), sq_pair=(F + g).dot(F + g))
     assert set(measured) == set(meaning.INNER)
-    pairs = {meaning.F: F, meaning.SERVER: g, meaning.OTHER_F: F, meaning.OTHER_SERVER: g, meaning.FIRST: F, meaning.SECOND: g}
+    pairs = {meaning.F: F, meaning.SERVER: g, meaning.OTHER_F: F, meaning.OTHER_SERVER: g, meaning.FIRST: F,
+             meaning.SECOND: g}
     for metric, expr in meaning.INNER.items():
         expanded = sympy.expand(expr.subs({meaning.gamma: gamma, meaning.eta_0: eta_0}))
         value = sum(c * sympy.prod([1]) * pairs[vectors[0]].dot(pairs[vectors[1]])
