@@ -110,7 +110,8 @@ def write(folder):
     pages = {f"{claim.id}.md": page(claim) for claims in papers.values() for claim in claims}
     pages.update({f"of_{paper}.md": index(paper, claims) for paper, claims in papers.items()})
     pages["index.md"] = "\n".join([
-        "# Claims", "", "Every numbered statement, proof line and finding of five papers: one record each, from "
+        "# Claims", "",
+        "Every numbered statement, proof line and finding of five papers: one record each, from "
         "which its page was made.", "", "```{toctree}", ":maxdepth: 1", "", *(f"of_{paper}" for paper in papers), "```", ""])
     for path in folder.glob("*.md"):
         if path.name not in pages:
