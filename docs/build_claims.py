@@ -112,7 +112,8 @@ def write(folder):
     pages["index.md"] = "\n".join([
         "# Claims", "",
         "Every numbered statement, proof line and finding of five papers: one record each, from "
-        "which its page was made.", "", "```{toctree}", ":maxdepth: 1", "", *(f"of_{paper}" for paper in papers), "```", ""])
+        "which its page was made.", "",
+        "```{toctree}", ":maxdepth: 1", "", *(f"of_{paper}" for paper in papers), "```", ""])
     for path in folder.glob("*.md"):
         if path.name not in pages:
             path.unlink()
