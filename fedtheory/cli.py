@@ -51,7 +51,7 @@ def list_(arguments):
                            hyper={field: describe(spec) for field, spec in a.hyper.items()})
                 for name, a in sorted(discover.algorithms().items())}
         text = "\n".join(f"{name:20s}{row['cites']}: {row['meaning']}\n"
-                         + "\n".join(f"    {field:14s}{spec}" for field, spec in row["hyper"].items())
+                         + "\n".join(f"    {field:17s}{spec}" for field, spec in row["hyper"].items())
                          for name, row in rows.items())
     elif arguments.what == "problems":
         rows = {name: " ".join((maker.__doc__ or "").split()) for name, maker in discover.problem_makers().items()}
@@ -92,7 +92,9 @@ def bound(arguments):
 
 
 def run(arguments):
-    from fedtheory import spec
+    from fedtheory import jit, spec
+    jit.announce.append(lambda: print("compiling kernels; the next process finds them in its cache", file=sys.stderr,
+                                      flush=True))
     return spec.run_file(Path(arguments.spec), Path(arguments.out) if arguments.out else None, _progress())
 
 
@@ -149,8 +151,8 @@ def main(argv=None):
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     try:
         data, text = arguments.function(arguments)
-    except Interrupted as stopped:
-        print(f"fedtheory: {stopped}", file=sys.stderr)
+    except KeyboardInterrupt as stopped:
+        print(f"fedtheory: {stopped if isinstance(stopped, Interrupted) else 'interrupted'}", file=sys.stderr)
         return 130
     except (InvalidInput, FedtheoryError) as error:
         print(f"fedtheory: {error}", file=sys.stderr)

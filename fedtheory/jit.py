@@ -161,6 +161,7 @@ def _replace(path, content):
         raise
 
 
+announce = []    # functions to call, once, before something has to be compiled: a user then knows what takes so long
 _store = None
 
 
@@ -193,6 +194,9 @@ class _KernelCache(_Cache):
     def load_overload(self, signature, target_context):
         payload = store().read(self._name(signature, target_context.codegen()))
         if payload is None:
+            for waiting in [*announce]:
+                announce.remove(waiting)
+                waiting()
             return None
         target_context.refresh()
         return compiler.CompileResult._rebuild(target_context, *pickle.loads(payload))

@@ -85,6 +85,13 @@ def test_a_second_process_reads_and_a_tampered_file_is_compiled_anew(tmp_path):
 
 
 @needs_compiler
+def test_a_wait_for_the_compiler_is_announced_once(tmp_path):
+    code = "from fedtheory import jit; jit.announce.append(lambda: print('compiling'))\n" + textwrap.dedent(LOUD)
+    assert python(code, tmp_path)[0].split().count("compiling") == 1
+    assert "compiling" not in python(code, tmp_path)[0]
+
+
+@needs_compiler
 def test_a_planted_pickle_is_never_run(tmp_path):
     """A crafted cache file with a valid pickle but no seal of this folder's key."""
     python(LOUD, tmp_path)
