@@ -175,12 +175,14 @@ def test_every_record_is_whole(claim):
         assert claim.teeth is not None, "a false variant that a checker must refute"
         assert claim.teeth != claim.bound
         assert set(claim.needs(claim.teeth)) <= set(claim.symbols)
-    if claim.kind == "order":
+    if claim.kind == "order" and not claim.explicit:
+        assert "there is no explicit companion" in claim.note    # and why
+    elif claim.kind == "order":
         assert ft.claim(claim.explicit).kind == "exact"
     if claim.kind == "finding":
         assert claim.says and claim.compares and claim.figure
     if claim.kind == "structure":
-        assert claim.says and (claim.same or claim.printed and claim.compute)
+        assert claim.says and (claim.same or claim.lines or claim.printed and claim.compute)
     for name in (claim.algorithm,) if isinstance(claim.algorithm, str) else claim.algorithm or ():
         assert name in ft.algorithms()
     for entry in claim.symbols.values():

@@ -35,6 +35,7 @@ CLAIMS = (
         relation="==",
         bound=0,
         also=((sq_gap_printed, "==", sq_extra),),
+        teeth=2 * sq_extra,
         meaning="The same with one gradient more, which (1) never applies.",
     ),
     Claim(
