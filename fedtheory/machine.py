@@ -191,7 +191,7 @@ class Machine:
             size = trials if workers == 1 else max(1, -(-trials // (4 * workers)))
             run_blocks(pool, workers, trials, size, lambda worker, low, high: self.advance(worker, low, high, chunk))
             return
-        size = max(1, -(-chunk.cohort.shape[2] // (4 * workers)))
+        size = max(1, -(-chunk.cohort.shape[2] // (2 * workers)))
         for r in range(len(chunk.hyper)):
             for trial in range(trials):
                 self.advance_together(trial, r, chunk, pool, size)

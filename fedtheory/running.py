@@ -255,11 +255,11 @@ class _Job:
 def _carry_out(job, progress=None, chunk=None):
     plan, machine = job.plan, job.machine
     workers = len(machine.slabs.workers)
-    R, pace = chunk or 1, 0.0
+    R, pace, together = chunk or 1, 0.0, False
     with _blas_alone(plan.problem), ThreadPoolExecutor(workers) as pool, ThreadPoolExecutor(1) as conductor:
         while job.done < plan.rounds:
             # Few trials of long rounds share their clients between workers; it needs other loops compiled.
-            together = plan.trials < workers and pace > 2e-3 and pace * (plan.rounds - job.done) > 1.0
+            together = together or plan.trials < workers and pace > 2e-3 and pace * (plan.rounds - job.done) > 1.0
             begun, part = time.perf_counter(), job.chunk(R)
             saved = machine.slabs.copy() if len(part.hyper) == 1 else None
             under_way = conductor.submit(machine.carry, part, pool, together)

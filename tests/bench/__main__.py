@@ -12,7 +12,7 @@ import numpy as np
 
 import fedtheory as ft
 from fedtheory import running
-from tests.bench.cases import STEP, cases
+from tests.bench.cases import STEP, cases, softmax_data
 
 
 def clock(program, repeats, seconds=60.0):
@@ -80,11 +80,19 @@ def exponents(out):
 
 
 def scaling(out):
-    problem = ft.problems.quadratic(100, 50, L=1.0, mu=0.1, G=1.0, sigma=1.0, seed=1, hessian="own_dense")
-    program = lambda workers: ft.run(problem, "fsl", rounds=100, trials=32, S=10, K=10, K_0=10, metrics=(),
-                                     workers=workers, **STEP)
-    one, two = (clock(lambda: program(w), 5)[0] for w in (1, 2))
-    print(f"\ntwo workers against one: {one / two:.2f}x   ({one:.3f} s, {two:.3f} s)", file=out)
+    """Two workers against one: blocks of many trials, and the clients of a single trial."""
+    dense = ft.problems.quadratic(100, 50, L=1.0, mu=0.1, G=1.0, sigma=1.0, seed=1, hessian="own_dense")
+    X, y = softmax_data()
+    softmax = ft.problems.softmax(X, y, ridge=1e-3, noise="minibatch", batch=20)
+    jobs = {
+        "FSL, 64 trials": lambda w: ft.run(dense, "fsl", rounds=200, trials=64, S=10, K=10, K_0=10, metrics=(),
+                                           workers=w, **STEP),
+        "softmax, 1 trial": lambda w: ft.run(softmax, "fedavg", rounds=200, K=20, eta_l=0.05, metrics=(), workers=w),
+    }
+    print("\ntwo workers against one:", file=out)
+    for name, job in jobs.items():
+        one, two = (clock(lambda: job(w), 5)[0] for w in (1, 2))
+        print(f"  {name:18s}{one / two:5.2f}x   ({one:.3f} s, {two:.3f} s)", file=out, flush=True)
 
 
 def expectations(out):

@@ -109,7 +109,7 @@ def _fsl(name, dense, d, trials, numpy_trials, T=200, S=10, K=10):
 
 # ---------------------------------------------------------------- softmax regression
 
-def _softmax_data():
+def softmax_data():
     generator = np.random.default_rng(5)
     X = [generator.standard_normal((100, 60)) for _ in range(101)]
     W = generator.standard_normal((60, 10))
@@ -118,7 +118,7 @@ def _softmax_data():
 
 
 def _ours_softmax(T, K, B, trials):
-    X, y = _softmax_data()
+    X, y = softmax_data()
     problem = ft.problems.softmax(X, y, ridge=1e-3, noise="minibatch", batch=B)
     return lambda: ft.run(problem, "fedavg", rounds=T, trials=trials, seed=3, K=K, eta_l=0.05, metrics=("loss",))
 
@@ -127,7 +127,7 @@ def _jax_softmax(T, K, B, trials, generator=None):
     import jax
     import jax.numpy as jnp
     jax.config.update("jax_enable_x64", True)
-    X, y = _softmax_data()
+    X, y = softmax_data()
     X, y = jnp.asarray(np.stack(X[1:])), jnp.asarray(np.stack(y[1:]))
     N, n = y.shape
 
@@ -158,7 +158,7 @@ def _jax_softmax(T, K, B, trials, generator=None):
 
 
 def _numpy_softmax(T, K, B, trials):
-    X, y = _softmax_data()
+    X, y = softmax_data()
 
     def program():
         for trial in range(trials):
