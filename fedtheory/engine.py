@@ -13,7 +13,7 @@ import numpy as np
 from numba.core.errors import NumbaExperimentalFeatureWarning
 
 from fedtheory import jit, metrics, rng
-from fedtheory.problem import GAUSSIAN, IMPULSE, MINIBATCH, RADEMACHER, ROWS, SPHERE, TABLE
+from fedtheory.problem import IMPULSE, MINIBATCH, RADEMACHER, ROWS, SPHERE, TABLE
 
 SERVER_GRAD, CLIENT_GRAD = 1, 2    # the gradients an algorithm asks for when a round begins
 OBJECTIVE, SERVER, DISTANCE = metrics.OBJECTIVE, metrics.SERVER, metrics.DISTANCE

@@ -3,7 +3,7 @@
 Index 0 is the server (f_0 in FSL, f_c in mixed FL), 1 to N the clients. F = sum_i p_i f_i.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Callable, NamedTuple
 

@@ -14,13 +14,14 @@ those of parallel_training.py:
   ones stay.
 """
 
+from collections import namedtuple
 from typing import NamedTuple
 
 import numpy as np
 
-from fedtheory.algorithm import Algorithm, choice, count, fraction, nonnegative, positive
+from fedtheory.algorithm import Algorithm, choice
 from fedtheory.algorithms import parallel_training as pt
-from fedtheory.algorithms._optimizers import copy, fill, forget, optimizer, shares, step
+from fedtheory.algorithms._optimizers import copy, fill, forget, shares, step
 from fedtheory.algorithms.parallel_training import weigh
 from fedtheory.jit import jit
 
@@ -29,23 +30,10 @@ CENTRAL = pt.CENTRAL
 pt_aggregate, pt_end = pt.aggregate, pt.end
 
 
-class Hyper(NamedTuple):
-    eta: float = nonnegative("step size of a client")
-    eta_s: float = nonnegative("step size of the server", 1.0)
-    eta_c: float = nonnegative("step size of the central steps; eta eta_s puts both losses on one scale")
-    eta_m: float = nonnegative("step size of the merge", 1.0)
-    K: int = count("local steps of a client, and central steps", 1)
-    client_opt: int = optimizer("CLIENTOPT")
-    server_opt: int = optimizer("SERVEROPT")
-    central_opt: int = optimizer("CENTRALOPT")
-    merge_opt: int = optimizer("MERGEOPT")
-    beta_1: float = fraction("decay of momentum, and of Adam's first moment", 0.9)
-    beta_2: float = fraction("decay of Adam's second moment", 0.999)
-    epsilon: float = positive("what Adam adds to the root", 1e-8)
-    bias_correction: int = choice("whether Adam divides out the bias of its start at zero", "yes", "no")
-    central_memory: int = choice("CENTRALOPT's memory when a round ends", "reset", "kept")
-    weighting: int = choice("what a client counts, by its steps or its samples", "steps", "samples")
-    transfer: int = choice("where the transferred gradients come from", "gradients", "deltas", "listing")
+# Parallel training's, and one more.
+Hyper = namedtuple("Hyper", [*pt.Hyper._fields, "transfer"], defaults=[
+    *pt.Hyper._field_defaults.values(),
+    choice("where the transferred gradients come from", "gradients", "deltas", "listing")])
 
 
 class State(NamedTuple):

@@ -4,8 +4,6 @@ Separable (see _separable.py): clients share the non-convex h and differ by tilt
 its own curvature in [L / 5, L]; rotations add nothing, since the methods of norms here do not see axes.
 """
 
-import numpy as np
-
 from fedtheory import rng
 from fedtheory.errors import Impossible, refuse
 from fedtheory.problem import weights_from
