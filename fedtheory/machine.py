@@ -60,7 +60,6 @@ class Slabs:
                 for slab, a in zip(self.arrays, algorithm.init(x_0[trial], problem.N, layers, h)):
                     slab[trial] = a
         self.type = type(first)
-        self.states = [self.type(*(slab[t] for slab in self.arrays)) for t in range(trials)]
         named = dict(zip(self.type._fields, self.arrays))
         self.x, self.w = named["x"], named.get("w", named["x"])
         local = NoLocal(np.zeros(1)) if algorithm.local is None else algorithm.local(problem.d, layers, h)
@@ -138,7 +137,8 @@ class Machine:
         self.loops = Loops(engine.kernel if self.packed else engine.interpreted)
         if self.packed:
             slot = type(stacked)(*(a[0] for a in stacked))
-            self.kernels = algorithm.kernels(self.slabs.states[0], slot, stacked, h)
+            state = self.slabs.type(*(slab[0] for slab in self.slabs.arrays))
+            self.kernels = algorithm.kernels(state, slot, stacked, h)
         else:
             self.kernels = [jit.python(getattr(algorithm, role)) for role in ROLES]
         self.objective_is(problem, h)

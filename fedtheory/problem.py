@@ -184,6 +184,13 @@ class Problem:
         return x
 
 
+def vanishing(grad, d):
+    """The point of least norm at which an affine gradient vanishes."""
+    level = grad(np.zeros(d))
+    H = np.stack([grad(e) - level for e in np.eye(d)], axis=1)
+    return np.linalg.lstsq(H, -level, rcond=None)[0]
+
+
 def weights_from(weights, N):
     """p with p_0 = 0: equal by default, else N nonnegative numbers, normalised when they are sample counts."""
     p = np.zeros(N + 1)

@@ -16,8 +16,9 @@ from pathlib import Path
 import numpy as np
 
 import fedtheory as ft
-from fedtheory import discover, metrics
+from fedtheory import discover, jit, metrics
 from fedtheory.errors import InvalidInput, NotExact, refuse
+from fedtheory.problem import vanishing
 
 RUN_KEYS = ("algorithm", "rounds", "trials", "seed", "x_0", "S", "metrics", "pretrained", "out")
 SECTIONS = ("problem", "run", "hyper", "bound")
@@ -74,9 +75,7 @@ def infimum(problem, gamma):
     if not problem.affine:
         raise InvalidInput(f"the infimum of the modified loss is known for quadratics only; {problem.name} is none")
     grad = lambda x: (problem.grad(x) + gamma * problem.client_grad(0, x)) / (1 + gamma)
-    at_0 = grad(np.zeros(problem.d))
-    H = np.column_stack([grad(e) - at_0 for e in np.eye(problem.d)])
-    x = np.linalg.lstsq(H, -at_0, rcond=None)[0]
+    x = vanishing(grad, problem.d)
     return (problem.loss(x) + gamma * problem.client_loss(0, x)) / (1 + gamma)
 
 
@@ -137,10 +136,15 @@ def run_file(path, out=None, progress=None):
         wanted = tuple(dict.fromkeys([*wanted, *(e.measure.metric for e in claim.quantities.values())]))
     result = ft.run(problem, name, rounds=rounds, metrics=wanted, progress=progress, **settings, **hyper)
     means = {metric: curve.mean(axis=0) for metric, curve in result.metrics.items()}
-    try:
-        exact = ft.expected(problem, name, rounds=rounds, S=settings.get("S"), x_0=settings.get("x_0"), **hyper).metrics
-    except NotExact:
-        exact = None
+    if claim is not None and not result.hyper.constant:
+        refuse("[hyper]", f"must be constant over rounds where {claim.title} is set against the run", hyper)
+    exact = None
+    if "pretrained" not in settings:    # whose own draws make the start random
+        try:
+            exact = ft.expected(problem, name, rounds=rounds, S=settings.get("S"), x_0=settings.get("x_0"),
+                                **hyper).metrics
+        except NotExact:
+            pass
     data = dict(rounds=np.arange(rounds + 1), **means)
     lines = [f"{name} on {problem.name} (N={problem.N}, d={problem.d}): {rounds} rounds, {result.trials} trials, "
              f"{result.seconds:.2f} s"]
@@ -162,10 +166,14 @@ def run_file(path, out=None, progress=None):
         lines.append(f"on this run the bound is exceeded first at T = {above[0] + 1}" if len(above) else
                      f"on this run the left side stays below the bound at every T; at T = {rounds} it is "
                      f"{judged[-1] / right[-1]:.2g} of it")
+        lines += [f"{constant} holds within {problem.constants[constant].radius:g} of the minimiser, and "
+                  f"{(~inside).sum()} of {result.trials} trials left that ball"
+                  for constant, inside in result.inside.items() if constant in claim.parameters]
     out.mkdir(parents=True, exist_ok=True)
     np.savez(out / "run.npz", **data)
     _plot(out, data, claim, wanted, name)
-    (out / "run.json").write_text(json.dumps(dict(spec=spec, seconds=result.seconds), indent=2, default=str))
+    (out / "run.json").write_text(json.dumps(dict(spec=spec, seconds=result.seconds, machine=jit.manifest()),
+                                                indent=2, default=str))
     lines.append(f"wrote {', '.join(str(out / f) for f in ('run.pdf', 'run.png', 'run.npz', 'run.json'))}")
     return {key: np.asarray(value).tolist() for key, value in data.items()}, "\n".join(lines)
 

@@ -16,7 +16,7 @@ from fedtheory.errors import InvalidInput
 from fedtheory.explain import described, listed, parsed
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "docs"))
-import build_claims  # noqa: E402
+import build_claims  # noqa: E402  (it lies in docs/, which is no package)
 
 CLAIMS = discover.claims()
 SETTING = ("eta_l=0.004 eta_g=3 eta_0=0.012 gamma=1 K=5 K_0=5 S=10 N=50 L=1 G=1 xi_bar=0.3 sigma=1 sigma_0=3/10 T=300 "

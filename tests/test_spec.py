@@ -81,6 +81,16 @@ def test_the_first_run_sets_theorem_2_against_fsl(tmp_path, capsys):
     np.testing.assert_allclose(data["left"], data["left_exact"], rtol=0.25)
 
 
+def test_a_random_start_has_no_exact_side_and_a_ball_is_reported(write, tmp_path, capsys):
+    bound = '[bound]\nclaim = "fsl.theorem2"'
+    own = GOOD.replace("G = 0.5", 'G = 0.5\nhessian = "own"\nradius = 0.01')
+    for text, exact, said in ((own + bound, True, "G holds within 0.01 of the minimiser, and 3 of 3 trials left"),
+                              (GOOD.replace("S = 2", "S = 2\npretrained = {steps = 3, eta = 0.1}") + bound, False, "")):
+        assert cli.main(["run", str(write(text)), "--out", str(tmp_path / "out")]) == 0
+        printed = capsys.readouterr().out
+        assert ("left side, exact" in printed) is exact and said in printed
+
+
 REFUSED = [
     ("[run]\nalgorithm='fsl'\nrounds=1", "needs a section [problem]"),
     (GOOD + "[extra]\na=1", "takes the sections problem, run, hyper, bound; got 'extra'"),
@@ -96,6 +106,8 @@ REFUSED = [
     (GOOD + "eta_l = 0.1", "is not TOML"),
     (GOOD + '[bound]\nclaim = "fsl.theorem99"', "fsl.theorem99"),
     (GOOD + '[bound]\nlaw = "x"', "[bound] takes claim; got 'law'"),
+    (GOOD.replace("eta_0 = 0.05", "eta_0 = [" + "0.05, " * 8 + "]") + '[bound]\nclaim = "fsl.theorem2"',
+     "[hyper] must be constant over rounds where theorem2"),
     (GOOD.replace("eta_0 = 0.05", "eta_0 = 0.07") + '[bound]\nclaim = "fsl.theorem2"', "assumes"),
 ]
 

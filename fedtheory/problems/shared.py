@@ -17,7 +17,7 @@ import numpy as np
 
 from fedtheory import jit
 from fedtheory.errors import refuse
-from fedtheory.problem import Kernels, no_batch
+from fedtheory.problem import Kernels, no_batch, vanishing
 
 SERVER = np.int64(0)    # typed, so that kernels are compiled for one kind of index
 
@@ -77,13 +77,6 @@ def _kernels(grad, loss, batch):
                    batch=no_batch if batch is no_batch else compiled(shared_batch, batch))
 
 
-def _affine_minimizer(problem):
-    """The point of least norm at which an affine gradient vanishes."""
-    level = problem.grad(np.zeros(problem.d))
-    H = np.stack([problem.grad(e) - level for e in np.eye(problem.d)], axis=1)
-    return np.linalg.lstsq(H, -level, rcond=None)[0]
-
-
 def share(problem, ratio=1.0):
     """The problem that clients train on. `ratio` is N n_0 / n, the weight of f_0 in (4), where the problem
     counts no samples; n_i is then proportional to p_i. Where it counts them, they decide."""
@@ -109,7 +102,11 @@ def share(problem, ratio=1.0):
     kernels = _kernels(problem.kernels.grad, problem.kernels.loss, problem.kernels.batch)
     return replace(problem, name=f"shared {problem.name}", kernels=kernels, weights=p / p.sum(), constants=found,
                    data=Shared(problem.data, own, np.where(holds, 1.0 - own, 0.0), problem.sizes.copy()), sizes=sizes,
-                   minimize=_affine_minimizer if problem.affine else None, reweigh=None)
+                   minimize=_stationary if problem.affine else None, reweigh=None)
+
+
+def _stationary(problem):
+    return vanishing(problem.grad, problem.d)
 
 
 def _of_mixtures(constant):

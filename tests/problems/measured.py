@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from fedtheory import jit
+
 
 def finite_difference(loss, x, h=1e-6):
     return np.array([(loss(x + h * e) - loss(x - h * e)) / (2 * h) for e in np.eye(x.size)])
@@ -9,6 +11,32 @@ def finite_difference(loss, x, h=1e-6):
 
 def clients(problem):
     return range(0 if problem.has_server else 1, problem.N + 1)
+
+
+def batches_agree(problem, x):
+    """A batch of all samples is the gradient to the bit, of some the mean of theirs, repeated ones counted twice."""
+    for i in clients(problem):
+        out, n = np.empty(problem.d), int(problem.sizes[i])
+        problem.kernels.batch(problem.data, i, np.arange(n), x, out)
+        assert np.array_equal(out, problem.client_grad(i, x))
+        single = np.empty((n, problem.d))
+        for row in range(n):
+            problem.kernels.batch(problem.data, i, np.array([row]), x, single[row])
+        rows = np.array([n - 1, 0, n - 1])
+        problem.kernels.batch(problem.data, i, rows, x, out)
+        assert np.allclose(out, single[rows].mean(axis=0), rtol=1e-13, atol=1e-15)
+        assert np.allclose(problem.client_grad(i, x), single.mean(axis=0), rtol=1e-13, atol=1e-15)
+
+
+def twins_agree(problem, x):
+    """Interpreted kernels against compiled ones."""
+    k, out, twin = problem.kernels, np.empty(problem.d), np.empty(problem.d)
+    value = jit.python(k.objective)(problem.data, problem.weights, x, out)
+    assert np.isclose(value, k.objective(problem.data, problem.weights, x, twin), rtol=1e-12, atol=0)
+    assert np.allclose(out, twin, rtol=1e-15)
+    jit.python(k.batch)(problem.data, 1, np.array([0, 1]), x, out)
+    k.batch(problem.data, 1, np.array([0, 1]), x, twin)
+    assert np.allclose(out, twin, rtol=1e-15)
 
 
 def reached(problem, points):

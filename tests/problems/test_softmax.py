@@ -8,11 +8,10 @@ import mpmath
 import numpy as np
 import pytest
 
-from fedtheory import jit
 from fedtheory.errors import InvalidInput
 from fedtheory.problems.logistic import logistic
 from fedtheory.problems.softmax import accuracy, examples, probabilities, softmax
-from tests.problems.measured import clients, contradicted, finite_difference, reached
+from tests.problems.measured import batches_agree, clients, contradicted, finite_difference, reached, twins_agree
 
 PROBLEMS = examples()
 
@@ -109,30 +108,13 @@ def test_gradient_batches_and_objective_agree(name):
     assert np.allclose(problem.grad(x), finite_difference(problem.loss, x), atol=1e-8)
     F = sum(problem.weights[i] * problem.client_loss(i, x) for i in range(1, problem.N + 1))
     assert problem.loss(x) == pytest.approx(F, rel=1e-14)
-    for i in clients(problem):
-        out, n = np.empty(problem.d), int(problem.sizes[i])
-        problem.kernels.batch(problem.data, i, np.arange(n), x, out)
-        assert np.array_equal(out, problem.client_grad(i, x))
-        single = np.empty((n, problem.d))
-        for row in range(n):
-            problem.kernels.batch(problem.data, i, np.array([row]), x, single[row])
-        rows = np.array([n - 1, 0, n - 1])
-        problem.kernels.batch(problem.data, i, rows, x, out)
-        assert np.allclose(out, single[rows].mean(axis=0), rtol=1e-13, atol=1e-15)
-        assert np.allclose(problem.client_grad(i, x), single.mean(axis=0), rtol=1e-13, atol=1e-15)
+    batches_agree(problem, x)
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_interpreted_and_compiled_kernels_agree(name):
-    problem, p = PROBLEMS[name], PROBLEMS[name].weights
-    x = np.random.default_rng(2).standard_normal(problem.d)
-    out, twin = np.empty((2, problem.d))
-    k = problem.kernels
-    assert jit.python(k.objective)(problem.data, p, x, out) == pytest.approx(k.objective(problem.data, p, x, twin))
-    assert np.allclose(out, twin, rtol=1e-15)
-    jit.python(k.batch)(problem.data, 1, np.array([0, 1]), x, out)
-    k.batch(problem.data, 1, np.array([0, 1]), x, twin)
-    assert np.allclose(out, twin, rtol=1e-15)
+    problem = PROBLEMS[name]
+    twins_agree(problem, np.random.default_rng(2).standard_normal(problem.d))
 
 
 def test_a_point_that_left_the_numbers_gives_no_number():
