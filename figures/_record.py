@@ -1,0 +1,31 @@
+"""A figure or table: what computes its arrays, and what draws, tabulates and judges them afterwards."""
+
+from dataclasses import dataclass
+from typing import Callable
+
+from fedtheory.errors import refuse
+
+WIDTHS = dict(column=3.3, page=6.9)    # inches
+
+
+@dataclass(frozen=True)
+class Figure:
+    cites: str                      # "flex, table 5"
+    title: str
+    compute: Callable               # (scale, progress) -> {name: array of float, int, bool or str}
+    draw: Callable                  # (matplotlib Figure, data) -> None, from the saved arrays alone
+    rows: Callable = None           # (data) -> [[cell, ...], ...], header first
+    findings: Callable = None       # (data) -> {claim id: (verdict, sentence)}
+    width: str = "column"           # or "page"
+    height: float = 2.4             # inches
+
+    def __post_init__(self):
+        if self.width not in WIDTHS:
+            refuse("width", f"must be one of {', '.join(WIDTHS)}", self.width)
+        if not 1 <= self.height <= 9:
+            refuse("height", "must be 1 to 9 inches", self.height)
+
+    @property
+    def size(self):
+        """Width and height in inches."""
+        return WIDTHS[self.width], self.height
