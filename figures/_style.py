@@ -1,0 +1,161 @@
+"""The look: one colour, dash and marker per algorithm everywhere, labels at the ends of lines, the papers' symbols.
+
+Colours of algorithms that appear together stay apart for deuteranopes, protanopes and in grey; tests measure it.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+SMALL, NORMAL = 7.5, 8.5    # points; nothing is printed smaller
+INK, PALE, RULE = "#1a1a1a", "#e9e9e9", "#b8b8b8"
+AGREE, DIFFER, OPEN = "#00579c", "#b3261e", "#5f5f5f"    # told apart by their marks as well
+
+RC = {
+    "font.family": "serif", "font.serif": ["STIXGeneral"], "mathtext.fontset": "stix", "font.size": NORMAL,
+    "axes.titlesize": NORMAL, "axes.labelsize": NORMAL, "xtick.labelsize": SMALL, "ytick.labelsize": SMALL,
+    "legend.fontsize": SMALL, "figure.titlesize": NORMAL, "axes.titlelocation": "left", "axes.titlepad": 4,
+    "axes.edgecolor": INK, "axes.labelcolor": INK, "text.color": INK, "xtick.color": INK, "ytick.color": INK,
+    "axes.linewidth": .6, "axes.spines.top": False, "axes.spines.right": False, "axes.labelpad": 2,
+    "xtick.major.width": .6, "ytick.major.width": .6, "xtick.minor.width": .4, "ytick.minor.width": .4,
+    "xtick.major.size": 2.5, "ytick.major.size": 2.5, "xtick.minor.size": 1.5, "ytick.minor.size": 1.5,
+    "xtick.major.pad": 2, "ytick.major.pad": 2, "lines.linewidth": 1.3, "lines.markersize": 3.5,
+    "axes.unicode_minus": True, "legend.frameon": False, "figure.constrained_layout.w_pad": .02,
+    "figure.constrained_layout.h_pad": .02, "savefig.dpi": 300, "figure.dpi": 100, "pdf.fonttype": 42,
+    "svg.fonttype": "path", "svg.hashsalt": "fedtheory", "path.simplify": False,
+}
+
+
+class Look(NamedTuple):
+    label: str        # as the papers call it
+    colour: str
+    dash: object      # a matplotlib line style
+    marker: str
+
+
+LONG, SHORT, MIXED = (0, (6, 2)), (0, (2, 1)), (0, (6, 1.5, 1.5, 1.5))
+ALGORITHMS = {
+    "fedavg": Look("FedAvg", "#18171a", (0, (1, 1.2)), "x"),
+    "fedsgd": Look("Fed-SGD", "#d41042", (0, (1, 1.8)), "+"),
+    "server_sgd": Look("server alone", "#959b94", (0, (4, 1, 1, 1, 1, 1)), "1"),
+    "fsl": Look("FSL", "#006fbe", "-", "o"),
+    "fsl_parallel": Look("FSL-p", "#03c0d9", MIXED, "d"),
+    "data_sharing": Look("DS", "#d36500", LONG, "s"),
+    "dsl": Look("DSL", "#e9af3b", SHORT, "^"),
+    "scaffold": Look("SCAFFOLD", "#aa0024", MIXED, "v"),
+    "feddyn": Look("FedDyn", "#7dca66", SHORT, "D"),
+    "parallel_training": Look("PT", "#c71c13", LONG, "s"),
+    "one_way_gt": Look("1-W GT", "#ffa350", MIXED, "^"),
+    "two_way_gt": Look("2-W GT", "#00319a", "-", "o"),
+    "flex_a": Look("scheme A", "#c4b606", SHORT, "^"),
+    "flex_b": Look("scheme B", "#037372", LONG, "s"),
+    "flex_c": Look("scheme C", "#013883", "-", "o"),
+    "fed_ams": Look("Fed-AMS", "#08c0a3", LONG, "s"),
+    "fed_lamb": Look("Fed-LAMB", "#750077", "-", "o"),
+    "fedadam": Look("FedAdam", "#b28100", MIXED, "d"),
+}
+# Algorithms that one axis of a paper shows together
+TOGETHER = (
+    ("fsl", "fedavg", "data_sharing", "dsl"),
+    ("fsl", "fsl_parallel", "data_sharing", "fedavg"),
+    ("fsl", "scaffold", "feddyn", "data_sharing", "fedavg", "server_sgd"),
+    ("parallel_training", "one_way_gt", "two_way_gt", "fedavg", "server_sgd"),
+    ("flex_a", "flex_b", "flex_c", "fedavg"),
+    ("fed_lamb", "fed_ams", "fedadam", "fedsgd", "fedavg"),
+)
+# What stands beside a measured line: theory and extremes, in every figure alike
+BOUND = dict(color=INK, linestyle="--", linewidth=1.)
+EXACT = dict(color=INK, linestyle="-", linewidth=.8)
+WORST = dict(color=DIFFER, linestyle="", marker="*", markersize=5)
+
+
+def look(name):
+    """How an algorithm is drawn."""
+    return ALGORITHMS[name]
+
+
+def line(ax, x, y, name, label=None, markers=0, **more):
+    """A line in an algorithm's look, with about so many markers."""
+    style = look(name)
+    every = max(1, len(x) // markers) if markers else None
+    drawn, = ax.plot(x, y, **{"color": style.colour, "linestyle": style.dash, "label": label or style.label,
+                              "marker": style.marker if markers else None, "markevery": every, **more})
+    return drawn
+
+
+def band(ax, x, mean, low, high, name, label=None, **more):
+    """A mean in an algorithm's look, over the band from low to high."""
+    ax.fill_between(x, low, high, color=look(name).colour, alpha=.18, linewidth=0)
+    return line(ax, x, mean, name, label, **more)
+
+
+def spread(wanted, gap, low=-np.inf, high=np.inf):
+    """The places nearest to the wanted ones, in squares, that keep their order, a gap, and the limits if they fit."""
+    wanted = np.asarray(wanted, float)
+    order = np.argsort(wanted, kind="stable")
+    blocks = []    # [sum of targets, members]: those that touch move as one
+    for rank, number in enumerate(order):
+        blocks.append([wanted[number] - rank * gap, 1])
+        while len(blocks) > 1 and blocks[-2][0] / blocks[-2][1] >= blocks[-1][0] / blocks[-1][1]:
+            total, members = blocks.pop()
+            blocks[-1][0] += total
+            blocks[-1][1] += members
+    flat = np.concatenate([[total / members] * members for total, members in blocks]) if blocks else np.empty(0)
+    last = high - gap * (len(wanted) - 1)
+    flat = np.clip(flat, low, last) if last >= low else np.clip(flat, low, low)
+    places = np.empty(len(wanted))
+    places[order] = flat + gap * np.arange(len(wanted))
+    return places
+
+
+def direct_labels(ax, lines=None, size=SMALL, room=None):
+    """Each line's label at its right end, moved apart where they would overlap; call it after limits and scales.
+
+    A label that had to move is joined to its line's end by a hair. `room` is the share of the axis's width kept
+    free for labels, by default as much as the longest takes.
+    """
+    chosen = [drawn for drawn in (lines or ax.get_lines()) if not drawn.get_label().startswith("_")]
+    ends = [(drawn, *_last(drawn)) for drawn in chosen]
+    ends = [(drawn, x, y) for drawn, x, y in ends if np.isfinite(y)]
+    if not ends:
+        return []
+    figure = ax.figure
+    figure.draw_without_rendering()
+    box, dots = ax.get_window_extent(), figure.dpi / 72
+    to_axes = lambda x, y: ax.transAxes.inverted().transform(ax.transData.transform((x, y)))
+    wanted = [to_axes(x, y)[1] for _, x, y in ends]
+    places = spread(np.clip(wanted, 0, 1), 1.1 * size * dots / box.height, .4 * size * dots / box.height, 1)
+    texts = []
+    for (drawn, x, y), want, place in zip(ends, wanted, places):
+        across = min(to_axes(x, y)[0], 1.)
+        moved = abs(place - want) * box.height > .35 * size * dots
+        texts.append(ax.annotate(
+            drawn.get_label(), (across, np.clip(want, 0, 1)), xycoords="axes fraction",
+            xytext=(across + (9 if moved else 4) * dots / box.width, place), textcoords="axes fraction",
+            color=readable(drawn.get_color()), fontsize=size, va="center", ha="left", annotation_clip=False,
+            arrowprops=dict(arrowstyle="-", color=drawn.get_color(), lw=.5, shrinkA=0, shrinkB=1,
+                            relpos=(0, .5)) if moved else None))
+    return texts
+
+
+def _last(drawn):
+    """The last finite point of a line."""
+    x, y = (np.asarray(part, float) for part in drawn.get_data())
+    good = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
+    return (x[good[-1]], y[good[-1]]) if len(good) else (np.nan, np.nan)
+
+
+def readable(colour, contrast=3.):
+    """A colour darkened until text in it stands out from white by the given contrast (WCAG 2)."""
+    from matplotlib.colors import to_hex, to_rgb
+    rgb = np.array(to_rgb(colour))
+    while 1.05 / (luminance(rgb) + .05) < contrast:
+        rgb = rgb * .96
+    return to_hex(rgb)
+
+
+def luminance(rgb):
+    """Relative luminance of sRGB colours in [0, 1], shape (..., 3)."""
+    rgb = np.asarray(rgb, float)
+    linear = np.where(rgb <= .04045, rgb / 12.92, ((rgb + .055) / 1.055) ** 2.4)
+    return linear @ np.array([.2126729, .7151522, .0721750])
