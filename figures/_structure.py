@@ -1,0 +1,42 @@
+"""Cells of a structure claim: printed, computed, and whether they agree; as arrays, and as the finding they make."""
+
+import numpy as np
+
+from fedtheory import discover
+from figures import _findings
+
+
+def text(value):
+    """A cell as a table prints it."""
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "–"}[value]
+    if isinstance(value, tuple):
+        return f"{value[0]:,}" if len(value) == 1 else f"({', '.join(map(str, value))})"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def arrays(name):
+    """What `compute` keeps of a claim's cells."""
+    cells = discover.claim(name).cells()
+    return {"cell": np.array([cell for cell, _, _ in cells]),
+            "printed": np.array([text(printed) for _, printed, _ in cells]),
+            "ours": np.array([text(computed) for _, _, computed in cells]),
+            "known": np.array([computed is not None for _, _, computed in cells]),
+            "agree": np.array([printed == computed for _, printed, computed in cells])}
+
+
+def by_cell(data):
+    """cell -> (ours, printed, verdict), from the saved arrays."""
+    return {str(cell): (str(ours), str(printed), verdict(known, agree)) for cell, ours, printed, known, agree
+            in zip(data["cell"], data["ours"], data["printed"], data["known"], data["agree"])}
+
+
+def verdict(known, agree):
+    return (_findings.REPRODUCED if agree else _findings.NOT_REPRODUCED) if known else _findings.INCONCLUSIVE
+
+
+def finding(data):
+    """(verdict, sentence) over all cells."""
+    return _findings.exactly({
+        f"{cell} (paper {printed}, computed {ours})": bool(agree) if known else None for cell, ours, printed, known, agree
+        in zip(data["cell"], data["ours"], data["printed"], data["known"], data["agree"])}, "printed cells")

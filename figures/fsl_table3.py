@@ -1,0 +1,18 @@
+"""FSL, table III: the network for CIFAR-10, its sizes computed from its layers."""
+
+from figures import _network, _structure
+from figures._record import Figure
+
+CLAIM = "fsl.table3"
+
+
+def compute(scale, progress):
+    return _network.compute(CLAIM)
+
+
+def findings(data):
+    return {CLAIM: _structure.finding(data)}
+
+
+FIGURE = Figure(cites="FSL, table III", title="The network for CIFAR-10: every size follows from the layers",
+                compute=compute, draw=_network.draw, rows=_network.rows, findings=findings, width="page", height=2.1)

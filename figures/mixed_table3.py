@@ -1,0 +1,53 @@
+"""Mixed FL, table 3: what a client of the movie recommender computes and sends, from one vocabulary and width."""
+
+import numpy as np
+
+from fedtheory import discover
+from fedtheory.claims.mixed import costs
+from figures import _findings, _structure, _table
+from figures._record import Figure
+
+CLAIM, SAVED = "mixed.table3_numbers", "mixed.fig3_savings"
+METHODS = {"Baseline": ("comp. baseline, MFLOP", "comm. baseline, KB"), "PT": ("comp. mixed, MFLOP", "comm. PT, KB"),
+           "1-W GT": ("comp. mixed, MFLOP", "comm. GT, KB"), "2-W GT": ("comp. mixed, MFLOP", "comm. GT, KB")}
+HEADER = ["", "Computation (MFLOP),", "Communication (KB),"]
+
+
+def compute(scale, progress):
+    (unit, movies, dim, batch), = costs.solutions()
+    work = costs.on_client(batch, dim), costs.with_regulariser(movies, dim, batch)
+    return {**_structure.arrays(CLAIM), "unit": np.array(unit), "movies": np.array(movies), "dim": np.array(dim),
+            "batch": np.array(batch), "local": np.array(costs.local_sizes(unit, dim)),
+            "computation_saved": np.array(float(1 - work[0] / work[1])),
+            "communication_saved": np.array(1 - 3 * costs.CACHE / (2 * movies))}
+
+
+def lines(data):
+    """The table's cells, then what the text says of them."""
+    cells = _structure.by_cell(data)
+    table = [[name, *(cells[cell] for cell in pair)] for name, pair in METHODS.items()]
+    saved = cells["computation saved, %"], cells["communication saved by GT, %"]
+    return table + [["Saved (%)", *saved]]
+
+
+def draw(figure, data):
+    local = data["local"]
+    note = (rf"Only $N={data['movies']}$ movies, $d={data['dim']}$ and $B_i={data['batch']}$ give every cell; "
+            rf"a client then holds $n={local.min()}$ to {local.max()} of them." "\n"
+            "The computation is one step's: by table 12, $K=10$ steps would cost the baseline "
+            f"{_structure.by_cell(data)['baseline of table 12 at K = 10, MFLOP'][0]} MFLOP.")
+    _table.ours_beside_paper(figure, HEADER, lines(data), note=note)
+
+
+def rows(data):
+    return _table.table_rows(HEADER, lines(data))[0]
+
+
+def findings(data):
+    saved = {(quantity, "mixed", ""): float(data[quantity]) for quantity in ("computation_saved",
+                                                                            "communication_saved")}
+    return {CLAIM: _structure.finding(data), SAVED: _findings.judge(discover.claim(SAVED), saved)}
+
+
+FIGURE = Figure(cites="mixed FL, table 3", title="What a client of the movie recommender computes and sends",
+                compute=compute, draw=draw, rows=rows, findings=findings, width="page", height=1.75)
