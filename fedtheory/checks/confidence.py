@@ -1,0 +1,154 @@
+"""What draws say about a mean at every moment at once: e-processes and confidence sequences.
+
+A bettor who may stake a share of the wealth on the next draw cannot get rich if the claim about the mean
+is true: wealth is a nonnegative supermartingale from 1, so the chance that it ever exceeds 1 / alpha is at
+most alpha (Ville 1939), whenever and however often one looks. Betting on means: Waudby-Smith and Ramdas,
+"Estimating means of bounded random variables by betting" (JRSS B 2024). Variance-adaptive boundary in
+closed form: Howard, Ramdas, McAuliffe and Sekhon, "Time-uniform, nonparametric, nonasymptotic confidence
+sequences" (Annals of Statistics 2021). Draws run along the last axis; further axes are separate streams.
+"""
+
+import numpy as np
+from scipy.special import zeta
+
+from fedtheory.errors import refuse
+
+# Shares of the wealth, mixed with equal weight: for excess delta and variance v of X / m, about delta / v is best.
+# Never all of it: a single draw of 0 must not end the game.
+BETS = 0.99 * 0.5 ** np.arange(16)
+EMPTY_HANDED = np.full(BETS.size, -np.log(BETS.size))    # log wealth of each bet before the first draw
+
+
+def between(x, low=-np.inf, high=np.inf):
+    """The draws as an array; refused unless all are finite and in [low, high]."""
+    x = np.asarray(x, dtype=float)
+    if x.ndim == 0 or not x.shape[-1]:
+        refuse("x", "must hold at least one draw along its last axis", x)
+    if not np.all(np.isfinite(x) & (low <= x) & (x <= high)):
+        refuse("x", f"must be finite and in [{low}, {high}]", x)
+    return x
+
+
+def _open_unit(alpha):
+    if not 0 < alpha < 1:
+        refuse("alpha", "must lie in (0, 1)", alpha)
+
+
+def bet(x, m, least, wealth=EMPTY_HANDED):
+    """Log wealth (bets, ..., n) of each bet on E X > m after each draw of X >= least; goes on from `wealth`."""
+    with np.errstate(over="ignore"):    # capping a gain only loses wealth
+        gain = np.minimum((x - m) / (m - least), 1e300)    # at least -1, and of mean at most 0 if E X <= m
+    steps = np.log1p(np.multiply.outer(BETS, gain))
+    steps[..., 0] += wealth.reshape((-1,) + (1,) * (gain.ndim - 1))
+    return np.cumsum(steps, axis=-1)    # in order, so that a stream may arrive in pieces of any size
+
+
+def against_at_most(x, m, least=0.0):
+    """Log of an e-process against E X <= m, after each draw, for X >= least, however heavy its upper tail."""
+    x = between(x, low=least)
+    if not least < m < np.inf:
+        refuse("m", f"must be finite and above the least value {least}", m)
+    return np.logaddexp.reduce(bet(x, m, least), axis=0)
+
+
+def against_at_least(x, m, most):
+    """Log of an e-process against E X >= m, after each draw, for X <= most."""
+    if not -np.inf < m < most:
+        refuse("m", f"must be finite and below the largest value {most}", m)
+    return against_at_most(most - between(x, high=most), most - m)
+
+
+# ---------------------------------------------------------------- by betting
+
+
+def checkpoints(n):
+    """1, 2, ... in steps of a tenth of what was seen, then n: where a sequence of bounds is worth renewing."""
+    times = [1]
+    while times[-1] < n:
+        times.append(times[-1] + max(1, times[-1] // 10))
+    return np.array(times[:-1] + [n])
+
+
+def _wealth(x, m):
+    """log W and d log W / d log m of the mixture of bets against E X <= m, X >= 0."""
+    y = x / m[..., None]
+    log_W, slope = [], []
+    for b, log_weight in zip(BETS, EMPTY_HANDED):
+        factor = (1 - b) + b * y
+        log_W.append(log_weight + np.sum(np.log(factor), axis=-1))
+        slope.append(np.sum((1 - b) / factor, axis=-1) - x.shape[-1])
+    log_W, slope = np.array(log_W), np.array(slope)
+    total = np.logaddexp.reduce(log_W, axis=0)
+    return total, np.sum(np.exp(log_W - total) * slope, axis=0)
+
+
+def _largest_refuted(x, alpha, m):
+    """The largest mean with wealth 1 / alpha against it, or m if it is larger; X >= 0.
+
+    log W falls and is convex in log m, so Newton's steps from the left never pass the root: wherever they
+    stop, the bound is valid.
+    """
+    n = x.shape[-1]
+    # prod(1 - b + b y) >= (1 - b)^(n - 1) b max(y): a first m whose refutation needs no search.
+    share = np.max(np.log(BETS) + (n - 1) * np.log1p(-BETS) + EMPTY_HANDED)
+    m = np.asarray(np.maximum(m, alpha * np.exp(share) * np.max(x, axis=-1)))
+    positive = m > 0
+    inner, x = m[positive], x[positive]
+    for _ in range(100):
+        log_W, slope = _wealth(x, inner)
+        step = np.maximum(log_W + np.log(alpha), 0.0) / -slope
+        inner = inner * np.exp(step)
+        if np.max(step, initial=0.0) < 1e-13:
+            break
+    m[positive] = inner
+    return m
+
+
+def lower_sequence(x, alpha, times, least=0.0):
+    """Lower confidence sequence (..., times) for E X, X >= least: bounds after so many draws, never falling."""
+    _open_unit(alpha)
+    x, times = between(x, low=least) - least, np.asarray(times)
+    if not times.size or times[0] < 1 or times[-1] > x.shape[-1] or np.any(np.diff(times) <= 0):
+        refuse("times", f"must rise within 1 .. {x.shape[-1]}", times)
+    m, bounds = np.zeros(x.shape[:-1]), []
+    for t in times:
+        m = _largest_refuted(x[..., :t], alpha, m)
+        bounds.append(m + least)
+    return np.stack(bounds, axis=-1)
+
+
+def lower(x, alpha, least=0.0):
+    """The means, as the largest of them, that the wealth after the last draw refutes; for X >= least."""
+    x = between(x, low=least)
+    return lower_sequence(x, alpha, x.shape[-1:], least)[..., 0]
+
+
+def betting(x, alpha, low, high, times):
+    """Confidence sequence for E X, X in [low, high]: lower and upper bounds (..., times), their intersection so far."""
+    _open_unit(alpha)
+    x = between(x, low, high)
+    return lower_sequence(x, alpha / 2, times, low), -lower_sequence(-x, alpha / 2, times, -high)
+
+
+# ---------------------------------------------------------------- in closed form
+
+
+def stitched(v, alpha, c):
+    """Sub-gamma boundary of scale c at intrinsic time v (Howard et al. 2021, theorem 1 and equation 10)."""
+    s, eta, v_min = 1.4, 2.0, c**2
+    v = np.maximum(v, v_min)
+    ell = s * np.log(np.log(eta * v / v_min)) + np.log(zeta(s) / (alpha * np.log(eta) ** s))
+    k_1, k_2 = (eta**0.25 + eta**-0.25) / np.sqrt(2.0), (np.sqrt(eta) + 1.0) / 2.0
+    return np.sqrt(k_1**2 * v * ell + (k_2 * c * ell) ** 2) + k_2 * c * ell
+
+
+def empirical_bernstein(x, alpha, low, high):
+    """Confidence sequence for E X, X in [low, high], after each draw (Howard et al. 2021, theorem 4)."""
+    _open_unit(alpha)
+    x = between(x, low, high)
+    t = np.arange(1, x.shape[-1] + 1)
+    total = np.cumsum(x, axis=-1)
+    guess = (total - x + (low + high) / 2) / t    # from the draws before, and one in the middle
+    radius = stitched(np.cumsum((x - guess) ** 2, axis=-1), alpha / 2, high - low) / t
+    return (np.maximum.accumulate(np.maximum(total / t - radius, low), axis=-1),
+            np.minimum.accumulate(np.minimum(total / t + radius, high), axis=-1))
