@@ -17,13 +17,18 @@ def ids():
     return sorted(name for _, name, _ in pkgutil.iter_modules(__path__) if not name.startswith("_"))
 
 
-@cache
-def figure(name):
-    """The Figure of an id."""
+def known(name):
+    """An id that has a file; any other is refused."""
     if name not in ids():
         near = [other for other in ids() if isinstance(name, str) and name.partition("_")[0] in other]
         raise InvalidInput(f"figure must be one of {', '.join(near or ids())}; got {show(name)}")
-    return importlib.import_module(f"figures.{name}").FIGURE
+    return name
+
+
+@cache
+def figure(name):
+    """The Figure of an id."""
+    return importlib.import_module(f"figures.{known(name)}").FIGURE
 
 
 def figures():

@@ -84,7 +84,7 @@ def main(argv=None):
     arguments = parser.parse_args(argv)
     try:
         for name in arguments.ids:
-            figures.figure(name)
+            figures.known(name)
         if arguments.scale not in figures.SCALES:
             refuse("--scale", f"must be one of {', '.join(figures.SCALES)}", arguments.scale)
         if arguments.data and not Path(arguments.data).is_dir():

@@ -1,33 +1,32 @@
 """FSL, tables II and III: a network's layers, their output shapes and parameter counts, ours beside the paper's."""
 
+import numpy as np
+
+from fedtheory import discover
 from figures import _structure, _table
+from figures._structure import verdict
 
-BLANK = ("", "", "")
+HEADER, BLANK = ["Layer", "Shape", "Parameters"], ("", "", "")
 
 
-def layers(data):
-    """[layer, (ours, paper, verdict) of its shape, the same of its parameters], in the paper's order."""
+def lines(data):
+    """[layer, (ours, paper, verdict) of its shape, the same of its parameters], in the paper's order, and their sum."""
     cells = _structure.by_cell(data)
     names = dict.fromkeys(cell.partition(", ")[0] for cell in cells)
-    return [[name.rpartition(" ")[0], cells[f"{name}, shape"], cells.get(f"{name}, parameters", BLANK)]
-            for name in names]
+    ours, paper = data["total"]
+    return [*([name.rpartition(" ")[0], cells[f"{name}, shape"], cells.get(f"{name}, parameters", BLANK)]
+              for name in names), ["All parameters", BLANK, (f"{ours:,}", f"{paper:,}", verdict(True, ours == paper))]]
 
 
 def draw(figure, data):
-    ours, paper = data["total"]
-    _table.ours_beside_paper(
-        figure, ["Layer", "Shape,", "Parameters,"],
-        [*layers(data), ["All parameters", BLANK, (f"{ours:,}", f"{paper:,}", _structure.verdict(True, ours == paper))]])
+    _table.ours_beside_paper(figure, HEADER, lines(data))
 
 
 def rows(data):
-    text, _ = _table.table_rows(["Layer", "Shape,", "Parameters,"], layers(data))
-    return text
+    return _table.table_rows(HEADER, lines(data))[0]
 
 
 def compute(name):
     """A claim's cells, and all parameters together: (ours, the paper's)."""
-    import numpy as np
-    from fedtheory import discover
     cells = [pair for cell, *pair in discover.claim(name).cells() if cell.endswith("parameters")]
     return {**_structure.arrays(name), "total": np.array([sum(c for _, c in cells), sum(p for p, _ in cells)])}

@@ -1,5 +1,7 @@
 """A table as a picture: ours, with its standard deviation, beside the paper's number, marked where they differ."""
 
+import re
+
 import numpy as np
 
 from figures import _findings
@@ -39,47 +41,60 @@ def beside(values, printed):
     return spread_of(values), printed, _findings.compare(values, "~", printed).verdict
 
 
-def draw_table(figure, header, rows, marks=None, title="", note="", widths=None, size=SMALL, bold=()):
-    """Draw rows of text; `marks` gives cells a verdict by (row, column), `bold` are rows that start a group."""
-    ax = figure.add_subplot()
+def draw_table(figure, header, rows, marks=None, title="", note="", widths=None, size=SMALL, bold=(), groups=()):
+    """Draw rows of text; `marks` gives cells a verdict by (row, column), `bold` are rows that stand out.
+
+    `groups` are (text, first column, last column) of headings above the header's own.
+    """
+    figure.set_layout_engine("none")    # the table fills its figure, whatever its note
+    ax = figure.add_axes((0, 0, 1, 1))
     ax.set_axis_off()
-    wide, high = figure.get_size_inches()
-    count = len(rows) + 1
-    top = (1.9 * NORMAL / 72 / high) if title else 0
-    bottom = (1.45 * SMALL * (1 + note.count("\n")) / 72 / high) if note else 0
-    step = (1 - top - bottom) / count
-    columns = list(zip(header, *rows))
-    widths = widths or [max(max(_length(cell) for cell in column), 3) + 1.5 for column in columns]
+    ax.set(xlim=(0, 1), ylim=(0, 1))
+    high, edge = figure.get_size_inches()[1], .004
+    top = 1 - edge - (1.7 * NORMAL / 72 / high if title else 0)
+    bottom = edge + (1.3 * SMALL * (1 + note.count("\n")) + 3) / 72 / high * bool(note)
+    heads = [header] if not groups else [[""] * len(header), header]
+    step = (top - bottom) / (len(rows) + len(heads))
+    marked = {column for (_, column), verdict in (marks or {}).items() if verdict}
+    if not widths:
+        widths = [max(4, *map(length, column)) + 2 + 1.5 * (n in marked) for n, column in enumerate(zip(header, *rows))]
+        for text, first, last in groups:
+            lacking = 1.15 * length(text) + 2 - sum(widths[first:last + 1])
+            widths[last] += max(0, lacking)
     edges = np.concatenate([[0], np.cumsum(widths) / np.sum(widths)])
-    ax.set_xlim(0, 1)
-    ax.set_ylim(0, 1)
+    room = .2 * size / 72 / figure.get_size_inches()[0]
+    mark_room = 1.1 * size / 72 / figure.get_size_inches()[0]
+    right = lambda column: edges[column + 1] - room - mark_room * (column in marked)
     if title:
         ax.text(0, 1, title, fontsize=NORMAL, va="top", weight="bold")
     if note:
-        ax.text(0, 0, note, fontsize=SMALL, va="bottom", color=OPEN, linespacing=1.15)
-    for place in range(count):
-        y = 1 - top - (place + .5) * step
-        if place and place % 2 == 0:
-            ax.axhspan(y - step / 2, y + step / 2, color=PALE, alpha=.55, linewidth=0)
-        for column, cell in enumerate(header if not place else rows[place - 1]):
-            verdict = (marks or {}).get((place - 1, column), "")
-            mark, colour = MARKS[verdict]
-            left = column == 0
-            x = edges[0] + .008 if left else edges[column + 1] - .014 - .022 * bool(marks)
-            ax.text(x, y, cell, fontsize=size, va="center_baseline", ha="left" if left else "right", color=colour,
-                    weight="bold" if not place or place - 1 in bold else "normal")
+        ax.text(0, 0, note, fontsize=SMALL, va="bottom", color=OPEN, linespacing=1.1)
+    for place, row in enumerate([*heads, *rows]):
+        number_, y = place - len(heads), top - (place + .5) * step
+        if number_ >= 0 and number_ % 2:
+            ax.axhspan(y - step / 2, y + step / 2, color=PALE, alpha=.6, linewidth=0)
+        for column, cell in enumerate(row):
+            mark, colour = MARKS[(marks or {}).get((number_, column), "")]
+            where = dict(x=room, ha="left") if column == 0 else dict(x=right(column), ha="right")
+            ax.text(y=y, s=cell, fontsize=size, va="center_baseline", color=colour,
+                    weight="bold" if number_ < 0 or number_ in bold else "normal", **where)
             if mark:
-                ax.text(x + .006, y, mark, fontsize=size, va="center_baseline", ha="left", color=colour,
+                ax.text(right(column) + room, y, mark, fontsize=size, va="center_baseline", color=colour,
                         family=SYMBOLS)
-    for place, weight in ((0, .9), (1, .6), (count, .9)):
-        ax.axhline(1 - top - place * step, color=INK if weight > .6 else RULE, linewidth=weight)
+    for text, first, last in groups:
+        left = edges[first] + 4 * room
+        ax.text((left + right(last)) / 2, top - step / 2, text, fontsize=size, weight="bold", ha="center",
+                va="center_baseline")
+        ax.plot([left, right(last)], [top - step] * 2, color=RULE, linewidth=.6)
+    for y, weight in ((top, .9), (top - len(heads) * step, .6), (bottom, .9)):
+        ax.axhline(y, color=INK, linewidth=weight)
     return ax
 
 
-def _length(cell):
-    """Characters that a cell shows, about: commands and braces of mathematics take no room."""
-    import re
-    return len(re.sub(r"\\[a-zA-Z]+|[{}$^_]", "", str(cell)))
+def length(cell):
+    """Characters that a cell shows, about: a command of mathematics is one sign, its braces take no room."""
+    return len(re.sub(r"[{}$^_]", "", re.sub(r"\\(frac|left|right|mathrm)|\\[,;]", "", re.sub(
+        r"\\(?!frac|left|right|mathrm)[a-zA-Z]+", "x", str(cell)))))
 
 
 def ours_beside_paper(figure, header, rows, title="", note="", **more):
@@ -88,20 +103,21 @@ def ours_beside_paper(figure, header, rows, title="", note="", **more):
     A missing verdict is decided from the values, within error bars.
     """
     text, marks = table_rows(header, rows)
-    return draw_table(figure, text[0], text[1:], marks, title, note, **more)
+    groups = [(name, 2 * n + 1, 2 * n + 2) for n, name in enumerate(header[1:])]
+    below = [header[0], *["ours", "paper"] * len(groups)]
+    return draw_table(figure, below, text[1:], marks, title, note, groups=groups, **more)
 
 
 def table_rows(header, rows):
     """The same as text, header first, and the marks by (row, column)."""
-    names = [header[0], *(f"{name}{side}" for name in header[1:] for side in (" ours", " paper"))]
-    text, marks = [names], {}
+    text = [[header[0], *(f"{name}, {side}" for name in header[1:] for side in ("ours", "paper"))]]
+    marks = {}
     for place, (label, *cells) in enumerate(rows):
         row = [label]
         for values, printed, verdict in cells:
             if not isinstance(values, str):
                 ours, _, found = beside(values, printed)
-                verdict = found if verdict is None else verdict
-                values = ours
+                values, verdict = ours, found if verdict is None else verdict
             marks[place, len(row)] = verdict or ""
             row += [values, printed]
         text.append(row)

@@ -15,4 +15,4 @@ def findings(data):
 
 
 FIGURE = Figure(cites="FSL, table III", title="The network for CIFAR-10: every size follows from the layers",
-                compute=compute, draw=_network.draw, rows=_network.rows, findings=findings, width="page", height=2.1)
+                compute=compute, draw=_network.draw, rows=_network.rows, findings=findings, height=2.1)

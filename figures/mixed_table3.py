@@ -10,7 +10,7 @@ from figures._record import Figure
 CLAIM, SAVED = "mixed.table3_numbers", "mixed.fig3_savings"
 METHODS = {"Baseline": ("comp. baseline, MFLOP", "comm. baseline, KB"), "PT": ("comp. mixed, MFLOP", "comm. PT, KB"),
            "1-W GT": ("comp. mixed, MFLOP", "comm. GT, KB"), "2-W GT": ("comp. mixed, MFLOP", "comm. GT, KB")}
-HEADER = ["", "Computation (MFLOP),", "Communication (KB),"]
+HEADER = ["", "Computation (MFLOP)", "Communication (KB)"]
 
 
 def compute(scale, progress):
@@ -32,10 +32,10 @@ def lines(data):
 
 def draw(figure, data):
     local = data["local"]
-    note = (rf"Only $N={data['movies']}$ movies, $d={data['dim']}$ and $B_i={data['batch']}$ give every cell; "
-            rf"a client then holds $n={local.min()}$ to {local.max()} of them." "\n"
-            "The computation is one step's: by table 12, $K=10$ steps would cost the baseline "
-            f"{_structure.by_cell(data)['baseline of table 12 at K = 10, MFLOP'][0]} MFLOP.")
+    note = (rf"Only $N={data['movies']}$ movies, $d={data['dim']}$, $B_i={data['batch']}$ give all;" "\n"
+            rf"$n={local.min()}$ to {local.max()} of them are a client's. One step is" "\n"
+            r"counted; table 12's $K=10$ would cost the baseline "
+            f"{_structure.by_cell(data)['baseline of table 12 at K = 10, MFLOP'][0]}.")
     _table.ours_beside_paper(figure, HEADER, lines(data), note=note)
 
 
@@ -50,4 +50,4 @@ def findings(data):
 
 
 FIGURE = Figure(cites="mixed FL, table 3", title="What a client of the movie recommender computes and sends",
-                compute=compute, draw=draw, rows=rows, findings=findings, width="page", height=1.75)
+                compute=compute, draw=draw, rows=rows, findings=findings, height=1.85)
