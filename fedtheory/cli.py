@@ -59,7 +59,21 @@ def list_(arguments):
     elif arguments.what == "metrics":
         rows = {name: dict(latex=m.latex, meaning=m.meaning) for name, m in metrics.ALL.items()}
         text = "\n".join(f"{name:22s}{row['meaning']}" for name, row in rows.items())
+    elif arguments.what == "figures":
+        rows = {name: dict(cites=f.cites, title=f.title) for name, f in _figures().items()}
+        text = "\n".join(f"{name:22s}{row['cites']}: {row['title']}" for name, row in rows.items())
     return rows, text
+
+
+def _figures():
+    """id -> Figure; the room above this one is found by name when asked for, and need not be installed."""
+    import importlib
+    try:
+        return importlib.import_module("figures").figures()
+    except ModuleNotFoundError as missing:
+        if missing.name != "figures":
+            raise
+        raise InvalidInput("list figures needs the package `figures` of this project, which is not installed")
 
 
 def _claims(prefix):
@@ -129,7 +143,8 @@ def _parser():
         command.set_defaults(function=function)
 
     add("list", list_, "what there is", what=dict(nargs="?", default="algorithms",
-                                                  choices=["algorithms", "problems", "metrics", "claims"]),
+                                                  choices=["algorithms", "problems", "metrics", "claims",
+                                                           "figures"]),
         prefix=dict(nargs="?", default="", metavar="PREFIX", help="claims only: a paper, or how their ids begin"))
     add("explain", explain, "a claim in plain words: what it means, says and assumes", id=dict(metavar="ID"))
     add("bound", bound, "a claim's right-hand side at numbers, rounded to the safe side", id=dict(metavar="ID"),

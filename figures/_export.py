@@ -39,9 +39,9 @@ def pictures(record, data):
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_style.RC)
+        figure = Figure(figsize=record.size, layout="constrained")
+        record.draw(figure, data)
         for suffix, metadata in METADATA.items():
-            figure = Figure(figsize=record.size, layout="constrained")
-            record.draw(figure, data)
             stream = io.BytesIO()
             figure.savefig(stream, format=suffix, metadata=metadata)
             found[suffix] = stream.getvalue()

@@ -9,6 +9,7 @@ import hashlib
 import io
 import math
 import os
+import re
 import tempfile
 import zipfile
 from functools import cache
@@ -36,16 +37,20 @@ def key(name, scale):
 def used(source, start):
     """The statements of a module that a name needs, as text without comments, and the modules these import."""
     tree = ast.parse(source)
-    needs, wanted, kept = {}, [start], set()
+    needs, wanted, kept, seen = {}, [start], set(), set()
     for number, statement in enumerate(tree.body):
         for name in _defines(statement):
             needs.setdefault(name, []).append(number)
     while wanted:
+        seen.add(wanted[-1])
         for number in needs.get(wanted.pop(), ()):
             if number not in kept:
                 kept.add(number)
                 wanted += {node.id for node in ast.walk(tree.body[number]) if isinstance(node, ast.Name)}
     statements = [tree.body[number] for number in sorted(kept)]
+    for statement in statements:
+        if isinstance(statement, (ast.Import, ast.ImportFrom)):
+            statement.names = [alias for alias in statement.names if _bound(alias) in seen]
     return "\n".join(map(ast.unparse, statements)), {m for s in statements for m in _imports(s)}
 
 
@@ -54,8 +59,13 @@ def _defines(statement):
     if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
         return {statement.name}
     if isinstance(statement, (ast.Import, ast.ImportFrom)):
-        return {(alias.asname or alias.name).partition(".")[0] for alias in statement.names}
+        return set(map(_bound, statement.names))
     return {node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+
+
+def _bound(alias):
+    """The name that an import gives a value."""
+    return (alias.asname or alias.name).partition(".")[0]
 
 
 def _imports(tree):
@@ -78,24 +88,30 @@ def _file(module):
 
 
 def reach(modules):
-    """Source files that modules import, directly or not; all of the library where one of them finds files itself."""
+    """Source files that modules import, directly or not.
+
+    A file that finds others itself reaches the modules and folders that its text names, and its own folder.
+    """
     found, wanted = set(), [_file(module) for module in modules]
     while wanted:
         path = wanted.pop()
-        if path is None or path in found:
-            continue
-        found.add(path)
-        text, modules = _parsed(path)
-        wanted += map(_file, modules)
-        if "importlib" in text and path.is_relative_to(ROOT / "fedtheory"):
-            wanted += (ROOT / "fedtheory").rglob("*.py")
+        if path is not None and path not in found:
+            found.add(path)
+            wanted += _next(path)
     return found
 
 
 @cache
-def _parsed(path):
-    text = path.read_text()
-    return text, tuple(_imports(ast.parse(text)))
+def _next(path):
+    tree = ast.parse(path.read_text())
+    imports = set(_imports(tree))
+    if not imports & {"importlib", "pkgutil"}:
+        return tuple(map(_file, imports))
+    words = {node.value.rstrip(".") for node in ast.walk(tree) if isinstance(node, ast.Constant)
+             and isinstance(node.value, str) and re.fullmatch(r"(fedtheory|figures)(\.\w+)+\.?", node.value)}
+    folders = [folder for folder in (*(ROOT.joinpath(*word.split(".")) for word in words),
+                                     *([path.parent] if path.parent.parent != ROOT else [])) if folder.is_dir()]
+    return (*map(_file, imports | words), *(file for folder in folders for file in folder.rglob("*.py")))
 
 
 @cache

@@ -108,41 +108,38 @@ def spread(wanted, gap, low=-np.inf, high=np.inf):
     return places
 
 
-def direct_labels(ax, lines=None, size=SMALL, room=None):
+def direct_labels(ax, lines=None, size=SMALL):
     """Each line's label at its right end, moved apart where they would overlap; call it after limits and scales.
 
-    A label that had to move is joined to its line's end by a hair. `room` is the share of the axis's width kept
-    free for labels, by default as much as the longest takes.
+    A label that had to move is joined to its line's end by a hair.
     """
     chosen = [drawn for drawn in (lines or ax.get_lines()) if not drawn.get_label().startswith("_")]
-    ends = [(drawn, *_last(drawn)) for drawn in chosen]
-    ends = [(drawn, x, y) for drawn, x, y in ends if np.isfinite(y)]
-    if not ends:
-        return []
-    figure = ax.figure
-    figure.draw_without_rendering()
-    box, dots = ax.get_window_extent(), figure.dpi / 72
-    to_axes = lambda x, y: ax.transAxes.inverted().transform(ax.transData.transform((x, y)))
-    wanted = [to_axes(x, y)[1] for _, x, y in ends]
-    places = spread(np.clip(wanted, 0, 1), 1.1 * size * dots / box.height, .4 * size * dots / box.height, 1)
+    ax.figure.draw_without_rendering()
+    ends = [(drawn, *end) for drawn in chosen if (end := _right_end(ax, drawn))]
+    box, point = ax.get_window_extent(), ax.figure.dpi / 72
+    wanted = [high for _, _, high in ends]
+    places = spread(wanted, 1.1 * size * point / box.height, .4 * size * point / box.height, 1)
     texts = []
-    for (drawn, x, y), want, place in zip(ends, wanted, places):
-        across = min(to_axes(x, y)[0], 1.)
-        moved = abs(place - want) * box.height > .35 * size * dots
+    for (drawn, across, want), place in zip(ends, places):
+        moved = abs(place - want) * box.height > .35 * size * point
+        hair = dict(arrowstyle="-", color=drawn.get_color(), lw=.5, shrinkA=0, shrinkB=1, relpos=(0, .5))
         texts.append(ax.annotate(
-            drawn.get_label(), (across, np.clip(want, 0, 1)), xycoords="axes fraction",
-            xytext=(across + (9 if moved else 4) * dots / box.width, place), textcoords="axes fraction",
-            color=readable(drawn.get_color()), fontsize=size, va="center", ha="left", annotation_clip=False,
-            arrowprops=dict(arrowstyle="-", color=drawn.get_color(), lw=.5, shrinkA=0, shrinkB=1,
-                            relpos=(0, .5)) if moved else None))
+            drawn.get_label(), (across, want), xycoords="axes fraction", textcoords="axes fraction",
+            xytext=(across + (9 if moved else 4) * point / box.width, place), color=readable(drawn.get_color()),
+            fontsize=size, va="center", ha="left", annotation_clip=False, arrowprops=hair if moved else None))
     return texts
 
 
-def _last(drawn):
-    """The last finite point of a line."""
-    x, y = (np.asarray(part, float) for part in drawn.get_data())
-    good = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
-    return (x[good[-1]], y[good[-1]]) if len(good) else (np.nan, np.nan)
+def _right_end(ax, drawn):
+    """Where a line ends on the right, in fractions of the axes; None where it has no finite point there."""
+    data = np.column_stack([np.asarray(part, float) for part in drawn.get_data()])
+    data = data[np.isfinite(data).all(axis=1)]
+    places = ax.transAxes.inverted().transform(ax.transData.transform(data)) if len(data) else data
+    places = places[np.isfinite(places).all(axis=1) & (places[:, :1] <= 1 + 1e-9).all(axis=1)]
+    if not len(places):
+        return None
+    across, high = places[np.argmax(places[:, 0])]
+    return float(across), float(np.clip(high, 0, 1))
 
 
 def readable(colour, contrast=3.):

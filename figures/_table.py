@@ -60,7 +60,8 @@ def draw_table(figure, header, rows, marks=None, title="", note="", widths=None,
         widths = [max(4, *map(length, column)) + 2 + 1.5 * (n in marked) for n, column in enumerate(zip(header, *rows))]
         for text, first, last in groups:
             lacking = 1.15 * length(text) + 2 - sum(widths[first:last + 1])
-            widths[last] += max(0, lacking)
+            for column in range(first, last + 1):
+                widths[column] += max(0, lacking) / (last + 1 - first)
     edges = np.concatenate([[0], np.cumsum(widths) / np.sum(widths)])
     room = .2 * size / 72 / figure.get_size_inches()[0]
     mark_room = 1.1 * size / 72 / figure.get_size_inches()[0]
