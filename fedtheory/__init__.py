@@ -16,6 +16,8 @@ _LAZY = {
     "pretrain": ("fedtheory.running", "pretrain"),
     "Run": ("fedtheory.running", "Run"),
     "expected": ("fedtheory.checks.expected", "expected"),
+    "check": ("fedtheory.checks.checking", "check"),
+    "replay": ("fedtheory.checks.checking", "replay"),
     "metrics": ("fedtheory.metrics", None),
     "algorithm": ("fedtheory.discover", "algorithm"),
     "claim": ("fedtheory.discover", "claim"),

@@ -1,13 +1,16 @@
 """One round of FSL by enumeration: every quantity that appendix A names, from its definition.
 
-Works on NumPy arrays of floats or of Fractions (dtype=object), where all values are then exact. Noise has
+Works on vectors of any numbers of `enclosure.arithmetic`; of Fractions, all values are exact. Noise has
 finite support, so expectations are sums over cohorts and draws: for tiny instances only.
 """
 
 from fractions import Fraction
+from functools import cache
 from itertools import combinations, product
 from math import comb
 from typing import Callable, NamedTuple
+
+from fedtheory.enclosure.arithmetic import maximum
 
 
 class Instance(NamedTuple):
@@ -50,8 +53,8 @@ def local_sgd(grad, noise, start, eta, steps):
     return paths
 
 
-def quantities(case, x):
-    """Symbol name -> value at the server point x, for the round that starts there."""
+def quantities(case, x, wanted=None):
+    """Symbol name -> value at the server point x, for the round that starts there; all of them, or those wanted."""
     N, S, K, K_0, gamma, step = case.N, case.S, case.K, case.K_0, case.gamma, case.K_0 * case.eta_0
     clients = range(1, N + 1)
     g = {i: case.grad(i, x) for i in range(N + 1)}
@@ -59,55 +62,69 @@ def quantities(case, x):
     tilde_F = lambda y: (F(y) + gamma * case.loss(0, y)) / (1 + gamma)
     grad_F = sum(g[i] for i in clients) / N
     tilde_grad = (grad_F + gamma * g[0]) / (1 + gamma)
-    paths = {i: local_sgd(lambda y, i=i: case.grad(i, y), case.noise(i), x, case.eta_l, K) for i in clients}
-    f = dict(tilde_F_t=tilde_F(x), sq_grad=sq(grad_F), sq_server_grad=sq(g[0]), sq_tilde_grad=sq(tilde_grad),
-             grad_inner=grad_F.dot(g[0]), sq_xi=sq(g[0] - grad_F))
-    f["E_c"] = sum(mean(paths[i], lambda o: sum(sq(x - y) for y in o[0][:K])) for i in clients) / (K * N)
-    f["drift_grad_c"] = sum(mean(paths[i], lambda o, i=i: sum(sq(g[i] - case.grad(i, y)) for y in o[0][:K]))
-                            for i in clients) / N
-    f["excess_29"] = max(
-        mean(paths[i], lambda o, k=k: sq(o[0][k] - x))
-        - Fraction(37, 20) * K * case.eta_l**2 * (2 * K * sq(g[i]) + case.sigma**2)
-        for i in clients for k in range(K + 1))
-    rounds = []    # (probability, (cohort, its outcomes, x_bar, server points, server estimates))
-    for cohort in combinations(clients, S):
-        for outcome in product(*(paths[i] for i in cohort)):
+
+    @cache
+    def paths(i):
+        return local_sgd(lambda y: case.grad(i, y), case.noise(i), x, case.eta_l, K)
+
+    def after(cohort):
+        """(probability, (its outcomes, x_bar)) of a cohort's ways to go."""
+        for outcome in product(*(paths(i) for i in cohort)):
             p = Fraction(1, comb(N, S))
             for q, _ in outcome:
                 p *= q
             ends = [o for _, o in outcome]
-            x_bar = x + case.eta_g * sum(points[K] - x for points, _ in ends) / S
-            for q, (w, g_0) in local_sgd(lambda y: case.grad(0, y), case.noise(0), x_bar, gamma * case.eta_0, K_0):
-                rounds.append((p * q, (cohort, ends, x_bar, w, g_0)))
-    E = lambda value: mean(rounds, lambda o: value(*o))
+            yield p, (ends, x + case.eta_g * sum(points[K] - x for points, _ in ends) / S)
+
+    @cache
+    def rounds():
+        """(probability, (cohort, its outcomes, x_bar, server points, server estimates))."""
+        found = []
+        for cohort in combinations(clients, S):
+            for p, (ends, x_bar) in after(cohort):
+                for q, (w, g_0) in local_sgd(lambda y: case.grad(0, y), case.noise(0), x_bar, gamma * case.eta_0, K_0):
+                    found.append((p * q, (cohort, ends, x_bar, w, g_0)))
+        return found
+
+    E = lambda value: mean(rounds(), lambda o: value(*o))
     # Gradient sums over a cohort and its steps: estimates, gradients there, gradients at x
     estimates = lambda c, ends: sum(n for _, estimated in ends for n in estimated)
     there = lambda c, ends: sum(case.grad(i, y) for i, (points, _) in zip(c, ends) for y in points[:K])
     at_x = lambda c: K * sum(g[i] for i in c)
     server_there = lambda w: sum(case.grad(0, y) for y in w[:K_0])
-    f.update(
-        tilde_F_next=E(lambda c, o, bar, w, g_0: tilde_F(w[K_0])),
-        E_0=E(lambda c, o, bar, w, g_0: sum(sq(x - y) for y in w[:K_0])) / K_0,
-        drift_grad_0=E(lambda c, o, bar, w, g_0: sum(sq(g[0] - case.grad(0, y)) for y in w[:K_0])),
-        sq_move_bar=E(lambda c, o, bar, w, g_0: sq(x - bar)),
-        inner_drift_0=E(lambda c, o, bar, w, g_0: sum(sq(y - bar) for y in w[:K_0])) / K_0,
-        sq_server_grad_bar=E(lambda c, o, bar, w, g_0: sq(case.grad(0, bar))),
-        T_1=E(lambda c, o, bar, w, g_0: tilde_grad.dot(w[K_0] - x)),
-        T_2=E(lambda c, o, bar, w, g_0: sq(w[K_0] - x)) / 2,
-        T_3=E(lambda c, o, bar, w, g_0: tilde_grad.dot(
+    named = dict(
+        tilde_F_t=lambda: tilde_F(x), sq_grad=lambda: sq(grad_F), sq_server_grad=lambda: sq(g[0]),
+        sq_tilde_grad=lambda: sq(tilde_grad), grad_inner=lambda: grad_F.dot(g[0]), sq_xi=lambda: sq(g[0] - grad_F),
+        E_c=lambda: sum(mean(paths(i), lambda o: sum(sq(x - y) for y in o[0][:K])) for i in clients) / (K * N),
+        drift_grad_c=lambda: sum(mean(paths(i), lambda o, i=i: sum(sq(g[i] - case.grad(i, y)) for y in o[0][:K]))
+                                 for i in clients) / N,
+        excess_29=lambda: maximum(*(
+            mean(paths(i), lambda o, k=k: sq(o[0][k] - x))
+            - Fraction(37, 20) * K * case.eta_l**2 * (2 * K * sq(g[i]) + case.sigma**2)
+            for i in clients for k in range(K + 1))),
+        tilde_F_next=lambda: E(lambda c, o, bar, w, g_0: tilde_F(w[K_0])),
+        E_0=lambda: E(lambda c, o, bar, w, g_0: sum(sq(x - y) for y in w[:K_0])) / K_0,
+        drift_grad_0=lambda: E(lambda c, o, bar, w, g_0: sum(sq(g[0] - case.grad(0, y)) for y in w[:K_0])),
+        sq_move_bar=lambda: E(lambda c, o, bar, w, g_0: sq(x - bar)),
+        inner_drift_0=lambda: E(lambda c, o, bar, w, g_0: sum(sq(y - bar) for y in w[:K_0])) / K_0,
+        sq_server_grad_bar=lambda: E(lambda c, o, bar, w, g_0: sq(case.grad(0, bar))),
+        T_1=lambda: E(lambda c, o, bar, w, g_0: tilde_grad.dot(w[K_0] - x)),
+        T_2=lambda: E(lambda c, o, bar, w, g_0: sq(w[K_0] - x)) / 2,
+        T_3=lambda: E(lambda c, o, bar, w, g_0: tilde_grad.dot(
             case.eta_0 * gamma * (K_0 * g[0] - sum(g_0))
             + case.eta_g * case.eta_l * (K * grad_F - estimates(c, o) / S))),
-        T_4=E(lambda c, o, bar, w, g_0: sq(sum(g_0) / K_0 - g[0])),
-        T_4a=E(lambda c, o, bar, w, g_0: sq(sum(g_0) - server_there(w))) / K_0**2,
-        T_4b=E(lambda c, o, bar, w, g_0: sq(server_there(w) - K_0 * g[0])) / K_0**2,
-        T_5=E(lambda c, o, bar, w, g_0: sq(estimates(c, o) / (K * S) - grad_F)),
-        T_5a=E(lambda c, o, bar, w, g_0: sq(estimates(c, o) - there(c, o))) / S**2,
-        T_5b=E(lambda c, o, bar, w, g_0: sq(there(c, o) - at_x(c))) / S**2,
-        T_5c=E(lambda c, o, bar, w, g_0: sq(at_x(c) - K * S * grad_F)) / S**2,
+        T_4=lambda: E(lambda c, o, bar, w, g_0: sq(sum(g_0) / K_0 - g[0])),
+        T_4a=lambda: E(lambda c, o, bar, w, g_0: sq(sum(g_0) - server_there(w))) / K_0**2,
+        T_4b=lambda: E(lambda c, o, bar, w, g_0: sq(server_there(w) - K_0 * g[0])) / K_0**2,
+        T_5=lambda: E(lambda c, o, bar, w, g_0: sq(estimates(c, o) / (K * S) - grad_F)),
+        T_5a=lambda: E(lambda c, o, bar, w, g_0: sq(estimates(c, o) - there(c, o))) / S**2,
+        T_5b=lambda: E(lambda c, o, bar, w, g_0: sq(there(c, o) - at_x(c))) / S**2,
+        T_5c=lambda: E(lambda c, o, bar, w, g_0: sq(at_x(c) - K * S * grad_F)) / S**2,
+        T_6=lambda: gamma**2 * value("E_0") + value("E_c"),
+        T_7=lambda: (1 + 12 * step**2 * (gamma * case.L) ** 2) * value("E_c"),
     )
-    f["T_6"] = gamma**2 * f["E_0"] + f["E_c"]
-    f["T_7"] = (1 + 12 * step**2 * (gamma * case.L) ** 2) * f["E_c"]
-    return f
+    value = cache(lambda name: named[name]())
+    return {name: value(name) for name in (named if wanted is None else wanted)}
 
 
 def server_quantities(case, w_0):

@@ -1,0 +1,232 @@
+"""The search for the worst instance: hyper-parameters and instance together, many at a time, inside the assumptions.
+
+Work is counted, not timed, so that what is found depends on the seed and the budget alone. A batch of points starts
+from corners and random places, is moved onto or inside the edges that the assumptions leave, and climbs by
+differences of points (differential evolution) and by shrinking random steps around the best.
+"""
+
+import math
+from random import Random
+
+import numpy as np
+
+from fedtheory.checks.question import as_array
+from fedtheory.enclosure.arithmetic import Many
+
+BATCH = 128
+FREE, PLACED = 25.0, 9.0    # how far logarithms of free symbols and of an instance's coordinates may go
+NOTHING = -99.0    # a logarithm that stands for the number 0
+PER_SECOND = 500_000    # elementary steps that a core does: what turns a budget in seconds into work
+
+
+class Hunt:
+    """A question at one shape: columns of raw coordinates, and what they come to."""
+
+    def __init__(self, question, shape, numbers, generator):
+        self.question, self.shape, self.numbers, self.generator = question, shape, numbers, generator
+        kinds = dict(question.setting.coordinates(shape))
+        kinds.update({f"slack {name}": "slack" for name in question.loose})
+        kinds.update({name: {"positive": "positive", "nonnegative": "nonnegative"}.get(question.free[name], "real")
+                      for name in question.reals})
+        self.kinds, self.names = kinds, list(kinds)
+        self.column = {name: n for n, name in enumerate(self.names)}
+        self.steps = None
+        self.found = {}
+
+    # Points
+
+    def draw(self, size):
+        g, columns = self.generator, []
+        wide = np.where(g.random(size) < 0.3, 2.0, 0.7)
+        for name in self.names:
+            kind = self.kinds[name]
+            if kind == "unit":
+                column = np.where(g.random(size) < 0.6, g.integers(0, 3, size) / 2, g.random(size))
+            elif kind == "slack":
+                column = np.where(g.random(size) < 0.8, 0.0, g.exponential(0.5, size))
+            elif kind == "real":
+                column = np.where(g.random(size) < 0.25, 0.0, g.standard_normal(size) * np.exp(wide * g.normal(size=size)))
+            else:
+                column = wide * g.normal(size=size) * 1.5
+                rare = 0.05 if name == "scale" else 0.15
+                column = np.where(g.random(size) < rare, column * 4, column)
+                if kind == "nonnegative":
+                    column = np.where(g.random(size) < 0.1, NOTHING, column)
+            columns.append(column)
+        return np.array(columns).T.reshape(size, len(self.names))
+
+    def proper(self, points):
+        for n, name in enumerate(self.names):
+            kind = self.kinds[name]
+            if kind == "unit":
+                points[:, n] = np.clip(points[:, n], 0.0, 1.0)
+            elif kind == "slack":
+                points[:, n] = np.clip(points[:, n], 0.0, 20.0)
+            elif kind in ("positive", "nonnegative"):
+                most = FREE if name in self.question.free else PLACED
+                points[:, n] = np.where(points[:, n] < -most, NOTHING if kind == "nonnegative" else -most,
+                                        np.minimum(points[:, n], most))
+            else:
+                points[:, n] = np.clip(points[:, n], -1e4, 1e4)
+        return points
+
+    def number(self, name, raw):
+        """A raw coordinate as the number it stands for."""
+        kind = self.kinds[name]
+        if kind == "slack":
+            return np.exp(raw * self.question.setting.loose[name[6:]])
+        if kind in ("positive", "nonnegative"):
+            return np.where(raw <= NOTHING, 0.0, np.exp(raw))
+        return raw
+
+    def laid_out(self, points):
+        """(instance, values): what the points stand for, before anything runs."""
+        q, at = self.question, {name: Many(self.number(name, points[:, n])) for name, n in self.column.items()}
+        instance = q.setting.build(self.shape, {name: at[name] for name in q.setting.coordinates(self.shape)})
+        values = q.known(instance, {name: at[f"slack {name}"] for name in q.loose})
+        values.update(self.numbers)
+        return instance, values
+
+    def settled(self, values, points):
+        values = dict(values)
+        values.update({name: Many(self.number(name, points[:, self.column[name]])) for name in self.question.reals})
+        return self.question.settle(values)
+
+    # Inside the assumptions
+
+    def moved_inside(self, points, values, edge):
+        """Free symbols moved, along the logarithms' gradient, to where every inequality holds."""
+        q, size, g = self.question, len(points), self.generator
+        reals = [self.column[name] for name in q.reals if self.kinds[name] in ("positive", "nonnegative")]
+        if not reals or not q.between:
+            return points
+        points = points.copy()
+        wanted = np.where(g.random(size) < 0.5, 0.0, g.exponential(0.7, size))
+        order = list(g.permutation(len(q.between)))
+        if edge and q.between:    # half of the points start on an edge
+            chosen = g.integers(0, len(q.between), size)
+            for n, relation in enumerate(q.between):
+                self._project(points, values, relation, reals, np.zeros(size), (chosen == n) & (g.random(size) < 0.5))
+        for _ in range(4):
+            moved = False
+            for n in order:
+                moved |= self._project(points, values, q.between[n], reals, wanted, None)
+            if not moved:
+                break
+        return points
+
+    def _project(self, points, values, relation, reals, margin, only):
+        q, size = self.question, len(points)
+        here = q.excess(relation, self.settled(values, points), size)
+        off = (here > 1e-13) if only is None else only
+        off = off & np.isfinite(here)
+        if not off.any():
+            return False
+        slopes = []
+        for n in reals:
+            nudged = points.copy()
+            nudged[:, n] += 1e-4
+            slopes.append(np.nan_to_num((q.excess(relation, self.settled(values, nudged), size) - here) / 1e-4,
+                                        nan=0.0, posinf=0.0, neginf=0.0))
+        slopes = np.array(slopes)
+        mask = self.generator.random(slopes.shape) < 0.6
+        masked = np.where(mask & (abs(slopes) > 1e-6), slopes, 0.0)
+        masked = np.where((masked**2).sum(axis=0) > 1e-8, masked, slopes)
+        norm = (masked**2).sum(axis=0)
+        move = np.where(off & (norm > 1e-8), (here + margin + 1e-12) / np.where(norm > 1e-8, norm, 1.0), 0.0)
+        for n, slope in zip(reals, masked):
+            points[:, n] = np.where(points[:, n] <= NOTHING, points[:, n],
+                                    np.clip(points[:, n] - np.clip(move * slope, -30, 30), -FREE, FREE))
+        return True
+
+    def rated(self, points, edge=False):
+        """Points inside the assumptions, and their ratios (NaN: outside, or nothing to say)."""
+        q, size = self.question, len(points)
+        with np.errstate(all="ignore"):
+            points = self.proper(points)
+            instance, values = self.laid_out(points)
+            points = self.moved_inside(points, values, edge)
+            values = self.settled(values, points)
+            good = q.admitted(values, size)
+            if not good.any():
+                return points, np.full(size, np.nan)
+            q.measure(instance, values)
+            finite = np.all([np.isfinite(as_array(values[n], size)) for n in values
+                             if n in q.claim.symbols and not isinstance(values[n], float)], axis=0)
+            good &= q.admitted_measured(values, size)
+            return points, np.where(good & finite, q.ratio(values, size), np.nan)
+
+    def climb(self, generations):
+        """Generations of points; yields (ratio, raw point) of the best after each."""
+        g = self.generator
+        points, ratio = self.rated(self.draw(BATCH), edge=True)
+        score = lambda r: np.nan_to_num(r, nan=-1.0)
+        points_b, ratio_b = self.rated(self.draw(BATCH), edge=True)
+        every, rates = np.vstack([points, points_b]), np.concatenate([score(ratio), score(ratio_b)])
+        order = np.argsort(-rates, kind="stable")[:BATCH]
+        points, rates = every[order], rates[order]
+        yield rates[0], points[0]
+        for n in range(generations):
+            best = points[:max(2, BATCH // 8)]
+            a, b = points[g.permutation(BATCH)], points[g.permutation(BATCH)]
+            base = np.where((g.random(BATCH) < 0.5)[:, None], best[g.integers(0, len(best), BATCH)], points)
+            trial = base + g.choice([0.3, 0.6, 0.9], (BATCH, 1)) * np.clip(a - b, -5, 5)
+            keep = g.random(trial.shape) < 0.4
+            trial = np.where(keep, base, trial)
+            small = 10.0 ** g.uniform(-5, 0, (BATCH, 1))
+            near = g.random(BATCH) < 0.35
+            steps = small * g.standard_normal(trial.shape) * (g.random(trial.shape) < 0.5)
+            trial = np.where(near[:, None], best[g.integers(0, len(best), BATCH)] + steps, trial)
+            fresh = g.random(trial.shape) < 0.02    # a corner, or a new place
+            trial = np.where(fresh, self.draw(BATCH), trial)
+            trial, found = self.rated(trial, edge=n % 4 == 3)
+            found = score(found)
+            every, rates = np.vstack([points, trial]), np.concatenate([rates, found])
+            order = np.argsort(-rates, kind="stable")[:BATCH]
+            points, rates = every[order], rates[order]
+            yield rates[0], points[0]
+
+    def cost(self):
+        """Elementary steps of a generation."""
+        before = Many.count
+        self.rated(self.draw(2))
+        return max(1, Many.count - before) * (1.0 + BATCH / 400) * 1.6
+
+
+def shapes_of(question, random, relaxed, number=40):
+    """Shapes that meet the assumptions between counts, each with the counts the setting does not give."""
+    import sympy
+    for _ in range(number):
+        shape = question.setting.shapes(random, relaxed)
+        numbers = {name: random.choice([1, 1, 2, 3, 5, 10, 100]) for name in question.counts}
+        known = {**{k: v for k, v in shape.items() if isinstance(v, int)}, **numbers}
+        fits = True
+        for relation in question.relations:
+            names = question.names(relation)
+            if all(name in known for name in names):
+                truth = relation.subs({s: known[s.name] for s in relation.free_symbols})
+                fits &= truth == sympy.true
+        if fits:
+            return shape, numbers
+    return None
+
+
+def extent(found):
+    """How large a shape is."""
+    shape, numbers = found
+    return sum(v if isinstance(v, int) else v not in ("none", "tilt") for v in (*shape.values(), *numbers.values()))
+
+
+def hunts(question, seed, relaxed=frozenset()):
+    """Hunts at one shape after another, from a seed: small ones first, then any."""
+    n = 0
+    while True:
+        random = Random(f"{seed}/{question.setting.name}/{question.line}/{n}")
+        drawn = [shapes_of(question, random, relaxed) for _ in range(max(1, 6 - n // 2))]
+        drawn = [each for each in drawn if each is not None]
+        if not drawn:
+            return
+        found = min(drawn, key=extent)
+        generator = np.random.Generator(np.random.Philox(key=random.getrandbits(128)))
+        yield Hunt(question, *found, generator)
+        n += 1

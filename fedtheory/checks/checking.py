@@ -1,0 +1,144 @@
+"""`check`: find out whether a claim is true, how tight it is and where it breaks; `replay` a verdict's document.
+
+Each line is first given to algebra. What is measured is then hunted in every setting that fits, from small shapes to
+larger ones, until the work that the budget buys is done; a line that fails does so at an instance in rationals, which
+is made as small as it goes and checked again from its document. No claim is known here by name.
+"""
+
+import time
+
+from fedtheory import discover
+from fedtheory.checks import adversary, algebra, certificate_algebra, certificate_run, counterexample
+from fedtheory.checks.certificate_algebra import Refused
+from fedtheory.checks.exactly import Point
+from fedtheory.checks.question import Question
+from fedtheory.checks.settings import all_settings, fitting
+from fedtheory.checks.verdict import Tightness, Verdict, together
+from fedtheory.errors import refuse
+
+GENERATIONS = 30
+NEAR = 1.0 - 1e-6    # a ratio from which the exact value is asked for
+
+
+def check(claim, budget=10.0, seed=0, progress=None):
+    """The Verdict on a claim, or on an id; `budget` is in seconds of one core, counted as work."""
+    if not isinstance(budget, (int, float)) or isinstance(budget, bool) or not 0 < budget < float("inf"):
+        refuse("budget", "must be a positive number of seconds", budget)
+    if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
+        refuse("seed", "must be an integer >= 0", seed)
+    claim, begun = discover.claim(claim), time.perf_counter()
+    if not claim.lines:
+        return without_lines(claim, budget, seed)
+    found = []
+    for n in range(len(claim.lines)):
+        found.append(line(claim, n, budget / len(claim.lines), seed, progress))
+        if found[-1].status == "violated":
+            break
+    return together(claim, found, time.perf_counter() - begun)
+
+
+def line(claim, at, budget, seed, progress=None):
+    """The Verdict on one line."""
+    if claim.lines[at][1] == "O":
+        return Verdict(claim.id, "undecided", "order", "An order has no constants.")
+    proof = algebra.line(claim, at, budget=min(2.0, budget), refute=False, seed=seed)
+    if proof:
+        return Verdict(claim.id, "proved", "algebra", f"It follows from its hypotheses ({proof}).", confidence=1.0,
+                       certificate=dict(proof.certificate))
+    settings = fitting(claim)
+    if not settings:
+        return Verdict(claim.id, "undecided", "exact", unfit(claim))
+    found = [hunted(claim, at, setting, budget / len(settings), seed, progress) for setting in settings]
+    return min(found, key=lambda v: ("violated", "holds", "vacuous", "undecided").index(v.status))
+
+
+def hunted(claim, at, setting, budget, seed, progress=None):
+    """The Verdict on a line by search in one setting."""
+    question = Question(claim, setting, at)
+    if question.impossible:
+        return Verdict(claim.id, "vacuous", "exact", "Its hypotheses contradict each other.", confidence=1.0)
+    relaxed = setting.ensures - {a.name for a in claim.assumptions}
+    left, cases, best, shapes = budget * adversary.PER_SECOND, 0, None, 0
+    for hunt in adversary.hunts(question, seed, relaxed):
+        cost = hunt.cost()
+        generations = int(min(GENERATIONS, max(2, left / cost)))
+        rated = None
+        for rated in hunt.climb(generations):
+            cases += adversary.BATCH
+            left -= cost
+            if rated[0] > 1.0 + 1e-9:
+                verdict = violated(claim, hunt, rated[1], cases)
+                if verdict:
+                    return verdict
+        shapes += 1
+        best = better(best, hunt, rated, cases)
+        if isinstance(best, Verdict):
+            return best
+        if progress:
+            progress(claim.id, 1.0 - max(0.0, left) / (budget * adversary.PER_SECOND), best and best[0])
+        if left <= 0:
+            break
+    if best is None:
+        return Verdict(claim.id, "undecided", setting.kind, f"No instance of {setting.says} was found inside its "
+                       "hypotheses at which its sides differ from zero." if shapes else
+                       f"No shape of {setting.says} meets its hypotheses.", cases=cases)
+    ratio, point = best
+    return Verdict(claim.id, "holds", setting.kind, f"No counterexample among {cases} instances of {setting.says}.",
+                   Tightness(ratio, counterexample.texts(point.numbers)), cases, None,
+                   dict(shape=point.hunt.shape, numbers=counterexample.texts(point.numbers)))
+
+
+def better(best, hunt, rated, cases):
+    """(exact ratio, Point) of the larger of two; a Verdict where the new one breaks the line."""
+    if rated is None or rated[0] < 0 or best is not None and rated[0] <= best[0]:
+        return best
+    verdict = violated(hunt.question.claim, hunt, rated[1], cases) if rated[0] >= NEAR else None
+    if verdict:
+        return verdict
+    point = Point.near(hunt, rated[1])
+    ratio = point and point.ratio()
+    return best if ratio is None or best is not None and ratio <= best[0] else (ratio, point)
+
+
+def violated(claim, hunt, raw, cases):
+    """The Verdict if the line fails at a point for certain."""
+    point = Point.near(hunt, raw)
+    small = point.simpler() if point is not None and point.breaks() else None
+    if small is None:
+        return None
+    written = counterexample.document(small)
+    ratio = small.ratio()
+    return Verdict(claim.id, "violated", hunt.question.setting.kind, f"It fails in {hunt.question.setting.says}: "
+                   f"left {written['left']}, right {written['right']}.", ratio and Tightness(ratio, written["numbers"]),
+                   cases, 1.0, dict(instance=written["instance"], numbers=written["numbers"]), written)
+
+
+def unfit(claim):
+    """Why no setting fits."""
+    asked = {a.name: a.condition.says for a in claim.assumptions if a.condition is not None}
+    wanted = {entry.measure for entry in claim.quantities.values()}
+    able = [s for s in all_settings() if wanted <= s.measures]
+    if able:
+        lacking = [says for name, says in asked.items() if not any(name in s.ensures for s in able)]
+        return "No setting vouches for: " + "; ".join(lacking or asked.values()) + "."
+    names = sorted({m.metric for m in wanted if not any(m in s.measures for s in all_settings())})
+    return f"Nothing here measures {', '.join(names) or 'all of it at once'}."
+
+
+def without_lines(claim, budget, seed):
+    return Verdict(claim.id, "undecided", claim.kind, "A sentence about an experiment: its figure decides it.")
+
+
+def replay(document):
+    """What a verdict's document shows, derived anew from it alone; Refused if it shows nothing."""
+    if not isinstance(document, dict):
+        refuse("certificate", "must be the JSON document of a verdict", type(document).__name__)
+    if document.get("format") == certificate_run.FORMAT:
+        return certificate_run.check(document)
+    if document.get("format") == "fedtheory proofs 1":
+        return dict(status="proved", claim=document.get("claim"),
+                    lines=[certificate_algebra.check(proof) for proof in document["lines"]])
+    return dict(status="proved", shows=certificate_algebra.check(document))
+
+
+__all__ = ["Refused", "check", "replay"]

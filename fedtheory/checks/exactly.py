@@ -1,0 +1,116 @@
+"""From a point that a search likes to an instance in small rationals, and whether the line fails there for certain."""
+
+import math
+from fractions import Fraction
+
+from fedtheory.checks.question import Answer
+from fedtheory.enclosure import Undefined
+from fedtheory.enclosure.arithmetic import Undecided
+from fedtheory.errors import FedtheoryError
+
+DENOMINATORS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 50, 100, 1000)
+
+
+class Point:
+    """A hunt's shape with every coordinate and free number as a Fraction."""
+
+    def __init__(self, hunt, numbers):
+        self.hunt, self.numbers = hunt, numbers
+
+    @classmethod
+    def near(cls, hunt, raw):
+        """The point of a raw row, rounded to floats of few bits: what follows is exact."""
+        numbers = {}
+        for name, n in hunt.column.items():
+            value = float(hunt.number(name, raw[n]))
+            if not math.isfinite(value):
+                return None
+            numbers[name] = rounded(value)
+        return cls(hunt, numbers)
+
+    def answer(self):
+        """The Answer here; None where it has no value."""
+        q, hunt = self.hunt.question, self.hunt
+        try:
+            at = {name: self.numbers[name] for name in q.setting.coordinates(hunt.shape)}
+            instance = q.setting.build(hunt.shape, at)
+            tight = q.setting.constants(instance)
+            given = {name: Fraction(n) for name, n in hunt.numbers.items()}
+            given.update({name: self.numbers[name] for name in q.reals})
+            for name in q.loose:
+                slack = self.numbers[f"slack {name}"]
+                if slack <= 0 or (slack - 1) * q.setting.loose[name] < 0:
+                    return None    # no bound any more
+                if slack != 1:
+                    given[name] = tight[name] * slack
+            return q.exactly(instance, given, tight)
+        except (Undefined, Undecided, ZeroDivisionError, OverflowError, FedtheoryError):
+            return None
+
+    def breaks(self):
+        """The Answer if the line is certainly false and every assumption certainly holds, else None."""
+        answer = self.answer()
+        try:
+            return answer if answer is not None and answer.violated and not any(answer.failing()) else None
+        except (Undefined, Undecided):
+            return None
+
+    def ratio(self):
+        """The line's ratio where every assumption holds, None elsewhere."""
+        answer = self.answer()
+        try:
+            return None if answer is None or any(answer.failing()) else answer.ratio
+        except (Undefined, Undecided):
+            return None
+
+    def replaced(self, name, value):
+        return Point(self.hunt, {**self.numbers, name: value})
+
+    def simpler(self, effort=400):
+        """The simplest numbers, one coordinate after another, at which the line still fails."""
+        best, best_answer, tries = self, self.breaks(), 0
+        if best_answer is None:
+            return None
+        for round in range(2):
+            changed = False
+            for name in sorted(best.numbers, key=lambda n: -size(best.numbers[n])):
+                value = best.numbers[name]
+                for candidate in candidates(value, name.startswith("slack")):
+                    if size(candidate) >= size(value) or tries >= effort:
+                        break
+                    tries += 1
+                    trial = best.replaced(name, candidate)
+                    answer = trial.breaks()
+                    if answer is not None:
+                        best, best_answer, changed = trial, answer, True
+                        break
+            if not changed:
+                break
+        return best
+
+
+def candidates(value, slack):
+    """Simpler numbers near a value, the simplest first."""
+    found = [] if not slack else [Fraction(1)]
+    found += [Fraction(0), Fraction(1), Fraction(-1)] if abs(value) < 30 else []
+    if value:
+        near = Fraction(10) ** round(math.log10(abs(value)))
+        found += [near if value > 0 else -near]
+    for d in DENOMINATORS:
+        near = value.limit_denominator(d) if abs(value) >= 1 or value == 0 \
+            else 1 / (1 / value).limit_denominator(d)
+        for scale in (1, Fraction(99, 100), Fraction(101, 100)):
+            found.append(near if scale == 1 else (near * scale).limit_denominator(d * 100))
+    return sorted(dict.fromkeys(found), key=size)
+
+
+def size(value):
+    return value.numerator.bit_length() + value.denominator.bit_length() + (value < 0)
+
+
+def rounded(value, digits=30):
+    """A float as a Fraction of few bits: zero stays zero."""
+    if value == 0:
+        return Fraction(0)
+    exponent = math.frexp(value)[1]
+    return Fraction(round(value * 2.0 ** (digits - exponent))) * Fraction(2) ** (exponent - digits)

@@ -1,0 +1,216 @@
+"""Losses for which everything is known exactly: separable, piecewise quadratic, with softened corners on request.
+
+A loss is a list of curves, one for each coordinate, as plain data that fits into a document:
+{"slope": a, "tilt": c, "bends": [[delta, at], ...], "soft": [[height, rate, at], ...]} stands for
+
+    a x^2 / 2 + c x + sum delta max(x - at, 0)^2 / 2 + sum height log(1 + exp(rate (x - at))),
+
+so that Huber-like, one-sided, logistic and non-convex losses are a few numbers. Numbers are those of `arithmetic`.
+"""
+
+from fractions import Fraction
+
+import numpy as np
+
+from fedtheory.enclosure.arithmetic import (Many, exp, log, maximum, minimum, pair, positive_part, vector, where)
+from fedtheory.enclosure.intervals import INF
+
+ZERO = Fraction(0)
+
+
+def curve(slope, tilt=ZERO, bends=(), soft=()):
+    return dict(slope=slope, tilt=tilt, bends=[list(b) for b in bends], soft=[list(s) for s in soft])
+
+
+def bent(slopes, knots, tilt=ZERO, soft=()):
+    """A curve by its second derivatives between increasing knots."""
+    return curve(slopes[0], tilt, [(after - before, at) for before, after, at in zip(slopes, slopes[1:], knots)], soft)
+
+
+def value(loss, x):
+    total = ZERO
+    for f, y in zip(loss, x):
+        total = total + f["slope"] * y * y / 2 + f["tilt"] * y
+        for delta, at in f["bends"]:
+            over = positive_part(y - at)
+            total = total + delta * over * over / 2
+        for height, rate, at in f.get("soft", ()):
+            total = total + height * _softplus(rate * (y - at))
+    return total
+
+
+def grad(loss, x):
+    return vector([slope_at(f, y) for f, y in zip(loss, x)])
+
+
+def slope_at(f, y):
+    """The derivative of a curve."""
+    g = f["slope"] * y + f["tilt"]
+    for delta, at in f["bends"]:
+        g = g + delta * positive_part(y - at)
+    for height, rate, at in f.get("soft", ()):
+        g = g + height * rate / (1 + exp(-rate * (y - at)))
+    return g
+
+
+def _softplus(z):
+    # log(1 + e^z) = max(z, 0) + log(1 + e^-|z|): no overflow
+    return positive_part(z) + log(1 + exp(-abs(z)))
+
+
+def slopes(f):
+    """Second derivatives of the pieces, from left to right."""
+    found = [f["slope"]]
+    for delta, _ in f["bends"]:
+        found.append(found[-1] + delta)
+    return found
+
+
+def knots(f):
+    return [at for _, at in f["bends"]]
+
+
+def curvature(loss):
+    """(least, largest) second derivative over all points; where corners are soft, an interval that holds it."""
+    low, high = None, None
+    for f in loss:
+        # A soft corner bends between 0 and height rate^2 / 4.
+        soft = [height * rate * rate / 4 for height, rate, _ in f.get("soft", ())]
+        least = minimum(*slopes(f)) + sum((minimum(s, ZERO) for s in soft), ZERO)
+        most = maximum(*slopes(f)) + sum((positive_part(s) for s in soft), ZERO)
+        low = least if low is None else minimum(low, least)
+        high = most if high is None else maximum(high, most)
+    return low, high
+
+
+def smoothness(*losses):
+    """The least L for which every gradient is L-Lipschitz (an upper bound of it where corners are soft)."""
+    ends = [end for loss in losses for end in curvature(loss)]
+    return maximum(*(abs(end) for end in ends))
+
+
+def convexity(*losses):
+    """The largest mu for which each loss less mu ||x||^2 / 2 is convex."""
+    return minimum(*(curvature(loss)[0] for loss in losses))
+
+
+def same(a, b):
+    """Whether two numbers agree, at each instance of a batch."""
+    if isinstance(a, Many) or isinstance(b, Many):
+        one, other = (z.at if isinstance(z, Many) else float(z) for z in (a, b))
+        return Many(abs(one - other) <= 1e-12 * np.maximum(abs(one), abs(other)))
+    return pair(a) == pair(b)
+
+
+def sup_square(losses, combine):
+    """sup over x of sum over coordinates of combine([f_1', ..., f_n']), a nonnegative quadratic that bounds all
+    differences of derivatives: infinite unless these are bounded, and else reached at a knot."""
+    total = ZERO
+    for curves in zip(*losses):
+        ends = [(slopes(f)[0], slopes(f)[-1]) for f in curves]
+        at = [knot for f in curves for knot in knots(f)] or [ZERO]
+        highest = maximum(*(combine([slope_at(dict(f, soft=()), y) for f in curves]) for y in at)) \
+            if len(at) > 1 else combine([slope_at(dict(f, soft=()), at[0]) for f in curves])
+        if any(f.get("soft") != curves[0].get("soft") for f in curves):
+            highest = INF    # only a corner that all share leaves their differences alone
+        for one, other in ends[1:]:
+            for mine, first in ((one, ends[0][0]), (other, ends[0][1])):
+                highest = _unless(same(mine, first), highest)
+        total = INF if isinstance(highest, float) or isinstance(total, float) else total + highest
+    return total
+
+
+def _unless(truth, value):
+    if isinstance(value, float):
+        return value
+    if isinstance(truth, Many):
+        return where(truth, value, Many(np.asarray(INF)))
+    return value if truth else INF
+
+
+def mean_square_gap(gs):
+    """(1/n) sum (g_i - mean)^2."""
+    mean = sum(gs) / len(gs)
+    return sum((g - mean) * (g - mean) for g in gs) / len(gs)
+
+
+def dissimilarity(clients):
+    """sup over x of (1/N) sum_i ||grad f_i(x) - grad F(x)||^2, F the plain mean."""
+    return sup_square(clients, mean_square_gap)
+
+
+def mismatch(server, clients):
+    """sup over x of ||grad f_0(x) - grad F(x)||^2."""
+    def gap(gs):
+        away = gs[0] - sum(gs[1:]) / (len(gs) - 1)
+        return away * away
+    return sup_square([server, *clients], gap)
+
+
+def infimum(losses, weights):
+    """inf over x of sum_i weights_i f_i(x), -infinity where it is not bounded below; corners must be sharp."""
+    total = ZERO
+    for curves in zip(*losses):
+        if any(f.get("soft") for f in curves):
+            return Many(np.asarray(np.nan))
+        total = total + _least(curves, weights)
+        if isinstance(total, float):
+            return total
+    return total
+
+
+def _least(curves, weights):
+    at = _ordered([knot for f in curves for knot in knots(f)] or [ZERO])
+    slope = lambda y: sum(w * slope_at(f, y) for f, w in zip(curves, weights))
+    height = lambda y: sum(w * value([f], [y]) for f, w in zip(curves, weights))
+    ends = [sum(w * slopes(f)[end] for f, w in zip(curves, weights)) for end in (0, -1)]
+    gs = [slope(y) for y in at]
+    best = minimum(*(height(y) for y in at)) if len(at) > 1 else height(at[0])
+    inner = [(y, h, z, k) for y, h, z, k in zip(at, gs, at[1:], gs[1:])]
+    for y, h, z, k in inner:    # a zero of the derivative between two knots
+        zero = where(_crosses(h, k), y + (z - y) * _ratio(-h, k - h), y)
+        best = minimum(best, height(zero))
+    for y, g, end, outward in ((at[0], gs[0], ends[0], 1), (at[-1], gs[-1], ends[1], -1)):
+        falls = outward * g > 0    # beyond the last knot
+        zero = where(_both(falls, end > 0), y - _ratio(g, end), y)
+        best = minimum(best, height(zero))
+        best = _unbounded(_both(falls, _not(end > 0)), best)
+        best = _unbounded(end < 0, best)
+    return best
+
+
+def _ordered(values):
+    if any(isinstance(v, Many) for v in values):
+        stack = np.sort(np.array(np.broadcast_arrays(*(v.at if isinstance(v, Many) else float(v) for v in values))),
+                        axis=0)
+        return [Many(row) for row in stack]
+    return sorted(values)
+
+
+def _crosses(h, k):
+    return _both(h < 0, k > 0)
+
+
+def _both(a, b):
+    if isinstance(a, Many) or isinstance(b, Many):
+        return Many(np.logical_and(*(z.at if isinstance(z, Many) else z for z in (a, b))))
+    return a and b
+
+
+def _not(a):
+    return Many(~a.at) if isinstance(a, Many) else not a
+
+
+def _ratio(a, b):
+    """a / b where it is used, anything where b = 0."""
+    if isinstance(a, Many) or isinstance(b, Many):
+        a, b = (z.at if isinstance(z, Many) else float(z) for z in (a, b))
+        with np.errstate(all="ignore"):
+            return Many(np.where(b == 0, 0.0, a / np.where(b == 0, 1.0, b)))
+    return a / b if not same(b, ZERO) else ZERO
+
+
+def _unbounded(truth, best):
+    if isinstance(truth, Many):
+        return where(truth, Many(np.asarray(-INF)), best)
+    return -INF if truth else best

@@ -1,0 +1,342 @@
+"""Numbers that a definition can be run on: Fractions, many floats at once, and intervals with rational ends.
+
+A quantity is written once, with + - * / ** and the functions below. `Many` lets a search evaluate it at a
+batch of instances, `Interval` makes it rigorous where roots and logarithms appear. A Fraction meets both.
+"""
+
+from fractions import Fraction
+from numbers import Rational
+
+import numpy as np
+
+from fedtheory.enclosure import Undefined
+from fedtheory.enclosure.intervals import Enclosures
+from fedtheory.errors import FedtheoryError
+
+BITS = 400
+
+
+class Undecided(FedtheoryError):
+    """Two intervals overlap where their order matters."""
+
+
+class Many:
+    """An array of floats, one for each instance of a batch; NumPy's object arrays take it for a number."""
+
+    __slots__ = ("at",)
+    __array_ufunc__ = None    # so that `object_array * many` asks us, element by element
+    count = 0                 # of results so far: what a computation costs, whatever the clock says
+
+    def __init__(self, at):
+        self.at = at
+        Many.count += 1
+
+    def _other(self, other):
+        if isinstance(other, Many):
+            return other.at
+        return float(other) if isinstance(other, Rational) else other
+
+    def __add__(self, other):
+        return _spread(self, other, np.add)
+
+    def __sub__(self, other):
+        return _spread(self, other, np.subtract)
+
+    def __mul__(self, other):
+        return _spread(self, other, np.multiply)
+
+    def __truediv__(self, other):
+        return _spread(self, other, np.true_divide)
+
+    def __rsub__(self, other):
+        return _spread(self, other, lambda a, b: np.subtract(b, a))
+
+    def __rtruediv__(self, other):
+        return _spread(self, other, lambda a, b: np.true_divide(b, a))
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __pow__(self, n):
+        return Many(self.at * self.at) if n == 2 else Many(self.at ** float(n))
+
+    def __neg__(self):
+        return Many(-self.at)
+
+    def __abs__(self):
+        return Many(np.abs(self.at))
+
+    def __lt__(self, other):
+        return Many(self.at < self._other(other))
+
+    def __le__(self, other):
+        return Many(self.at <= self._other(other))
+
+    def __gt__(self, other):
+        return Many(self.at > self._other(other))
+
+    def __ge__(self, other):
+        return Many(self.at >= self._other(other))
+
+    def __bool__(self):
+        raise TypeError("a batch has no single truth: use arithmetic.where, maximum, minimum")
+
+    def __repr__(self):
+        return f"Many({self.at})"
+
+
+def _spread(one, other, operation):
+    if isinstance(other, np.ndarray):    # a vector of numbers
+        found = np.empty(other.shape, dtype=object)
+        found.ravel()[:] = [_spread(one, part, operation) for part in other.ravel()]
+        return found
+    return Many(operation(one.at, one._other(other)))
+
+
+class Interval:
+    """A number between two Fractions."""
+
+    __slots__ = ("low", "high")
+    __array_ufunc__ = None
+
+    def __init__(self, low, high=None):
+        self.low, self.high = low, low if high is None else high
+
+    @property
+    def pair(self):
+        return self.low, self.high
+
+    def _with(self, other, operation):
+        if isinstance(other, np.ndarray):
+            found = np.empty(other.shape, dtype=object)
+            found.ravel()[:] = [self._with(part, operation) for part in other.ravel()]
+            return found
+        return Interval(*operation(self.pair, pair(other)))
+
+    def __add__(self, other):
+        return self._with(other, RULES.add)
+
+    def __sub__(self, other):
+        return self._with(other, lambda a, b: RULES.add(a, _minus(b)))
+
+    def __rsub__(self, other):
+        return self._with(other, lambda a, b: RULES.add(b, _minus(a)))
+
+    def __mul__(self, other):
+        return self._with(other, RULES.mul)
+
+    def __truediv__(self, other):
+        return self._with(other, lambda a, b: RULES.mul(a, RULES.power(b, (Fraction(-1), False))))
+
+    def __rtruediv__(self, other):
+        return self._with(other, lambda a, b: RULES.mul(b, RULES.power(a, (Fraction(-1), False))))
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __pow__(self, n):
+        return Interval(*RULES.power(self.pair, (Fraction(n), False)))
+
+    def __neg__(self):
+        return Interval(-self.high, -self.low)
+
+    def __abs__(self):
+        return Interval(*RULES.abs(self.pair))
+
+    def __lt__(self, other):
+        return _sure(RULES.lt(self.pair, pair(other)), self, other)
+
+    def __le__(self, other):
+        return _sure(RULES.le(self.pair, pair(other)), self, other)
+
+    def __gt__(self, other):
+        return _sure(RULES.gt(self.pair, pair(other)), self, other)
+
+    def __ge__(self, other):
+        return _sure(RULES.ge(self.pair, pair(other)), self, other)
+
+    def __float__(self):
+        return float((self.low + self.high) / 2)
+
+    def __repr__(self):
+        return f"Interval({float(self.low)!r}, {float(self.high)!r})"
+
+
+RULES = Enclosures(BITS)
+
+
+def _minus(ends):
+    return -ends[1], -ends[0]
+
+
+def _sure(truth, one, other):
+    if truth is None:
+        raise Undecided(f"{one!r} and {other!r} overlap")
+    return truth
+
+
+def pair(value):
+    """(lower, upper) of an exact number or an interval."""
+    if isinstance(value, Interval):
+        return value.pair
+    end = value if isinstance(value, Fraction) else Fraction(value)
+    return end, end
+
+
+def simple(value):
+    """An interval that is a point, as a Fraction."""
+    return value.low if isinstance(value, Interval) and value.low == value.high else value
+
+
+def vector(numbers):
+    """A vector of such numbers, for +, - and .dot()."""
+    found = np.empty(len(numbers), dtype=object)
+    found[:] = numbers
+    return found
+
+
+def where(condition, one, other):
+    if isinstance(condition, Many):
+        return Many(np.where(condition.at, _plain(one), _plain(other)))
+    return one if condition else other
+
+
+def _plain(value):
+    return value.at if isinstance(value, Many) else float(value)
+
+
+def maximum(*values):
+    return _extreme(values, np.maximum, RULES.max, max)
+
+
+def minimum(*values):
+    return _extreme(values, np.minimum, RULES.min, min)
+
+
+def _extreme(values, on_arrays, on_pairs, on_numbers):
+    if any(isinstance(value, Many) for value in values):
+        found = _plain(values[0])
+        for value in values[1:]:
+            found = on_arrays(found, _plain(value))
+        return Many(found)
+    if any(isinstance(value, Interval) for value in values):
+        return Interval(*on_pairs(*map(pair, values)))
+    return on_numbers(values)
+
+
+def positive_part(value):
+    return maximum(value, Fraction(0))
+
+
+def root(value, q=2):
+    """The q-th root of a nonnegative number: exact where it is rational."""
+    if isinstance(value, Many):
+        with np.errstate(all="ignore"):
+            return Many(value.at ** (1.0 / q) if q != 2 else np.sqrt(value.at))
+    return simple(Interval(*RULES.power(pair(value), (Fraction(1, q), True))))
+
+
+def exp(value):
+    if isinstance(value, Many):
+        with np.errstate(all="ignore"):
+            return Many(np.exp(value.at))
+    return simple(Interval(*RULES.exp(pair(value))))
+
+
+def log(value):
+    if isinstance(value, Many):
+        with np.errstate(all="ignore"):
+            return Many(np.log(value.at))
+    return simple(Interval(*RULES.log(pair(value))))
+
+
+class Arithmetic:
+    """The operations of `enclosure.program` on any of these numbers: what a batch is evaluated with."""
+
+    def number(self, value):
+        return value
+
+    def truth(self, value):
+        return value
+
+    def add(self, *terms):
+        total = terms[0]
+        for term in terms[1:]:
+            total = total + term
+        return total
+
+    def mul(self, *factors):
+        product = factors[0]
+        for factor in factors[1:]:
+            product = product * factor
+        return product
+
+    def power(self, base, detail):
+        exponent, nonnegative = detail
+        if exponent.denominator == 1:
+            if isinstance(base, Fraction) and exponent < 0 and base == 0:
+                if nonnegative:
+                    return Many(np.array(np.inf))
+                raise Undefined("a division by zero")
+            return base ** int(exponent)
+        return root(base, exponent.denominator) ** exponent.numerator
+
+    def integer_power(self, base, exponent, nonnegative):
+        if isinstance(exponent, Many) or isinstance(base, Many):
+            with np.errstate(all="ignore"):
+                return Many(np.power(_plain(base), _plain(exponent)))
+        return base ** int(exponent)
+
+    exp = staticmethod(exp)
+    log = staticmethod(log)
+    min = staticmethod(minimum)
+    max = staticmethod(maximum)
+    abs = staticmethod(abs)
+
+    def floor(self, value):
+        return Many(np.floor(_plain(value)))
+
+    def ceiling(self, value):
+        return Many(np.ceil(_plain(value)))
+
+    def le(self, a, b):
+        return a <= b
+
+    def lt(self, a, b):
+        return a < b
+
+    def ge(self, a, b):
+        return a >= b
+
+    def gt(self, a, b):
+        return a > b
+
+    def eq(self, a, b):
+        if isinstance(a, Many) or isinstance(b, Many):
+            return Many(np.isclose(_plain(a), _plain(b), rtol=1e-12, atol=0))
+        return pair(a) == pair(b)
+
+    def ne(self, a, b):
+        same = self.eq(a, b)
+        return Many(~same.at) if isinstance(same, Many) else not same
+
+    def both(self, *truths):
+        if any(isinstance(t, Many) for t in truths):
+            return Many(np.logical_and.reduce([t.at if isinstance(t, Many) else t for t in truths]))
+        return all(truths)
+
+    def piecewise(self, *parts):
+        found = None
+        for condition, value in reversed(list(zip(parts[::2], parts[1::2]))):
+            if isinstance(value, Undefined):
+                value = Many(np.array(np.nan))
+            if isinstance(condition, Undefined):
+                raise condition
+            if found is None:
+                found = value
+            elif isinstance(condition, Many):
+                found = where(condition, value, found)
+            elif condition:
+                found = value
+        return found
+
+
+PLAIN = Arithmetic()
