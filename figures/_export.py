@@ -4,31 +4,69 @@ The same arrays give the same bytes: no dates, fixed identifiers, sorted keys.
 """
 
 import csv
+import hashlib
 import io
 import json
 from pathlib import Path
 
+import numpy as np
+
 from fedtheory.errors import refuse
 from figures import _findings, _style
-from figures._store import write
+from figures._store import sources_hash, write
 
 METADATA = {"pdf": {"CreationDate": None, "ModDate": None, "Creator": "fedtheory", "Producer": None},
             "svg": {"Date": None, "Creator": "fedtheory"}, "png": {"Software": None}}
 
 
 def export(name, record, data, scale, out):
-    """Write every file of a figure; returns how many findings have which verdict."""
-    for suffix, content in pictures(record, data).items():
-        write(out / f"{name}.{suffix}", content)
-    if record.rows:
-        for suffix, content in tables(record, record.rows(data)).items():
-            write(out / f"{name}.{suffix}", content.encode())
-    found = record.findings(data) if record.findings else {}
+    """Write every file of a figure, unless they are there as they would be; returns how many findings say what."""
+    stamp, defined = out / "data" / f"{name}.drawn.json", _defined(name, data, scale)
+    last = _read(stamp, {})
+    if last.get("key") != defined or any(_hash(out / file) != content for file, content in last["files"].items()):
+        files = {f"{name}.{suffix}": content for suffix, content in pictures(record, data).items()}
+        if record.rows:
+            files |= {f"{name}.{suffix}": text.encode()
+                      for suffix, text in tables(record, record.rows(data)).items()}
+        for file, content in files.items():
+            write(out / file, content)
+        last = dict(key=defined, files={file: hashlib.sha256(content).hexdigest() for file, content in files.items()},
+                    findings=_judged(name, record, data))
+        write(stamp, (json.dumps(last, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
+    merge(out / "findings.json", name, scale, last["findings"])
+    verdicts = [verdict for verdict, _ in last["findings"].values()]
+    return {verdict: verdicts.count(verdict) for verdict in _findings.VERDICTS}
+
+
+def _judged(name, record, data):
+    found = {claim: list(finding) for claim, finding in (record.findings(data) if record.findings else {}).items()}
     for claim, finding in found.items():
         if len(finding) != 2 or finding[0] not in _findings.VERDICTS:
             refuse(f"{name}: the verdict of {claim}", f"must be one of {', '.join(_findings.VERDICTS)}", finding)
-    merge(out / "findings.json", name, scale, found)
-    return {verdict: sum(finding[0] == verdict for finding in found.values()) for verdict in _findings.VERDICTS}
+    return found
+
+
+def _defined(name, data, scale):
+    """A hash of all that defines a figure's files: its arrays, what draws them, and the library that prints."""
+    import matplotlib
+    total = hashlib.sha256(f"{name}\0{scale}\0{matplotlib.__version__}".encode())
+    for label, array in sorted(data.items()):
+        total.update(f"\0{label}{array.dtype}{array.shape}\0".encode() + np.ascontiguousarray(array).tobytes())
+    total.update(sources_hash([f"figures.{name}", "figures._export"]))
+    return total.hexdigest()
+
+
+def _hash(file):
+    return hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else None
+
+
+def _read(file, otherwise):
+    """What a JSON file of ours says; what was cut short or is another's counts as absent."""
+    try:
+        found = json.loads(Path(file).read_text())
+    except (OSError, ValueError):
+        return otherwise
+    return found if isinstance(found, type(otherwise)) else otherwise
 
 
 def pictures(record, data):
@@ -88,15 +126,14 @@ def _tex(cell):
     return "$".join(part if n % 2 else "".join(TEX.get(c, c) for c in part) for n, part in enumerate(parts))
 
 
+ENTRY = ("claim", "figure", "scale", "verdict", "sentence")
+
+
 def merge(file, name, scale, found):
     """Put a figure's findings into the file of all; those of other figures stay."""
-    others = []
-    if Path(file).is_file():
-        try:
-            others = [entry for entry in json.loads(Path(file).read_text()) if entry["figure"] != name]
-        except (ValueError, TypeError, KeyError):
-            others = []    # not ours, or cut short: the figures write it again
-    entries = others + [dict(claim=claim, figure=name, scale=scale, verdict=verdict, sentence=sentence)
+    others = [entry for entry in _read(file, []) if isinstance(entry, dict) and set(entry) == set(ENTRY)
+              and entry["figure"] != name]
+    entries = others + [dict(zip(ENTRY, (claim, name, scale, verdict, sentence)))
                         for claim, (verdict, sentence) in found.items()]
     entries.sort(key=lambda entry: (entry["figure"], entry["claim"]))
     write(file, (json.dumps(entries, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())

@@ -28,10 +28,15 @@ def key(name, scale):
     """Hex name of a figure's arrays at a scale."""
     path = ROOT / "figures" / f"{name}.py"
     part, modules = used(path.read_text(), "compute")
-    total = hashlib.sha256(f"{name}\0{scale}\0{part}".encode())
+    return hashlib.sha256(f"{name}\0{scale}\0{part}".encode() + sources_hash(modules)).hexdigest()[:20]
+
+
+def sources_hash(modules):
+    """A hash of every source that modules reach."""
+    total = hashlib.sha256()
     for source in sorted(reach(modules)):
         total.update(f"\0{source.relative_to(ROOT)}\0".encode() + _digest(source))
-    return total.hexdigest()[:20]
+    return total.digest()
 
 
 def used(source, start):
@@ -154,9 +159,13 @@ def write(file, content):
 
 
 def save(file, arrays):
+    """Keep arrays; those of the same figure and scale under an older key go."""
     stream = io.BytesIO()
     np.savez_compressed(stream, **dict(sorted(arrays.items())))
     write(file, stream.getvalue())
+    for other in file.parent.glob(f"{file.name.rpartition('-')[0]}-*.npz"):
+        if other != file:
+            other.unlink(missing_ok=True)
 
 
 def load(file):

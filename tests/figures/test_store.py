@@ -1,0 +1,125 @@
+"""Saved arrays: keyed by what defines them, written whole, and checked before they are read."""
+
+import io
+import zipfile
+
+import numpy as np
+import pytest
+
+from fedtheory.errors import InvalidInput
+from figures import _store
+
+SOURCE = """
+import json
+from figures import _style, _findings
+SIZE = 3
+LABEL = "rounds"
+def helper(n):
+    return n * SIZE
+def compute(scale, progress):
+    return {"x": helper(2), "y": _findings.LEVEL}
+def draw(figure, data):
+    figure.text(0, 0, LABEL, color=_style.INK)
+"""
+
+
+def test_only_what_computes_counts():
+    part, modules = _store.used(SOURCE, "compute")
+    assert modules == {"figures._findings"}
+    same = [SOURCE.replace('"rounds"', '"T"'), SOURCE.replace("0, 0", "1, 1"), SOURCE + "# a comment\n"]
+    other = [SOURCE.replace("SIZE = 3", "SIZE = 4"), SOURCE.replace("n * SIZE", "n + SIZE"),
+             SOURCE.replace("helper(2)", "helper(3)"), SOURCE + "SIZE += 1\n"]
+    assert all(_store.used(text, "compute")[0] == part for text in same)
+    assert all(_store.used(text, "compute")[0] != part for text in other)
+
+
+def relative(modules):
+    return {str(path.relative_to(_store.ROOT)) for path in _store.reach(modules)}
+
+
+def test_what_a_computation_reaches():
+    found = relative(["fedtheory.rng"])
+    assert "fedtheory/rng.py" in found and "fedtheory/errors.py" in found
+    assert not found & {"fedtheory/engine.py", "figures/_style.py", "fedtheory/cli.py"}
+    # Whoever asks discovery reaches every record.
+    assert {"fedtheory/claims/flex/table1.py", "fedtheory/algorithms/fsl.py"} <= relative(["fedtheory.discover"])
+    assert {"fedtheory/engine.py", "fedtheory/problems/quadratics.py"} <= relative(["fedtheory"])
+    assert relative(["numpy", "json"]) == set()
+
+
+def test_scale_and_sources_are_in_the_key(monkeypatch):
+    keys = {_store.key("mixed_table5", scale) for scale in ("smoke", "quick", "paper")}
+    assert len(keys) == 3 and _store.key("mixed_table5", "smoke") in keys
+    real = _store._digest
+    monkeypatch.setattr(_store, "_digest", lambda path: b"edited" if path.name == "theorem_b2.py" else real(path))
+    assert _store.key("mixed_table5", "smoke") not in keys
+
+
+def test_what_is_saved_is_read_and_equal_arrays_are_equal_bytes(tmp_path):
+    arrays = dict(a=np.arange(6.).reshape(2, 3), b=np.array(["x", "äß"]), c=np.array(True), d=np.array([], int))
+    one, two = tmp_path / "n-smoke-1.npz", tmp_path / "m-smoke-1.npz"
+    _store.save(one, arrays)
+    _store.save(two, dict(reversed(arrays.items())))
+    assert one.read_bytes() == two.read_bytes()
+    found = _store.load(one)
+    assert set(found) == set(arrays)
+    assert all(np.array_equal(found[k], arrays[k]) and found[k].dtype == arrays[k].dtype for k in arrays)
+
+
+def test_arrays_of_an_older_key_go_and_others_stay(tmp_path):
+    for name in ("n-smoke-1.npz", "n-quick-1.npz", "nn-smoke-1.npz", "n-smoke-2.npz"):
+        _store.save(tmp_path / name, dict(a=np.zeros(1)))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["n-quick-1.npz", "n-smoke-2.npz", "nn-smoke-1.npz"]
+
+
+def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
+    file = tmp_path / "x.txt"
+    _store.write(file, b"old")
+    monkeypatch.setattr(_store.os, "replace", lambda *a: (_ for _ in ()).throw(OSError("disk full")))
+    with pytest.raises(OSError):
+        _store.write(file, b"new")
+    assert file.read_bytes() == b"old" and list(tmp_path.iterdir()) == [file]
+
+
+def member(file, content):
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("a.npy", content)
+
+
+def npy(header):
+    text = header.encode() + b"\n"
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + b"\0" * 8
+
+
+def test_hostile_and_broken_files_are_refused(tmp_path):
+    file = tmp_path / "a.npz"
+    stream = io.BytesIO()
+    np.savez(stream, a=np.array([{}], dtype=object))
+    file.write_bytes(stream.getvalue())
+    with pytest.raises(InvalidInput, match="must hold floats"):
+        _store.load(file)
+    member(file, npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1099511627776,), }"))
+    with pytest.raises(InvalidInput, match="as long as its header says"):
+        _store.load(file)
+    member(file, b"no array")
+    with pytest.raises(InvalidInput, match="a.npz"):
+        _store.load(file)
+    _store.save(file, dict(a=np.arange(1000.)))
+    whole = file.read_bytes()
+    for broken in (whole[:-30], whole[:200] + bytes([whole[200] ^ 1]) + whole[201:], b""):
+        file.write_bytes(broken)
+        with pytest.raises(InvalidInput, match="a.npz"):
+            _store.load(file)
+
+
+def test_more_than_the_budget_is_refused_before_it_is_read(tmp_path, monkeypatch):
+    _store.save(tmp_path / "a-b-c.npz", dict(a=np.zeros(10_000)))
+    monkeypatch.setattr(_store, "LARGEST", 10_000)
+    with pytest.raises(InvalidInput, match="at most 10000 bytes"):
+        _store.load(tmp_path / "a-b-c.npz")
+
+
+def test_what_compute_returns_is_checked():
+    for bad in ([1], {}, {"x": object()}, {"not a name": 1}, {"x": 1j}):
+        with pytest.raises(InvalidInput, match="some_figure"):
+            _store.checked("some_figure", bad)
