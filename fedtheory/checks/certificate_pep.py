@@ -1,0 +1,225 @@
+"""Checks a worst case of a first-order method from its document alone: dictionaries and fractions, nothing else.
+
+The document lists what the method asks: the gradient of function k at a point, a combination of x_0 and earlier
+answers. Each f_k has curvature in [mu, L]; F = sum weight_k f_k. Of such functions only finitely many numbers matter,
+inner products and values, bound by the interpolation conditions of Taylor, Hendrickx and Glineur (2017, theorem 4;
+for mu < 0 Rotaru, Glineur and Patrinos 2022, theorem 3.1). Multipliers >= 0 prove a bound when
+
+    bound - measure - sum multiplier * condition = a positive semidefinite form in the vectors,
+
+identically; a Gram matrix with values that meets every condition proves that a value is attained.
+"""
+
+import re
+from fractions import Fraction
+from math import lcm
+
+STAR = "*"
+QUANTITIES = {"loss", "sq_grad_norm", "sq_distance", "sq_dissimilarity", "sq_xi"}
+
+
+class Refused(ValueError):
+    """The document does not show what it says."""
+
+
+def require(truth, why):
+    if not truth:
+        raise Refused(why)
+
+
+def number(text):
+    require(isinstance(text, str) and re.fullmatch(r"-?[0-9]{1,4000}(/[0-9]{1,4000})?", text), f"no number: {text}")
+    return Fraction(text)
+
+
+def add(*terms):
+    """Sums {key: coefficient} with factors in front: add((2, p), (-1, q))."""
+    total = {}
+    for factor, p in terms:
+        for key, value in p.items():
+            total[key] = total.get(key, 0) + factor * value
+    return {key: value for key, value in total.items() if value}
+
+
+def dot(u, v):
+    """The inner product of two vectors: {(i, j): coefficient} with i <= j."""
+    total = {}
+    for i, a in u.items():
+        for j, b in v.items():
+            key = (i, j) if i < j else (j, i)
+            total[key] = total.get(key, 0) + a * b
+    return {key: value for key, value in total.items() if value}
+
+
+def semidefinite(matrix):
+    """Whether a symmetric matrix of fractions is positive semidefinite: elimination without fractions (Bareiss)."""
+    scale, last = lcm(*(value.denominator for row in matrix for value in row)), 1
+    rows = [[int(value * scale) for value in row[n:]] for n, row in enumerate(matrix)]    # the upper triangle
+    while rows:
+        (pivot, *first), *rows = rows
+        if pivot < 0 or pivot == 0 and any(first):
+            return False
+        if pivot:
+            rows = [[(pivot * value - first[n] * other) // last for value, other in zip(row, first[n:])]
+                    for n, row in enumerate(rows)]
+            last = pivot
+    return True
+
+
+class Reading:
+    """What a document states. A quantity is {key: coefficient}: (i, j) inner products, (q,) values, () a constant.
+
+    Vector 0 is x_0 - x_star, vector q the answer to question q; behind them come gradients at x_star, where the sum
+    of weight_k grad f_k vanishes. Values count from f_k(x_star); without a minimiser, from inf F, and points from x_0.
+    """
+
+    def __init__(self, document):
+        self.functions = {k: tuple(map(number, kind)) for k, kind in document["functions"].items()}
+        self.minimiser, self.assumes = document["minimiser"], document["assumes"]
+        require(type(self.minimiser) is bool and len(document["queries"]) <= 5000, "no statement")
+        require(all(re.fullmatch("[0-9]{1,4}", k) for k in self.functions), "no function")
+        require(all(mu < L and L > 0 and w >= 0 for mu, L, w in self.functions.values()), "no curvature or weight")
+        self.weights = {k: w for k, (mu, L, w) in self.functions.items() if w}
+        self.clients = [k for k in self.functions if k != "0"]
+        require(self.weights, "no objective")
+        self.queries, self.at, self.samples = [], {}, {k: {} for k in self.functions}
+        for q, (k, combination) in enumerate(document["queries"], 1):
+            point = self.point(combination, q)
+            require(k in self.functions and (k, self.key(point)) not in self.at, f"no question: {q}")
+            self.queries.append((k, point))
+            self.at[k, self.key(point)] = q
+            self.samples[k][str(q)] = point, {q: Fraction(1)}, {(q,): Fraction(1)}
+        self.size = len(self.queries) + 1
+        self.points = [self.point(combination, self.size) for combination in document["points"]]
+        self.stars = {}
+        if self.minimiser:
+            self.optimum()
+        self.measure, rounds = document["measure"]
+        require(rounds and all(type(t) is int and 0 <= t < len(self.points) for t in rounds), "no measure")
+        self.measures = {f"measure:{t}": self.quantity(self.measure, t) for t in rounds}
+        self.conditions = dict(self.all_conditions())
+
+    def point(self, combination, known):
+        """The method may not know x_star: points are x_0 plus a combination of answers."""
+        point = {int(i): number(value) for i, value in combination.items()}
+        require(point.get(0) == 1 and all(0 <= i < known for i in point), f"no point: {combination}")
+        return {i: value for i, value in point.items() if value and (i or self.minimiser)}
+
+    @staticmethod
+    def key(point):
+        return tuple(sorted(point.items()))
+
+    def optimum(self):
+        first = next(iter(self.weights))
+        for k in self.functions:
+            if k != first:
+                self.stars[k] = {self.size: Fraction(1)}
+                self.size += 1
+        self.stars[first] = add(*((-w / self.weights[first], self.stars[k]) for k, w in self.weights.items()
+                                  if k != first))
+        for k in self.functions:
+            self.samples[k][STAR] = {}, self.stars[k], {}
+
+    def sample(self, k, t):
+        """Gradient and value of f_k at x_t, or at x_star."""
+        if t == STAR:
+            require(self.minimiser, "no minimiser")
+            return self.samples[k][STAR][1:]
+        q = self.at.get((k, self.key(self.points[t])))
+        require(q, f"f_{k} is not asked at x_{t}")
+        return self.samples[k][str(q)][1:]
+
+    def mean(self, weights, t):
+        """Gradient and value of a weighted sum at x_t."""
+        samples = [(w, *self.sample(k, t)) for k, w in weights.items()]
+        return add(*((w, g) for w, g, f in samples)), add(*((w, f) for w, g, f in samples))
+
+    def quantity(self, name, t):
+        require(name in QUANTITIES and (t == STAR or type(t) is int and 0 <= t < len(self.points)), f"no {name}")
+        if name == "sq_distance":
+            require(self.minimiser, "no minimiser")
+            return {} if t == STAR else dot(self.points[t], self.points[t])
+        if name in ("loss", "sq_grad_norm"):
+            gradient, value = self.mean(self.weights, t)
+            return value if name == "loss" else dot(gradient, gradient)
+        share = Fraction(1, len(self.clients))
+        centre = self.mean(dict.fromkeys(self.clients, share), t)[0]
+        who = self.clients if name == "sq_dissimilarity" else ["0"]
+        gaps = [add((1, self.sample(k, t)[0]), (-1, centre)) for k in who]
+        return add(*((Fraction(1, len(who)), dot(gap, gap)) for gap in gaps))
+
+    def all_conditions(self):
+        """What is known to be nonnegative, by name."""
+        for k, (mu, L, _) in self.functions.items():
+            for i, (x, g, f) in self.samples[k].items():
+                for j, (y, h, e) in self.samples[k].items():
+                    if i != j:
+                        dx, dg = add((1, x), (-1, y)), add((1, g), (-1, h))
+                        c = 1 / (2 * (L - mu))
+                        curved = [(-c * mu * L, dot(dx, dx)), (2 * c * mu, dot(dg, dx))] if mu else []
+                        yield f"{k}:{i}:{j}", add((1, f), (-1, e), (-1, dot(h, dx)), (-c, dot(dg, dg)), *curved)
+        for n, (name, t, bound) in enumerate(self.assumes):
+            yield f"assumed:{n}", add((1, {(): number(bound)}), (-1, self.quantity(name, t)))
+        if not self.minimiser:
+            yield from self.below()
+
+    def below(self):
+        """F(x) - |grad F(x)|^2 / (2 L) >= inf F, wherever the whole of F was asked."""
+        L = sum(w * self.functions[k][1] for k, w in self.weights.items())
+        for point in dict.fromkeys(self.key(point) for k, point in self.queries):
+            asked = [(w, self.at.get((k, point))) for k, w in self.weights.items()]
+            if all(q for w, q in asked):
+                gradient = {q: w for w, q in asked}
+                yield f"below:{min(q for w, q in asked)}", add(*((w, {(q,): 1}) for w, q in asked),
+                                                               (-1 / (2 * L), dot(gradient, gradient)))
+
+    def vectors(self):
+        """Indices of the vectors that a form speaks of."""
+        return range(0 if self.minimiser else 1, self.size)
+
+    def matrix(self, form):
+        half = lambda i, j: form.get((min(i, j), max(i, j)), Fraction(0)) / (1 if i == j else 2)
+        return [[half(i, j) for j in self.vectors()] for i in self.vectors()]
+
+
+def bounded(reading, bound, multipliers):
+    """Refused unless the multipliers prove that the least of the measures never exceeds the bound."""
+    known = {**reading.conditions, **reading.measures}
+    require(multipliers.keys() <= known.keys() and all(value >= 0 for value in multipliers.values()), "no multipliers")
+    require(sum(multipliers.get(name, 0) for name in reading.measures) == 1, "the measures' shares are not 1 in all")
+    left = add((bound, {(): 1}), *((-value, known[name]) for name, value in multipliers.items()))
+    require(left.pop((), 0) >= 0 and all(len(key) == 2 for key in left), "the values do not cancel")
+    require(semidefinite(reading.matrix(left)), "what is left is not positive semidefinite")
+
+
+def attained(reading, least, gram, values):
+    """Refused unless vectors with this Gram matrix, and these values, meet all conditions and reach `least`.
+
+    Interpolation makes them functions. Where F is not convex that takes care of inf F for a single function only.
+    """
+    require(len(gram) == len(reading.vectors()) and len(values) == len(reading.queries), "no instance")
+    require(all(row == list(column) for row, column in zip(gram, zip(*gram, strict=True))), "no Gram matrix")
+    require(semidefinite(gram), "no Gram matrix")
+    kinds, start = [kind for k, kind in reading.functions.items() if k in reading.weights], reading.vectors()[0]
+    require(all(mu >= 0 for mu, L, w in kinds) if reading.minimiser else
+            len(reading.functions) == 1 and kinds[0][0] <= 0, "conditions that are not known to suffice")
+    at = lambda form: sum(value * (1 if not key else values[key[0] - 1] if len(key) == 1 else
+                                   gram[key[0] - start][key[1] - start]) for key, value in form.items())
+    require(all(at(form) >= 0 for form in reading.conditions.values()), "a condition is broken")
+    require(all(at(form) >= least for form in reading.measures.values()), "the measure stays below")
+
+
+def check(document):
+    """(least, bound) of the worst case that a document shows, `least` None where it has no instance; else Refused."""
+    try:
+        require(document["format"] == "fedtheory pep 1", "no document of this format")
+        reading, bound, least = Reading(document), number(document["bound"]), None
+        bounded(reading, bound, {name: number(value) for name, value in document["multipliers"].items()})
+        if "instance" in document:
+            instance = document["instance"]
+            least = number(instance["least"])
+            gram = [[number(value) for value in row] for row in instance["gram"]]
+            attained(reading, least, gram, [number(value) for value in instance["values"]])
+    except Exception as error:    # whatever a malformed document leads to
+        raise error if isinstance(error, Refused) else Refused(f"the document is not well formed: {error!r}") from None
+    return least, bound
