@@ -161,8 +161,8 @@ class _Question:
                 raise NotExact(f"{claim.title} assumes {assumption.condition.says}, which is not known of instances "
                                "given as arrays")
         self.claim, J = claim, len(numbers["N"])
-        self.left, self.sign, self.right = (claim.expand(side) if n != 1 else side
-                                            for n, side in enumerate(claim.lines[line]))
+        left, self.sign, right = claim.lines[line]
+        self.left, self.right = claim.expand(left), claim.expand(right)
         self.known = dict(numbers)
         for name, column in zip(hyper.Hyper._fields, hyper.columns):
             self.known[name] = np.array(np.broadcast_to(np.asarray(column, dtype=np.float64), (J,)))
@@ -174,15 +174,13 @@ class _Question:
         for name in self.computed:
             if name != "L" and name not in AT_X:
                 raise InvalidInput(f"{claim.title} needs {name}, {claim.symbols[name].meaning}; none was given")
-        measures = {name: entry.measure for name, entry in claim.quantities.items()}
-        for name, m in measures.items():
-            now = (m.at, m.average, m.minus) == ("t", "", "") and m.metric in (*LOSSES, *lanes.VALUES[:7],
-                                                                              "sq_tilde_grad_norm")
+        self.measures = {name: entry.measure for name, entry in claim.quantities.items()}
+        for name, m in self.measures.items():
+            now = m[1:] == ("t", "", "") and m.metric in (*LOSSES, *lanes.VALUES[:8])
             if not now and not (m[1:] == ("t+1", "E_t", "") and m.metric in LOSSES):
                 raise NotExact(f"{claim.title} measures {name}, {claim.symbols[name].meaning}, which is not among what "
                                "is followed many at once")
-        self.measures = measures
-        levels = tuple(claim.symbols[name].symbol for name, m in measures.items() if m.metric in LOSSES)
+        levels = tuple(claim.symbols[name].symbol for name, m in self.measures.items() if m.metric in LOSSES)
         self.relative = _level_free(self.right - self.left, levels)
 
     def answer(self, part, values, A):
@@ -238,9 +236,10 @@ class _Question:
 
 
 def _root(square, error):
+    """The root of a number that is not negative: off by at most error / root, and by at most sqrt(error)."""
     root = np.sqrt(np.maximum(square, 0.0))
-    return root, np.minimum(np.divide(error, root, out=np.full_like(root, np.inf), where=root > 0), np.sqrt(error)
-                            ) + arrays.EPS * root
+    with np.errstate(all="ignore"):
+        return root, np.fmin(error / root, np.sqrt(error)) + arrays.EPS * root
 
 
 def _curvature(A):

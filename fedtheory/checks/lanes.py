@@ -109,16 +109,16 @@ def _change(d, H, P, g, m, h, p, bound, nu, n, value, error, work):
         for l in range(nu.size):
             value[l] += 0.5 * H[r, l] * P[r, l]
     for l in range(nu.size):
-        error[l] = (n + d * d + 2 * d + 4) * U * (nu[l] * (bound[l] + h[l] * nu[l]) + h[l] * p[l])
+        error[l] = (n[l] + d * d + 2 * d + 4) * U * (nu[l] * (bound[l] + h[l] * nu[l]) + h[l] * p[l])
 
 
 @jit
-def follow(A, b, x, sigma, D, gamma, alpha, beta, server, total, S, repeat, low, high, out):
+def follow(A, b, x, sigma, D, gamma, alpha, beta, server, total, steps, server_steps, S, repeat, low, high, out):
     """Rows of `out` (2 COUNT, J): VALUES of the instances low .. high - 1, then their errors.
 
     A (J, N + 1, d, d), b (J, N + 1, d), x (J, d), sigma (J, N + 1) with noise of variance sigma^2 / D a coordinate.
     Each `repeat` instances share gamma, S, steps alpha, beta (., K), server (., K_0) and the cohort's weight
-    `total`; steps that do nothing (alpha = 1, beta = 0) fill up the shorter rounds.
+    `total`; of these steps they take the first `steps` and `server_steps`, the others do nothing (alpha = 1, beta = 0).
     """
     N, d, K, K_0 = A.shape[1] - 1, A.shape[2], alpha.shape[1], server.shape[1]
     root = np.sqrt(d)
@@ -128,25 +128,23 @@ def follow(A, b, x, sigma, D, gamma, alpha, beta, server, total, S, repeat, low,
     V = np.zeros((6, d, LANES))
     gap, v, t, grad, m, diff = V[0], V[1], V[2], V[3], V[4], V[5]
     ends, grads = np.zeros((N, d, LANES)), np.zeros((N + 1, d, LANES))
-    w = np.zeros((18, LANES))
+    w = np.zeros((19, LANES))
     size, bound, nu, c, al, be, q = w[0], w[1], w[2], w[3], w[4], w[5], w[6]
     h, reach, p, largest, mean_bound, work = w[7], w[8], w[9], w[10], w[11], w[12]
-    zero, one, minus, part, weight = w[13], w[14], w[15], w[16], w[17]
+    zero, one, minus, part, weight, n_F = w[13], w[14], w[15], w[16], w[17], w[18]
     reaches, bounds = np.zeros((N, LANES)), np.zeros((N, LANES))
     value, error = np.zeros((COUNT, LANES)), np.zeros((COUNT, LANES))
-    # Roundings on the longest way to a client's gradient, their mean, a client's end, the server's, a covariance
-    n_g = d + 2
-    n_G = n_g + N + 1
-    n_v = n_g + K * (d + 3 + COEFFICIENT)
-    n_m = n_v + N + 2 + COEFFICIENT + K_0 * (d + 3 + COEFFICIENT)
-    n_P = (2 * n_v + K * (2 * d + 5 + 2 * COEFFICIENT) + 3 * N + 16 + 2 * COEFFICIENT
-           + K_0 * (2 * d + 8 + 2 * COEFFICIENT))
+    n_g, n_G, each = d + 2, d + N + 3, d + 3 + COEFFICIENT    # roundings: a gradient, the clients' mean, a step
     for l in range(own.size):
         one[l], minus[l], part[l] = 1.0, -1.0, 1.0 / N
     for first in range(low, high, LANES):
         for l in range(own.size):
             own[l] = min(first + l, high - 1)
             of[l] = own[l] // repeat
+            # Roundings on the longest way to F after the round: gradient, twice the point, covariance
+            n_F[l] = (n_G + 4 * n_g + 5 * (N + 4) + 4 * COEFFICIENT
+                      + steps[of[l]] * (4 * each + 2 * d + 5 + 2 * COEFFICIENT)
+                      + server_steps[of[l]] * (2 * each + 2 * d + 8 + 2 * COEFFICIENT))
             h[l] = reach[l] = p[l] = largest[l] = mean_bound[l] = 0.0
         _fill(value, 0.0)
         _fill(error, 0.0)
@@ -264,8 +262,8 @@ def follow(A, b, x, sigma, D, gamma, alpha, beta, server, total, S, repeat, low,
             _product(d, M, P, C)
             _symmetric(d, C, M, weight, P)
         # Losses and gradients
-        _change(d, H, P, grad, m, h, p, mean_bound, nu, n_G + 2 * n_m + n_P, value[8], error[8], t)
-        _change(d, a, P, g, m, size, p, bound, nu, n_g + 2 * n_m + n_P, value[9], error[9], t)
+        _change(d, H, P, grad, m, h, p, mean_bound, nu, n_F, value[8], error[8], t)
+        _change(d, a, P, g, m, size, p, bound, nu, n_F, value[9], error[9], t)
         _square(grad, mean_bound, n_G, value[2], error[2], work)
         _square(g, bound, n_g, value[3], error[3], work)
         _dot(grad, g, value[4])

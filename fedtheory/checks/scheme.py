@@ -20,9 +20,10 @@ from fedtheory.errors import NotExact
 # Coordinates of a probe: y alone, g alone, all points at x, and a mixture of the three.
 X, Y, G = 3.0, 5.0, -7.0
 TOLERANCE = 1e-12
-FAULTS = ("", "moves x, clients' starts or their ends other than by steps", "takes local steps that are not affine in "
-          "y and g alone", "does not add the mean of its cohort's changes", "takes server steps that are not w + b g",
-          "treats clients, cohorts or sizes of points differently")
+FAULTS = ("", "treats clients, cohorts or sizes of points differently",
+          "moves x, clients' starts or their ends other than by steps",
+          "takes local steps that are not affine in y and g alone", "does not add the mean of its cohort's changes",
+          "takes server steps that are not w + b g")
 
 
 class Scheme(NamedTuple):
@@ -32,6 +33,8 @@ class Scheme(NamedTuple):
     beta: np.ndarray      # (J, K)
     server: np.ndarray    # (J, K_0)
     total: np.ndarray     # (J,)
+    K: np.ndarray         # (J,) steps of a client
+    K_0: np.ndarray       # (J,) steps of the server
 
 
 @jit.jit
@@ -64,33 +67,33 @@ def probe(begin, local_start, local_step, local_end, aggregate, server_step, end
             begin(state, 0, g, h)
             local_start(state, i, y, g, local, h)
             if not (same(x, start) and same(y, start)):
-                faults[j] = 1
+                faults[j] = max(faults[j], 2)
             for k in range(K[j]):
                 put(y, 1.0, 0.0, 1.0, Y, size)
                 local_step(state, i, k, y, g, local, h)
                 a, b = y[0] / size, y[1] / size
                 near = TOLERANCE * (10.0 + 2.0 * abs(a) + 7.0 * abs(b))
                 if not (abs(y[2] / size - 1.0) <= near and abs(y[3] / size - X - a * (Y - X) - b * G) <= near):
-                    faults[j] = 2
+                    faults[j] = max(faults[j], 3)
                 if look == 0:
                     alpha[j, k], beta[j, k] = a, b
                 elif not (abs(alpha[j, k] - a) <= near and abs(beta[j, k] - b) <= TOLERANCE * abs(b)):
-                    faults[j] = 5
+                    faults[j] = max(faults[j], 1)
             put(y, 0.0, 0.0, 1.0, X, size)
             local_end(state, i, K[j], y, local, h)
             if not (same(x, start) and same(y, start)):
-                faults[j] = 1
+                faults[j] = max(faults[j], 2)
             for s in range(S[j]):
                 put(ends[s], 1.0, 1.0 if s == 0 else 0.0, 1.0, X + s, size)
             aggregate(state, cohort[:S[j]], work[:S[j]], shares, ends[:S[j]], locals_, h)
             a, near = x[0] / size, TOLERANCE * (10.0 + S[j] * abs(x[0] / size))
             if not (abs(x[1] / size * S[j] - a) <= TOLERANCE * abs(a) and abs(x[2] / size - 1.0) <= near
                     and abs(x[3] / size - X - a * (S[j] - 1) / 2) <= near):
-                faults[j] = 3
+                faults[j] = max(faults[j], 4)
             if look == 0:
                 total[j] = a
             elif not abs(total[j] - a) <= TOLERANCE * abs(a):
-                faults[j] = 5
+                faults[j] = max(faults[j], 1)
             for k in range(K_0[j]):
                 put(x, 1.0, 0.0, 1.0, Y, size)
                 server_step(state, k, g, h)
@@ -98,15 +101,15 @@ def probe(begin, local_start, local_step, local_end, aggregate, server_step, end
                 near = TOLERANCE * (10.0 + 7.0 * abs(b))
                 if not (abs(x[0] / size - 1.0) <= near and abs(x[2] / size - 1.0) <= near
                         and abs(x[3] / size - Y - b * G) <= near):
-                    faults[j] = 4
+                    faults[j] = max(faults[j], 5)
                 if look == 0:
                     server[j, k] = b
                 elif not abs(server[j, k] - b) <= TOLERANCE * abs(b):
-                    faults[j] = 5
+                    faults[j] = max(faults[j], 1)
             put(x, 0.0, 0.0, 1.0, X, size)
             end(state, h)
             if not same(x, start):
-                faults[j] = 1
+                faults[j] = max(faults[j], 2)
 
 
 _V, _M, _I, _A, _I8 = jit.VECTOR, jit.MATRIX, jit.INTEGERS, jit.ADDRESS, jit.types.int64
@@ -158,7 +161,7 @@ def scheme_of(algorithm, hyper, N, S, part):
         return np.array(column[part]) if np.ndim(column) else np.full(J, column)
 
     K, K_0 = number(algorithm.steps), number(algorithm.server_steps)
-    found = Scheme(np.ones((J, K.max())), np.zeros((J, K.max())), np.zeros((J, K_0.max())), np.zeros(J))
+    found = Scheme(np.ones((J, K.max())), np.zeros((J, K.max())), np.zeros((J, K_0.max())), np.zeros(J), K, K_0)
     y, g, ends, faults = np.zeros(4), np.zeros(4), np.zeros((S.max(), 4)), np.zeros(J, dtype=np.int64)
     kept = [algorithm.init(np.zeros(4), N, np.array([0, 4], dtype=np.int64), h), NoLocal(np.zeros(1)),
             NoLocal(np.zeros((S.max(), 1)))]
@@ -170,7 +173,8 @@ def scheme_of(algorithm, hyper, N, S, part):
     else:
         kernels, run, handles = [jit.python(getattr(algorithm, role)) for role in ROLES], probe, kept
     rows, alive = _handles(algorithm, hyper, part, packed)
-    run(*kernels, *handles, rows, kept[0].x, y, ends, g, N, S, K, K_0, np.array([0.0] + [1.0 / N] * N), *found, faults)
+    shares = np.array([0.0] + [1.0 / N] * N)
+    run(*kernels, *handles, rows, kept[0].x, y, ends, g, N, S, K, K_0, shares, *found[:4], faults)
     if faults.any():
         raise NotExact(f"{algorithm.name} {FAULTS[faults.max()]}; its rounds are not followed many at once")
     return found
