@@ -10,14 +10,13 @@ from fractions import Fraction
 import numpy as np
 from scipy import sparse
 
-from fedtheory.checks import pep_symmetry
+from fedtheory.checks import pep_exact, pep_symmetry
 from fedtheory.checks.certificate_pep import add, dot, semidefinite
-from fedtheory.errors import NotExact
+from fedtheory.checks.pep_exact import fine, mix, power, seen, square, step
+from fedtheory.errors import FedtheoryError, NotExact
 
-FINE = 2**50
 SIMPLE = (12, 120, 1200, 12000)        # denominators that closed forms might have
 INSIDE = (2.0**-8, 2.0**-14, 2.0**-20)
-STEPS = [Fraction(2) ** -k for k in range(50, -1, -2)]
 
 
 def solve(reading):
@@ -42,18 +41,9 @@ def sufficient(reading):
         len(reading.functions) == 1 and kinds[0][0] <= 0
 
 
-def power(value):
-    """The power of two next to a positive number, as a fraction."""
-    return Fraction(2) ** round(np.log2(float(value)))
-
-
 def triangle(r):
     """Where the upper triangle by columns sits in a matrix of size r."""
     return np.tril_indices(r)[::-1]
-
-
-def fine(value):
-    return Fraction(round(float(value) * FINE), FINE)
 
 
 class Program:
@@ -136,7 +126,10 @@ class Program:
 
         With `trace` the primal looks for the least trace of the Gram matrix, the measures being conditions.
         """
-        import clarabel
+        try:
+            import clarabel
+        except ImportError:
+            raise FedtheoryError("worst cases need clarabel, which fedtheory[pep] brings along") from None
         moved = np.full(len(self.names), inside)
         rows = slice(len(self.e) - trace)
         b = [(self.e - self.E @ moved)[rows], *((trace - inside) * eye - Q @ moved for Q, eye in zip(self.Q, self.eye))]
@@ -168,7 +161,7 @@ class Program:
         """Multipliers in fractions near these that prove a bound, or None."""
         best = self.cost @ multipliers
         good = lambda found: self.cost @ np.array(found, float) <= best + 1e-9 * abs(best) and self.proves(found)
-        for candidate in (multipliers, self.fewer(multipliers)):
+        for candidate in (multipliers, *self.fewer()):
             for d in SIMPLE:
                 found = self.balanced([Fraction(float(value)).limit_denominator(d) for value in candidate])
                 if found and good(found):
@@ -183,34 +176,14 @@ class Program:
                 proofs += [] if t is None else [mix(t, near, inner)]
         return min(proofs, key=lambda found: sum(v * line[0] for v, line in zip(found, self.lines)), default=None)
 
-    def fewer(self, multipliers):
-        """Multipliers of the same cost that use few conditions: then they may be unique, and simple."""
+    def fewer(self):
+        """Multipliers of the same cost that use few conditions, if found: then they may be unique, and simple."""
         _, light, _, _ = self.solved(self.cost + 1e-5)
         status, found, _, _ = self.solved(self.cost, among=np.flatnonzero(light > 1e-2 * light.max()))
-        return found if status == "Solved" else multipliers
+        return [found] if status == "Solved" else []
 
     def balanced(self, multipliers):
-        """The same, changed where they are largest so that the values cancel exactly; None where that fails."""
-        rest = add((1, {len(self.symmetry.values): Fraction(1)}),
-                   *((-value, line) for value, line in zip(multipliers, self.equations) if value))
-        pivots = []
-        for n in sorted(range(len(multipliers)), key=lambda n: -multipliers[n]):
-            if len(pivots) == len(self.symmetry.values) + 1:
-                break
-            line, origin = self.equations[n], {n: Fraction(1)}
-            for at, pivot, made in pivots:
-                if at in line:
-                    line, origin = add((1, line), (-line[at], pivot)), add((1, origin), (-line[at], made))
-            if line:
-                at = min(line)
-                pivots.append((at, add((1 / line[at], line)), add((1 / line[at], origin))))
-        for at, pivot, made in pivots:
-            if at in rest:
-                factor = rest[at]
-                rest = add((1, rest), (-factor, pivot))
-                for n, value in made.items():
-                    multipliers[n] += factor * value
-        return None if rest else multipliers
+        return pep_exact.balanced(multipliers, self.equations, len(self.symmetry.values))
 
     def left(self, multipliers):
         """The forms that must be semidefinite."""
@@ -273,40 +246,3 @@ class Program:
         gram, found = self.whole(values, grams)
         return {"least": str(self.least(values, grams) / self.top), "values": list(map(str, found)),
                 "gram": [list(map(str, row)) for row in gram]}
-
-
-def step(near, inner, forms, inner_forms):
-    """How far towards `inner` nothing is negative any more; None where even that is not inside."""
-    for t in STEPS:
-        if all(value >= 0 for value in mix(t, near, inner)) and all(map(semidefinite, mix(t, forms, inner_forms))):
-            return t
-
-
-def mix(t, near, inner):
-    """(1 - t) near + t inner, of nested lists."""
-    if isinstance(near, Fraction):
-        return (1 - t) * near + t * inner
-    return [mix(t, a, b) for a, b in zip(near, inner)]
-
-
-def seen(forms, r):
-    """Coordinates that span what the forms can see: they vanish on the rest of space, which may be left out."""
-    rows, pivots = [], []
-    for form in forms:
-        for row in square(form, r):
-            row = {n: value for n, value in enumerate(row) if value}
-            for at, pivot in zip(pivots, rows):
-                if at in row:
-                    row = add((1, row), (-row[at], pivot))
-            if row:
-                at = min(row)
-                rows.append(add((1 / row[at], row)))
-                pivots.append(at)
-        if len(pivots) == r:
-            break
-    return sorted(pivots)
-
-
-def square(form, r):
-    half = lambda i, j: form.get((min(i, j), max(i, j)), Fraction(0)) / (1 if i == j else 2)
-    return [[half(i, j) for j in range(r)] for i in range(r)]
