@@ -16,8 +16,9 @@ from figures import _export, _store
 class Line:
     """Live progress on a stream: rewritten on a terminal, now and then a line elsewhere."""
 
-    def __init__(self, stream=sys.stderr):
-        self.stream, self.tty, self.last = stream, stream.isatty(), 0.
+    def __init__(self, stream=None):
+        self.stream, self.last = stream or sys.stderr, 0.
+        self.tty = self.stream.isatty()
 
     def progress(self, label):
         begun = time.perf_counter()

@@ -79,6 +79,8 @@ def pictures(record, data):
         matplotlib.rcParams.update(_style.RC)
         figure = Figure(figsize=record.size, layout="constrained")
         record.draw(figure, data)
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")    # three files of one layout
         for suffix, metadata in METADATA.items():
             stream = io.BytesIO()
             figure.savefig(stream, format=suffix, metadata=metadata)

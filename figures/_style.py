@@ -114,7 +114,8 @@ def direct_labels(ax, lines=None, size=SMALL):
     A label that had to move is joined to its line's end by a hair.
     """
     chosen = [drawn for drawn in (lines or ax.get_lines()) if not drawn.get_label().startswith("_")]
-    ax.figure.draw_without_rendering()
+    if ax.figure.get_layout_engine():
+        ax.figure.get_layout_engine().execute(ax.figure)    # the axes take their places
     ends = [(drawn, *end) for drawn in chosen if (end := _right_end(ax, drawn))]
     box, point = ax.get_window_extent(), ax.figure.dpi / 72
     wanted = [high for _, _, high in ends]

@@ -93,7 +93,7 @@ def draw(figure, data):
     for ax, case in zip(maps, CASES):
         contest(ax, data, case)
         ax.set(xlabel=r"central noise $\sigma_c$")
-    maps[0].set_ylabel("dissimilarity $G$")
+    maps[0].set_ylabel(rf"dissimilarity $G$ (at $\varepsilon=10^{{{np.log10(MAP_EPSILON):.0f}}}$)")
     for ax in lines:
         _style.direct_labels(ax)
 
@@ -107,6 +107,7 @@ def contest(ax, data, case):
                 colors=[mixed(pt, .55), mixed(pt, .25), mixed(one, .3), mixed(one, .7)])
     ax.contour(x, y, advantage, levels=[0], colors=_style.INK, linewidths=1)
     ax.set(xscale="log", yscale="log", xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
+    ax.minorticks_off()
     for text, place, ha, va in (("1-W GT\nbefore PT\n(dark: 10 times)", (.04, .96), "left", "top"),
                                 ("PT before\n1-W GT", (.96, .04), "right", "bottom")):
         ax.text(*place, text, transform=ax.transAxes, fontsize=_style.SMALL, ha=ha, va=va, linespacing=1.)

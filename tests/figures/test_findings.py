@@ -8,7 +8,7 @@ import pytest
 from fedtheory import discover
 from fedtheory.claim import Comparison
 from fedtheory.errors import InvalidInput
-from figures._findings import INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED, compare, exactly, interval, judge
+from figures._findings import INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED, _slopes, compare, exactly, interval, judge
 
 LOW, HIGH = np.array([1., 1.1, .9, 1.05, .95]), np.array([3., 3.2, 2.9, 3.1, 2.8])
 NOISY = np.array([1., -1.2, .9, -.8, .1])
@@ -105,6 +105,9 @@ def test_trends(relation, rising, falling):
     ask = lambda values: verdict(relation, {("loss", "a", ""): values}, other="tau_0")
     assert ask(levels) == rising and ask(levels[:, ::-1]) == falling
     assert ask(np.array([1., 2, 4])) == rising    # exact levels, without seeds
+    assert ask(np.full(5, .1)) == NOT_REPRODUCED
+    slopes = np.polyfit(np.arange(3), (LOW[:, None] * np.array([0., 1, 5])).T, 1)[0]
+    assert _slopes(LOW[:, None] * np.array([0., 1, 5]))[0] == pytest.approx(slopes)
     assert ask(NOISY[:, None] * np.array([0., 1, 2])) == INCONCLUSIVE and ask(LOW[:, None]) == INCONCLUSIVE
 
 

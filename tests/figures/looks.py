@@ -1,0 +1,46 @@
+"""What every drawn figure must meet: no text below 7 points, none off the page, no empty page."""
+
+import matplotlib
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from figures import _style
+
+LEAST = 7    # points, at the size in which the figure is printed
+
+
+def drawn(record, data):
+    """The matplotlib Figure of a record, laid out."""
+    with matplotlib.rc_context(_style.RC):
+        figure = Figure(figsize=record.size, layout="constrained")
+        record.draw(figure, data)
+        figure.draw_without_rendering()
+        return figure
+
+
+def faults(figure):
+    """Sentences on what is wrong with a drawn figure."""
+    hidden = _hidden(figure)
+    texts = [text for text in figure.findobj(Text)
+             if text.get_visible() and text.get_text().strip() and text not in hidden]
+    found = [] if texts else ["nothing is written on it"]
+    page = figure.bbox.padded(1.5)
+    for text in texts:
+        box = Text.get_window_extent(text)
+        if text.get_fontsize() < LEAST:
+            found.append(f"{text.get_text()!r} has {text.get_fontsize()} points")
+        if not page.containsx(box.x0) or not page.containsx(box.x1) or not page.containsy(box.y0) \
+                or not page.containsy(box.y1):
+            found.append(f"{text.get_text()!r} leaves the page")
+    return found
+
+
+def _hidden(figure):
+    """Tick labels that matplotlib keeps but never draws: spare ones, and those outside an axis's limits."""
+    hidden = []
+    for axis in (axis for ax in figure.axes for axis in (ax.xaxis, ax.yaxis)):
+        low, high = sorted(axis.get_view_interval())
+        drawn = [tick for tick in (*axis.get_major_ticks(), *axis.get_minor_ticks()) if low <= tick.get_loc() <= high]
+        hidden += [label for tick in (*axis.majorTicks, *axis.minorTicks) if tick not in drawn
+                   for label in (tick.label1, tick.label2)]
+    return hidden

@@ -1,0 +1,133 @@
+"""`python -m figures`: found, refused, interrupted, resumed; and `fedtheory list figures`."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import figures
+from fedtheory import cli
+from figures import __main__ as command
+from figures._record import Figure
+
+ROOT = Path(__file__).parents[2]
+ONE = "mixed_table5"
+
+
+def files(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def test_every_file_is_a_figure():
+    assert figures.ids() == sorted(path.stem for path in (ROOT / "figures").glob("[!_]*.py"))
+    for name in figures.ids():
+        assert isinstance(figures.figure(name), Figure)
+        assert name.partition("_")[0] == {"mixed FL": "mixed", "FSL": "fsl"}.get(
+            figures.figure(name).cites.partition(",")[0], name.partition("_")[0])
+
+
+@pytest.mark.parametrize("arguments, says", [
+    (["mixed_table99"], "figure must be one of fsl_table2, fsl_table3, mixed_table1"),
+    (["../x"], "got '../x'"), (["_style"], "got '_style'"),
+    ([ONE, "--scale", "huge"], "--scale must be one of smoke, quick, paper; got 'huge'"),
+    ([ONE, "--data", "/nowhere"], "--data must be a folder; got '/nowhere'")])
+def test_bad_input_is_one_sentence(arguments, says, capsys, tmp_path):
+    assert command.main([*arguments, "--out", str(tmp_path / "out")]) == 2
+    printed = capsys.readouterr().err
+    assert printed.count("\n") == 1 and "must be" in printed and not (tmp_path / "out").exists()
+    if "one of fsl" not in says:
+        assert says in printed
+
+
+def test_a_file_is_no_folder(tmp_path, capsys):
+    (tmp_path / "out").write_text("")
+    assert command.main([ONE, "--out", str(tmp_path / "out")]) == 2
+    assert "--out must be a folder" in capsys.readouterr().err
+
+
+def test_another_process_gives_the_same_bytes(tmp_path):
+    assert command.main([ONE, "--scale", "smoke", "--out", str(tmp_path / "a")]) == 0
+    subprocess.run([sys.executable, "-m", "figures", ONE, "--scale", "smoke", "--out", tmp_path / "b"], check=True,
+                   env={**os.environ, "PYTHONHASHSEED": "2", "TZ": "Asia/Tokyo"}, cwd=ROOT, capture_output=True)
+    one, two = files(tmp_path / "a"), files(tmp_path / "b")
+    assert one == two
+    assert {f"{ONE}.{suffix}" for suffix in ("pdf", "svg", "png", "csv", "tex", "txt")} | {"findings.json"} <= set(one)
+    assert {entry["claim"] for entry in json.loads(one["findings.json"])} == {"mixed.table5"}
+
+
+def counted(monkeypatch, name=ONE, compute=None):
+    """Count how often a figure is computed; optionally replace the computation."""
+    real, calls = figures.figure(name), []
+
+    def watched(scale, progress):
+        calls.append(scale)
+        return (compute or real.compute)(scale, progress)
+    monkeypatch.setattr(figures, "figure", lambda wanted, find=figures.figure: Figure(**{
+        **vars(real), "compute": watched}) if wanted == name else find(wanted))
+    return calls
+
+
+def test_what_is_saved_is_not_computed_again(tmp_path, monkeypatch, capsys):
+    calls = counted(monkeypatch)
+    run = lambda out, *more: command.main([ONE, "--scale", "smoke", "--out", str(tmp_path / out), *more])
+    assert run("a") == 0 and run("a") == 0 and calls == ["smoke"]
+    assert run("b", "--data", str(tmp_path / "a")) == 0 and run("c", "--data", str(tmp_path / "a" / "data")) == 0
+    assert calls == ["smoke"] and files(tmp_path / "a") == files(tmp_path / "b") == files(tmp_path / "c")
+    saved, = (tmp_path / "a" / "data").glob("*.npz")
+    good = saved.read_bytes()
+    saved.write_bytes(good[:-5])
+    capsys.readouterr()
+    assert run("a") == 0 and calls == ["smoke", "smoke"] and saved.read_bytes() == good
+    assert "it is computed anew" in capsys.readouterr().err
+
+
+def test_ctrl_c_keeps_what_is_finished(tmp_path, monkeypatch, capsys):
+    def stopped(scale, progress):
+        raise KeyboardInterrupt
+    with monkeypatch.context() as patch:
+        counted(patch, "mixed_table5", stopped)
+        assert command.main(["fsl_table2", "mixed_table5", "--scale", "smoke", "--out", str(tmp_path)]) == 130
+    assert "interrupted" in capsys.readouterr().err
+    kept = files(tmp_path)
+    assert "fsl_table2.pdf" in kept and "mixed_table5.pdf" not in kept
+    calls = counted(monkeypatch, "fsl_table2")
+    assert command.main(["fsl_table2", "mixed_table5", "--scale", "smoke", "--out", str(tmp_path)]) == 0
+    assert not calls and "mixed_table5.pdf" in files(tmp_path)
+
+
+def test_a_figure_that_fails_is_named_and_the_others_are_made(tmp_path, monkeypatch, capsys):
+    counted(monkeypatch, "fsl_table2", lambda *_: {"x": np.array([object()])})
+    assert command.main(["fsl_table2", ONE, "--scale", "smoke", "--out", str(tmp_path)]) == 1
+    printed = capsys.readouterr()
+    assert "1/2 fsl_table2: failed" in printed.err and "1 of 2 figures" in printed.out
+    assert f"{ONE}.png" in files(tmp_path)
+
+
+def test_progress_is_shown_on_the_way(monkeypatch):
+    class Stream:
+        text = ""
+        isatty = staticmethod(lambda: True)
+        flush = staticmethod(lambda: None)
+
+        def write(self, text):
+            self.text += text
+    clock = iter([0., 1., 1.1, 3.])
+    monkeypatch.setattr(command.time, "perf_counter", lambda: next(clock))
+    line = command.Line(Stream())
+    report = line.progress("flex_table5")
+    for done in (1, 2, 3):
+        report(done, 6)
+    assert line.stream.text == ("\rflex_table5: 1/6, 1 s, 5 s left\033[K" "\rflex_table5: 3/6, 3 s, 3 s left\033[K")
+
+
+def test_the_library_lists_them(capsys, monkeypatch):
+    assert cli.main(["list", "figures", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert set(listed) == set(figures.ids()) and listed[ONE]["cites"] == "mixed FL, table 5"
+    monkeypatch.setitem(sys.modules, "figures", None)
+    assert cli.main(["list", "figures"]) == 2
+    assert "not installed" in capsys.readouterr().err
