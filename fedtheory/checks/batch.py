@@ -14,7 +14,7 @@ import sympy
 
 from fedtheory import conditions, discover, enclosure
 from fedtheory.checks import lanes
-from fedtheory.checks.scheme import refuse_memory, scheme_of
+from fedtheory.checks.scheme import Reader
 from fedtheory.enclosure import arrays
 from fedtheory.errors import InvalidInput, NotExact, refuse
 from fedtheory.machine import run_blocks
@@ -75,15 +75,14 @@ def check(claim, A, b, x, *, S=None, sigma=0.0, sigma_0=0.0, algorithm=None, lin
     if algorithm.check is not None:
         for j in range(J):
             algorithm.check(hyper[j], N, int(S[j]))
-    refuse_memory(algorithm, hyper[0], N)
+    reader = Reader(algorithm, hyper, N, S)
     question = _Question(claim, line, algorithm, hyper, {**numbers, "N": np.full(J, float(N))})
     found = Verdicts(np.empty(J, dtype=np.int8), *np.empty((3, J)))
     noise = np.concatenate([numbers["sigma_0"][:, None], np.repeat(numbers["sigma"][:, None], N, axis=1)], axis=1)
 
     def block(worker, low, high):
         part = slice(low, high)
-        scheme = scheme_of(algorithm, hyper, N, S, part)
-        values = _follow(A[part], b[part], x[part], noise[part], question.gamma[part], S[part], scheme)
+        values = _follow(A[part], b[part], x[part], noise[part], question.gamma[part], S[part], reader(part))
         for whole, piece in zip(found, question.answer(part, values, A[part])):
             whole[part] = piece
 
@@ -130,19 +129,13 @@ def _columns(numbers, J):
 def _follow(A, b, x, sigma, gamma, S, scheme):
     """What `lanes` finds of these instances: name -> (value, error). Coordinates of diagonals are instances of one
     dimension each, which add up."""
-    J, rows, d = b.shape
-    repeat = 1
+    (J, rows, d), repeat = b.shape, 1
     if A.ndim == 3:
         turn = lambda part: np.ascontiguousarray(part.swapaxes(1, 2))
         A, b, x, repeat = turn(A).reshape(J * d, rows, 1, 1), turn(b).reshape(J * d, rows, 1), x.reshape(J * d, 1), d
         sigma = np.repeat(sigma, d, axis=0)
-    out = np.empty((2 * lanes.COUNT, J * repeat))
+    out = np.zeros((2 * lanes.COUNT, J))
     lanes.follow(A, b, x, sigma, float(d), gamma, *scheme, S, repeat, 0, J * repeat, out)
-    if repeat > 1:
-        out = out.reshape(len(out), J, d)
-        rounding = (d + 1) * lanes.U * abs(out[:lanes.COUNT]).sum(axis=2)
-        out = out.sum(axis=2)
-        out[lanes.COUNT:] += rounding
     return {name: (out[n], out[lanes.COUNT + n]) for n, name in enumerate(lanes.VALUES)}
 
 

@@ -114,11 +114,11 @@ def _change(d, H, P, g, m, h, p, bound, nu, n, value, error, work):
 
 @jit
 def follow(A, b, x, sigma, D, gamma, alpha, beta, server, total, steps, server_steps, S, repeat, low, high, out):
-    """Rows of `out` (2 COUNT, J): VALUES of the instances low .. high - 1, then their errors.
+    """Add to the rows of `out` (2 COUNT, J / repeat) the VALUES of the instances low .. high - 1, then their errors.
 
     A (J, N + 1, d, d), b (J, N + 1, d), x (J, d), sigma (J, N + 1) with noise of variance sigma^2 / D a coordinate.
-    Each `repeat` instances share gamma, S, steps alpha, beta (., K), server (., K_0) and the cohort's weight
-    `total`; of these steps they take the first `steps` and `server_steps`, the others do nothing (alpha = 1, beta = 0).
+    Each `repeat` instances add up to one, with gamma, S, steps alpha, beta (., K), server (., K_0) and the cohort's
+    weight `total`; of these steps they take the first `steps` and `server_steps`, the others do nothing (alpha = 1, beta = 0).
     """
     N, d, K, K_0 = A.shape[1] - 1, A.shape[2], alpha.shape[1], server.shape[1]
     root = np.sqrt(d)
@@ -128,10 +128,10 @@ def follow(A, b, x, sigma, D, gamma, alpha, beta, server, total, steps, server_s
     V = np.zeros((6, d, LANES))
     gap, v, t, grad, m, diff = V[0], V[1], V[2], V[3], V[4], V[5]
     ends, grads = np.zeros((N, d, LANES)), np.zeros((N + 1, d, LANES))
-    w = np.zeros((19, LANES))
-    size, bound, nu, c, al, be, q = w[0], w[1], w[2], w[3], w[4], w[5], w[6]
-    h, reach, p, largest, mean_bound, work = w[7], w[8], w[9], w[10], w[11], w[12]
-    zero, one, minus, part, weight, n_F = w[13], w[14], w[15], w[16], w[17], w[18]
+    w = np.zeros((17, LANES))
+    size, bound, nu, c, q, h, reach, p, largest = w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8]
+    mean_bound, work, zero, one, minus, part, weight, n_F = w[9], w[10], w[11], w[12], w[13], w[14], w[15], w[16]
+    alphas, betas, alike = np.zeros((K, LANES)), np.zeros((K, LANES)), np.zeros(K, dtype=np.bool_)
     reaches, bounds = np.zeros((N, LANES)), np.zeros((N, LANES))
     value, error = np.zeros((COUNT, LANES)), np.zeros((COUNT, LANES))
     n_g, n_G, each = d + 2, d + N + 3, d + 3 + COEFFICIENT    # roundings: a gradient, the clients' mean, a step
@@ -146,6 +146,12 @@ def follow(A, b, x, sigma, D, gamma, alpha, beta, server, total, steps, server_s
                       + steps[of[l]] * (4 * each + 2 * d + 5 + 2 * COEFFICIENT)
                       + server_steps[of[l]] * (2 * each + 2 * d + 8 + 2 * COEFFICIENT))
             h[l] = reach[l] = p[l] = largest[l] = mean_bound[l] = 0.0
+        for k in range(K):
+            alike[k] = k > 0
+            for l in range(own.size):
+                alphas[k, l], betas[k, l] = alpha[of[l], k], beta[of[l], k]
+                if k > 0 and (alphas[k, l] != alphas[k - 1, l] or betas[k, l] != betas[k - 1, l]):
+                    alike[k] = False
         _fill(value, 0.0)
         _fill(error, 0.0)
         _fill(H, 0.0)
@@ -180,26 +186,26 @@ def follow(A, b, x, sigma, D, gamma, alpha, beta, server, total, steps, server_s
                 mean_bound[l] += bound[l] / N
             _combine(one, H, part, a, H)
             _combine(one, grad, part, g, grad)
-            _fill(v, 0.0)
-            known = False
+            _fill(v, 0.0)    # K may be 0
             for k in range(K):
+                al, be = alphas[k], betas[k]
                 for l in range(own.size):
-                    known = known and al[l] == alpha[of[l], k] and be[l] == beta[of[l], k]
-                    al[l], be[l] = alpha[of[l], k], beta[of[l], k]
                     weight[l] = be[l] * be[l]
                     factor = abs(al[l]) + abs(be[l]) * size[l]
                     nu[l] = factor * nu[l] + abs(be[l]) * bound[l]
                     c[l] = factor * factor * c[l] + weight[l]
-                _product(d, a, v, t)
-                _combine(one, t, one, g, t)
-                _combine(al, v, be, t, v)
-                if noisy and k > 0 and not known:
+                if k > 0:
+                    _product(d, a, v, t)
+                    _combine(one, t, one, g, t)
+                    _combine(al, v, be, t, v)
+                else:
+                    _combine(be, g, zero, g, v)
+                if noisy and k > 0 and not (k > 1 and alike[k]):
                     _combine(be, a, zero, a, M)
                     for r in range(0, d * d, d + 1):
                         for l in range(own.size):
                             M[r, l] += al[l]
                     _symmetric(d, M, M, zero, square)
-                    known = True
                 if noisy and k == 0:
                     _fill(C, 0.0)
                     for r in range(0, d * d, d + 1):
@@ -246,6 +252,7 @@ def follow(A, b, x, sigma, D, gamma, alpha, beta, server, total, steps, server_s
         _combine(q, m, zero, m, m)
         # The server
         for k in range(K_0):
+            be = work
             for l in range(own.size):
                 be[l] = server[of[l], k]
                 weight[l] = be[l] * be[l] * sigma[own[l], 0] * sigma[own[l], 0] / D
@@ -281,5 +288,6 @@ def follow(A, b, x, sigma, D, gamma, alpha, beta, server, total, steps, server_s
         _square(diff, nu, n_G + 6, value[7], error[7], work)
         for n in range(COUNT):
             for l in range(min(LANES, high - first)):
-                out[n, first + l] = value[n, l]
-                out[COUNT + n, first + l] = SLACK * error[n, l] if largest[l] < HUGE else np.inf
+                out[n, of[l]] += value[n, l]
+                out[COUNT + n, of[l]] += (SLACK * error[n, l] + (repeat - 1) * U * abs(out[n, of[l]])
+                                          if largest[l] < HUGE else np.inf)

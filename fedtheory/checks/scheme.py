@@ -15,11 +15,14 @@ from numba.core.errors import NumbaExperimentalFeatureWarning
 
 from fedtheory import jit
 from fedtheory.algorithm import ROLES, NoLocal
+from fedtheory.checks.probe import _Entry
 from fedtheory.errors import NotExact
 
 # Coordinates of a probe: y alone, g alone, all points at x, and a mixture of the three.
 X, Y, G = 3.0, 5.0, -7.0
 TOLERANCE = 1e-12
+LAYERS = np.array([0, 4], dtype=np.int64)
+AGAIN = 16    # one in so many instances gets the second look
 FAULTS = ("", "treats clients, cohorts or sizes of points differently",
           "moves x, clients' starts or their ends other than by steps",
           "takes local steps that are not affine in y and g alone", "does not add the mean of its cohort's changes",
@@ -56,7 +59,7 @@ def probe(begin, local_start, local_step, local_end, aggregate, server_step, end
     cohort, work, start = np.zeros(N, dtype=np.int64), np.zeros(N, dtype=np.int64), np.zeros(4)
     for j in range(S.size):
         h = hyper[j]
-        for look in range(2):
+        for look in range(2 if j % AGAIN == 0 else 1):
             size, i = (1.0, 1) if look == 0 else (-1048576.0, N)
             for s in range(S[j]):
                 cohort[s], work[s] = s + 1 if look == 0 else N - s, K[j]
@@ -122,59 +125,64 @@ def _compiled(*roles):
         warnings.simplefilter("ignore", NumbaExperimentalFeatureWarning)
         compiled.compile(jit.types.void(*map(jit.types.FunctionType, roles), _A, _A, _A, _I, _V, _V, _M, _V, _I8, _I,
                                         _I, _I, _V, _M, _M, _M, _V, _I))
-    compiled.disable_compile()
-    return compiled
+    return next(iter(compiled.overloads.values())).entry_point
 
 
-def _handles(algorithm, hyper, part, packed):
-    """Hyper-parameters of some instances as kernels take them, and what must be kept alive meanwhile."""
-    if not packed:
-        return hyper[part], None
-    words = np.empty((part.stop - part.start, len(hyper.columns)), dtype=np.int64)
-    for n, column in enumerate(hyper.columns):
-        column = column[part] if np.ndim(column) else np.asarray(column)
-        words[:, n] = column if column.dtype.kind in "iu" else column.astype(np.float64).view(np.int64)
-    return words.ctypes.data + np.arange(len(words)) * words.strides[0], words
+class Reader:
+    """Reads the Scheme of some instances: `hyper` is a Schedule with a row for each instance, as S has."""
 
+    def __init__(self, algorithm, hyper, N, S):
+        self.algorithm, self.hyper, self.N, self.S, h = algorithm, hyper, N, S, hyper[0]
+        state = algorithm.init(np.zeros(4), N, LAYERS, h)
+        for broken, what in ((algorithm.asks(algorithm.server_grad, h) or algorithm.asks(algorithm.client_grad, h),
+                              "asks for gradients when the round begins"),
+                             (state._fields != ("x",), "keeps more than x"),
+                             (algorithm.local, "gives its clients memory"),
+                             (algorithm.transform, "changes what its clients train on")):
+            if broken:
+                raise NotExact(f"{algorithm.name} {what}; its rounds are followed one by one, by ft.expected or "
+                               "OneRound")
+        self.packed = algorithm.compiled and not jit.DISABLED
+        if self.packed:
+            kernels = algorithm.kernels(*self._tuples(h, 1), h)
+            self.run = _compiled(*(next(iter(kernel.overloads.values())).signature for kernel in kernels))
+            self.kernels = [_Entry(kernel) for kernel in kernels]    # addresses in hand: see probe.py
+        else:
+            self.kernels, self.run = [jit.python(getattr(algorithm, role)) for role in ROLES], probe
 
-def refuse_memory(algorithm, h, N):
-    """NotExact for what keeps more than x, or asks for more than gradients along its steps."""
-    asks = algorithm.asks(algorithm.server_grad, h) or algorithm.asks(algorithm.client_grad, h)
-    keeps = algorithm.init(np.zeros(4), N, np.array([0, 4], dtype=np.int64), h)._fields != ("x",)
-    for broken, what in ((asks, "asks for gradients when the round begins"), (keeps, "keeps more than x"),
-                         (algorithm.local, "gives its clients memory"),
-                         (algorithm.transform, "changes what its clients train on")):
-        if broken:
-            raise NotExact(f"{algorithm.name} {what}; its rounds are followed one by one, by ft.expected or OneRound")
+    def _tuples(self, h, S):
+        return [self.algorithm.init(np.zeros(4), self.N, LAYERS, h), NoLocal(np.zeros(1)), NoLocal(np.zeros((S, 1)))]
 
-
-def scheme_of(algorithm, hyper, N, S, part):
-    """The Scheme of the instances of a slice: `hyper` is a Schedule with a row for each instance, as S has."""
-    S, h = S[part], hyper[part.start]
-    J = len(S)
-    packed = algorithm.compiled and not jit.DISABLED
-
-    def number(which):
+    def _number(self, which, part):
+        """Steps of a client, or of the server, in each instance."""
+        J = part.stop - part.start
         if which is None or isinstance(which, int):
             return np.full(J, which or 0)
-        column = hyper.columns[hyper.Hyper._fields.index(which)]
+        column = self.hyper.columns[self.hyper.Hyper._fields.index(which)]
         return np.array(column[part]) if np.ndim(column) else np.full(J, column)
 
-    K, K_0 = number(algorithm.steps), number(algorithm.server_steps)
-    found = Scheme(np.ones((J, K.max())), np.zeros((J, K.max())), np.zeros((J, K_0.max())), np.zeros(J), K, K_0)
-    y, g, ends, faults = np.zeros(4), np.zeros(4), np.zeros((S.max(), 4)), np.zeros(J, dtype=np.int64)
-    kept = [algorithm.init(np.zeros(4), N, np.array([0, 4], dtype=np.int64), h), NoLocal(np.zeros(1)),
-            NoLocal(np.zeros((S.max(), 1)))]
-    if packed:
-        kernels = algorithm.kernels(*kept, h)
-        run = _compiled(*(next(iter(kernel.overloads.values())).signature for kernel in kernels))
-        words = [jit.pack(part) for part in kept]
-        handles = [part.ctypes.data for part in words]
-    else:
-        kernels, run, handles = [jit.python(getattr(algorithm, role)) for role in ROLES], probe, kept
-    rows, alive = _handles(algorithm, hyper, part, packed)
-    shares = np.array([0.0] + [1.0 / N] * N)
-    run(*kernels, *handles, rows, kept[0].x, y, ends, g, N, S, K, K_0, shares, *found[:4], faults)
-    if faults.any():
-        raise NotExact(f"{algorithm.name} {FAULTS[faults.max()]}; its rounds are not followed many at once")
-    return found
+    def _words(self, part):
+        """Hyper-parameters of each instance, as `jit.pack` would lay them out."""
+        words = np.empty((part.stop - part.start, len(self.hyper.columns)), dtype=np.int64)
+        for n, column in enumerate(self.hyper.columns):
+            column = column[part] if np.ndim(column) else np.asarray(column)
+            words[:, n] = column if column.dtype.kind in "iu" else column.astype(np.float64).view(np.int64)
+        return words
+
+    def __call__(self, part):
+        S = self.S[part]
+        J, N = len(S), self.N
+        K, K_0 = (self._number(which, part) for which in (self.algorithm.steps, self.algorithm.server_steps))
+        found = Scheme(np.ones((J, K.max())), np.zeros((J, K.max())), np.zeros((J, K_0.max())), np.zeros(J), K, K_0)
+        y, g, ends, faults = np.zeros(4), np.zeros(4), np.zeros((S.max(), 4)), np.zeros(J, dtype=np.int64)
+        kept = self._tuples(self.hyper[part.start], S.max())
+        if self.packed:
+            hyper, words = self._words(part), [jit.pack(part) for part in kept]
+            rows, handles = hyper.ctypes.data + np.arange(J) * hyper.strides[0], [w.ctypes.data for w in words]
+        else:
+            rows, handles = self.hyper[part], kept
+        shares = np.array([0.0] + [1.0 / N] * N)
+        self.run(*self.kernels, *handles, rows, kept[0].x, y, ends, g, N, S, K, K_0, shares, *found[:4], faults)
+        if faults.any():
+            raise NotExact(f"{self.algorithm.name} {FAULTS[faults.max()]}; its rounds are not followed many at once")
+        return found
