@@ -83,7 +83,7 @@ def _slopes(values):
     if values.ndim == 0 or values.shape[-1] < 2:
         return None, "a trend needs an array over seeds and at least 2 levels, in increasing order"
     steps = np.arange(values.shape[-1]) - (values.shape[-1] - 1) / 2
-    pairs = steps > 0    # levels against their mirror images, so that what is level has slope 0 and not a rounding of it
+    pairs = steps > 0    # levels against their mirror images: what is level has slope 0, not a rounding
     return (values - values[..., ::-1])[..., pairs] @ steps[pairs] / (steps @ steps), None
 
 

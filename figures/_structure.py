@@ -38,5 +38,5 @@ def verdict(known, agree):
 def finding(data):
     """(verdict, sentence) over all cells."""
     return _findings.exactly({
-        f"{cell} (paper {printed}, computed {ours})": bool(agree) if known else None for cell, ours, printed, known, agree
-        in zip(data["cell"], data["ours"], data["printed"], data["known"], data["agree"])}, "printed cells")
+        f"{cell} (paper {printed}, computed {ours})": bool(agree) if known else None
+        for cell, ours, printed, known, agree in zip(data["cell"], data["ours"], data["printed"], data["known"], data["agree"])}, "printed cells")

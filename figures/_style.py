@@ -121,12 +121,13 @@ def direct_labels(ax, lines=None, size=SMALL):
     wanted = [high for _, _, high in ends]
     places = spread(wanted, 1.1 * size * point / box.height, .4 * size * point / box.height, 1)
     texts = []
-    for (drawn, across, want), place in zip(ends, places):
-        moved = abs(place - want) * box.height > .35 * size * point
+    moves = [abs(place - want) * box.height > .35 * size * point for place, want in zip(places, wanted)]
+    indent = (9 if any(moves) else 4) * point / box.width
+    for (drawn, across, want), place, moved in zip(ends, places, moves):
         hair = dict(arrowstyle="-", color=drawn.get_color(), lw=.5, shrinkA=0, shrinkB=1, relpos=(0, .5))
         texts.append(ax.annotate(
             drawn.get_label(), (across, want), xycoords="axes fraction", textcoords="axes fraction",
-            xytext=(across + (9 if moved else 4) * point / box.width, place), color=readable(drawn.get_color()),
+            xytext=(across + indent, place), color=readable(drawn.get_color()),
             fontsize=size, va="center", ha="left", annotation_clip=False, arrowprops=hair if moved else None))
     return texts
 

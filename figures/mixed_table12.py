@@ -54,7 +54,7 @@ def draw(figure, data):
     _table.draw_table(
         figure, HEADER, lines(data), marks, widths=[24, 12, 17, 17, 20],
         note=rf"At $N={data['movies']}$, $d={data['dim']}$, $n={data['local']}$, $K={data['steps']}$. A table of $N$ "
-             r"movies has $N(N+1)/2$ pairs, so $N^2/2$ is low by the part $1/N$: a leading term, and marked as agreeing.")
+             r"movies has $N(N+1)/2$ pairs, so $N^2/2$ is low by the part $1/N$: a leading term, marked as agreeing.")
 
 
 def rows(data):

@@ -22,7 +22,8 @@ def compute(scale, progress):
     cohorts = np.arange(1, LARGEST[scale] + 1)
     convex, tabled = (discover.claim(CLAIM).fast({"S": cohorts.astype(float)}, line) for line in (0, 1))
     met = {f"met_{name[6:]}": [meets(name, int(cohort)) for cohort in cohorts] for name in THEOREMS}
-    return {"S": cohorts, "convex": convex, "tabled": tabled, **{name: np.array(truths) for name, truths in met.items()}}
+    return {"S": cohorts, "convex": convex, "tabled": tabled,
+            **{name: np.array(truths) for name, truths in met.items()}}
 
 
 def meets(theorem, cohort):

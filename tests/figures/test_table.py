@@ -12,7 +12,8 @@ SEEDS = np.array([10., 11, 12, 13, 14])    # mean 12, deviation 1.58
 
 @pytest.mark.parametrize("value, text", [
     (0, "0"), (3, "3"), (-2, "−2"), (1234567., r"$1.23\times10^{6}$"), (.012345, "0.0123"), (12.3456, "12.3"),
-    (1234., "1,234"), (1234.5, "1,234"), (np.nan, "–"), (np.inf, "∞"), (-np.inf, "−∞"), (-2.5e-7, r"$−2.50\times10^{-7}$")])
+    (1234., "1,234"), (1234.5, "1,234"), (np.nan, "–"), (np.inf, "∞"), (-np.inf, "−∞"),
+    (-2.5e-7, r"$−2.50\times10^{-7}$")])
 def test_numbers(value, text):
     assert _table.number(value) == text
 

@@ -7,7 +7,8 @@ import pytest
 from matplotlib.figure import Figure
 
 import figures
-from figures import _store, fsl_table2, fsl_table3, mixed_table1, mixed_table3, mixed_table4, mixed_table5, mixed_table12
+from figures import (_store, fsl_table2, fsl_table3, mixed_table1, mixed_table3, mixed_table4, mixed_table5,
+                     mixed_table12)
 from figures._findings import NOT_REPRODUCED, REPRODUCED
 from tests.figures.looks import drawn, faults
 
