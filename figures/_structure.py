@@ -37,6 +37,6 @@ def verdict(known, agree):
 
 def finding(data):
     """(verdict, sentence) over all cells."""
-    return _findings.exactly({
-        f"{cell} (paper {printed}, computed {ours})": bool(agree) if known else None
-        for cell, ours, printed, known, agree in zip(data["cell"], data["ours"], data["printed"], data["known"], data["agree"])}, "printed cells")
+    columns = zip(*(data[name] for name in ("cell", "ours", "printed", "known", "agree")))
+    return _findings.exactly({f"{cell} (paper {printed}, computed {ours})": bool(agree) if known else None
+                              for cell, ours, printed, known, agree in columns}, "printed cells")
