@@ -1,12 +1,16 @@
 """What flex's bounds take of a participation law: moments of the coefficients p_tau^k and of the work s_tau^k.
 
-Devices do s_tau^k steps independently of each other, each by its own distribution pmf[k] over 0..E. Sums over
-devices are built up one device at a time, equal outcomes together: exact in Fractions, quick where weights are equal.
+`moments` is for devices that work independently of each other, each by its own distribution pmf[k] of s over 0..E:
+sums over devices are built up one device at a time, equal outcomes together; exact in Fractions, quick where weights
+are equal. `of_rounds` takes any joint law, [(probability, (s^1, ..., s^N)), ...], by enumeration, and works on any
+numbers of `enclosure.arithmetic`.
 """
 
 from collections import defaultdict
 from fractions import Fraction
+from functools import cache
 
+from fedtheory.enclosure.arithmetic import maximum, minimum, positive_part, where
 from fedtheory.errors import refuse
 
 SCHEMES = ("A", "B", "C")
@@ -100,6 +104,46 @@ def moments(scheme, p, pmf, E, Gamma=None, sigma_sq=None, omit=True):
         found.update(E_s=sum(s * chance for s, chance in enumerate(pmf[0])), E_inv_s=inverse_of[0],
                      active=1 - pmf[0][0])
     return found
+
+
+def rounds_of(scheme, p, law, E):
+    """[(probability, coefficients, s), ...] of the rounds that count: scheme A's discarded ones are omitted."""
+    found = [(q, coefficients(scheme, p, s, E), s) for q, s in law]
+    found = [(q, c, s) for q, c, s in found if c is not None]
+    kept = sum(q for q, _, _ in found) if scheme == "A" else 1
+    return [(q / kept, c, s) for q, c, s in found]
+
+
+def of_rounds(scheme, p, law, E, Gamma, sigma_sq, wanted=None, tau=0):
+    """Symbol name -> value, of those wanted (all by default): `moments` for any joint law, and what depends on tau.
+
+    E_s, E_inv_s and active speak of the first device: of any, where devices are homogeneous.
+    """
+    devices, rounds = range(len(p)), rounds_of(scheme, p, law, E)
+    mean = lambda of: sum(q * of(c, s) for q, c, s in rounds)
+    marginal = lambda of: sum(q * of(s) for q, s in law)
+    inverse = lambda steps: Fraction(1, steps) if steps else Fraction(0)
+    beyond = lambda c: positive_part(sum(c) - 2)
+    work = lambda c, s: sum(c[k] * s[k] for k in devices)
+    share = cache(lambda k: mean(lambda c, s: c[k] * s[k]))
+    square = cache(lambda k: mean(lambda c, s: c[k] * c[k] * s[k]))
+    named = dict(
+        ps=lambda: sum(share(k) for k in devices), ps_Gamma=lambda: sum(share(k) * Gamma[k] for k in devices),
+        ps_plus=lambda: mean(lambda c, s: beyond(c) * work(c, s)), p_plus=lambda: mean(lambda c, s: beyond(c)),
+        plus_A=lambda: mean(lambda c, s: beyond(c) * sum(c)),
+        p2s_over_p=lambda: sum(square(k) / p[k] for k in devices),
+        p2s_sigma=lambda: sum(square(k) * sigma_sq[k] for k in devices),
+        ratio_min=lambda: minimum(*(share(k) / p[k] for k in devices)),
+        ratio_max=lambda: maximum(*(share(k) / p[k] for k in devices)),
+        ratio_sup=lambda: maximum(*(where(q > 0, c[k] / p[k], Fraction(0)) for q, c, _ in rounds for k in devices)),
+        E_inv_K=lambda: mean(lambda c, s: inverse(sum(steps == E for steps in s))),
+        E_s=lambda: marginal(lambda s: s[0]), E_inv_s=lambda: marginal(lambda s: inverse(s[0])),
+        active=lambda: marginal(lambda s: int(s[0] > 0)),
+        p_inv=lambda: sum(p[k] * marginal(lambda s: inverse(s[k])) for k in devices),
+        p_sigma_inv=lambda: sum(p[k] * p[k] * sigma_sq[k] * marginal(lambda s: inverse(s[k])) for k in devices),
+        I_sum=lambda: tau * marginal(lambda s: int(0 in s)),
+    )
+    return {name: named[name]() for name in (named if wanted is None else wanted)}
 
 
 def limit_weights(scheme, p, pmf, E):

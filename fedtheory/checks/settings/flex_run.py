@@ -1,0 +1,86 @@
+"""Rounds of flex on quadratics at theorem 3.1's learning rate, and where they lead: exact moments over rounds."""
+
+from fractions import Fraction
+
+from fedtheory.checks.settings import Setting, names
+from fedtheory.checks.settings import _flex
+from fedtheory.claims.flex import _moments
+from fedtheory.symbols.flex import TABLE
+
+LAWS = ("ps", "ps_Gamma", "ps_plus", "p_plus", "plus_A", "p2s_over_p", "p2s_sigma", "ratio_min", "ratio_max",
+        "ratio_sup", "E_inv_K", "E_s", "E_inv_s", "active", "p_inv", "p_sigma_inv", "I_sum")
+END = tuple(name for name, entry in TABLE.items() if entry.measure == TABLE["sq_dist"].measure)
+
+
+def shapes(scheme):
+    def draw(random, relaxed):
+        N = random.choice([1, 1, 2, 2, 3] if "heterogeneous" in relaxed else [2, 2, 3])
+        E = random.choice([1, 1, 2, 2, 3])
+        return dict(N=N, E=E, tau=random.choice([1, 1, 1, 2, 3, 5, 10] if N < 3 else [1, 1, 2, 4]),
+                    noise=random.choice(["none", "even"]), span=_flex.draw_span(random, relaxed),
+                    **_flex.draw_law(random, N, E, relaxed, scheme))
+    return draw
+
+
+def coordinates(shape):
+    return dict(_flex.device_coordinates(shape["N"], shape["noise"] != "none"), **_flex.law_coordinates(shape),
+                x="real", left="unit", right="unit")
+
+
+def build(scheme):
+    def instance(shape, point):
+        devices = _flex.build_devices(shape["N"], point)
+        return dict(scheme=scheme, E=shape["E"], tau=shape["tau"], devices=devices, law=_flex.build_law(shape, point),
+                    x=point["x"], span=_flex.span_of(shape, point, devices, point["x"]))
+    return instance
+
+
+def constants(instance):
+    devices, E, tau, best = instance["devices"], instance["E"], instance["tau"], _flex.minimiser(instance["devices"])
+    Gamma = _flex.excess(devices, best)
+    return dict(
+        _flex.law_moments(instance["scheme"], devices, instance["law"], E, Gamma, LAWS, tau),
+        E=Fraction(E), N=Fraction(len(devices["a"])), tau=Fraction(tau), L=_flex.maximum(*devices["a"]),
+        mu=_flex.minimum(*devices["a"]), G=_flex.second_moment(devices, instance["span"]),
+        Gamma=sum(p * g for p, g in zip(devices["p"], Gamma)),
+        sigma_bar_sq=sum((p * r) ** 2 for p, r in zip(devices["p"], devices["r"])),
+        sq_dist_0=(instance["x"] - best) ** 2)
+
+
+def measure(instance, values, wanted):
+    devices, E, span, law = instance["devices"], instance["E"], instance["span"], instance["law"]
+    best = _flex.minimiser(devices)
+    rounds = _moments.rounds_of(instance["scheme"], devices["p"], law, E)
+    found = {}
+    if "limit_sq_dist" in wanted:    # rates that vanish, but not their sum, lead to where the mean gradient is zero
+        pulls = [sum(q * c[k] * s[k] for q, c, s in rounds) for k in range(len(devices["a"]))]
+        found["limit_sq_dist"] = (_flex.minimiser(devices, pulls) - best) ** 2
+    if set(END) & set(wanted):
+        work = sum(q * c[k] * s[k] for q, c, s in rounds for k in range(len(devices["a"])))
+        state = _flex.start(instance["x"], span)
+        for eta in _flex.staircase(values["eta"], work, values["mu"], instance["tau"]):
+            state = _flex.one_round(state, devices, rounds, eta, E, span)
+        found.update(dict.fromkeys(END, _flex.kept_inside(_flex.sq_distance(state, best), state, span)))
+    return found
+
+
+def holds(instance):
+    """Conditions that an instance meets; that no point leaves the span is tested as it runs."""
+    devices, N = instance["devices"], len(instance["devices"]["a"])
+    of_law = _flex.held_by_law(instance["law"], instance["E"], instance["scheme"])
+    if of_law is None or len(instance["law"][0][1]) != N or not _flex.sound_devices(devices):
+        return frozenset()
+    bounded = {"second_moment", "stays"} if instance["span"] else set()
+    return frozenset(_flex.ALWAYS | of_law | bounded)
+
+
+def setting(scheme):
+    return Setting(
+        name=f"flex_run_{scheme.lower()}", says=f"rounds of scheme {scheme} on quadratics in one dimension",
+        measures=names(TABLE, *LAWS, "sq_dist_0", "sq_dist", "limit_sq_dist"), algorithms=(f"flex_{scheme.lower()}",),
+        gives=("E", "N", "tau", "Gamma", "sigma_bar_sq"), loose=dict(L=1, mu=-1, G=1), takes=("eta",),
+        shapes=shapes(scheme), coordinates=coordinates, build=build(scheme), constants=constants, measure=measure,
+        table=TABLE, early=frozenset((*LAWS, "sq_dist_0")), ensures=_flex.ENSURES, holds=holds)
+
+
+SETTINGS = [setting(scheme) for scheme in _moments.SCHEMES]
