@@ -61,10 +61,17 @@ grad_by_v = TABLE.measured("grad_by_v", r"\|\nabla f(\overline{\theta_r})/\sqrt{
 f_excess = TABLE.measured("f_excess", r"(\mathbb{E}[f(\overline{\theta_1})]-\min_\theta f(\theta))",
                           "loss after the first round, above its minimum", LOSS, "loss", "1", "E", "inf",
                           domain="nonnegative")
+f_excess_t = TABLE.measured("f_excess_t", r"(\mathbb{E}[f(\overline{\theta_1})]-\min_\theta f(\theta))",
+                            "loss after the first iteration, above its minimum", LOSS, "loss_of_iteration", "1", "E",
+                            "inf", domain="nonnegative")
 mean_sq = TABLE.measured("mean_sq",
                          r"\frac{1}{R}\sum_{r=1}^R\mathbb{E}\|\nabla f(\overline{\theta_r})/\hat v_r^{1/4}\|^2",
                          "mean over rounds of the squared gradient, coordinates scaled by v^(-1/4)", GRADIENT,
                          "grad_by_root_v", "mean", "E", domain="nonnegative")
+mean_sq_t = TABLE.measured("mean_sq_t",
+                           r"\frac{1}{\tau}\sum_{t=1}^\tau\mathbb{E}\|\nabla f(\overline{\theta_t})/\hat v_t^{1/4}\|^2",
+                           "mean over iterations of the squared gradient at the mean model, coordinates scaled by "
+                           "v^(-1/4)", GRADIENT, "grad_by_root_v_of_iteration", "mean", "E", domain="nonnegative")
 mean_sq_v = TABLE.measured("mean_sq_v",
                            r"\frac{1}{R}\sum_{r=1}^R\mathbb{E}\|\nabla f(\overline{\theta_r})/\sqrt{v_r^t}\|^2",
                            "mean over rounds of the squared gradient, coordinates scaled by 1/sqrt(v)", PLAIN,

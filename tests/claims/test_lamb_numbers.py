@@ -23,12 +23,12 @@ MEASURED = dict(loss_now=2.0, loss_next=1.75, inner_move=-0.25, sq_move_L=0.125,
                 B_1=0.2, B_2=0.9,
                 sum_gap=0.15, sq_lag=0.05, sum_inner=0.4, sum_sq_grad=1.5, sum_kept=0.35, sum_wrong=-0.05,
                 grad_by_root_v=0.6, avg_grad_by_root_v=0.55, loss_drop=1.25, noise_sum=8.0, grad_by_v=0.9, mean_sq=0.4,
-                gap_sq=0.01, avg_grad_by_v=0.8, sq_gap_11=0.0, sq_momentum_11=0.1, excess_sign=-0.1)
+                mean_sq_t=0.4, gap_sq=0.01, avg_grad_by_v=0.8, sq_gap_11=0.0, sq_momentum_11=0.1, excess_sign=-0.1)
 
 
 def values(case):
     v = SimpleNamespace(**CASES[case], **MEASURED)
-    v.a = v.alpha * sqrt(v.h * v.R)
+    v.a, v.f_excess_t = v.alpha * sqrt(v.h * v.R), v.f_excess
     v.inside = (v.alpha**2 * v.L_l / sqrt(v.v_0) * v.M**2 * (v.T - 1) ** 2 * v.phi_M**2 * (1 - v.beta_2) * v.p
                 + v.M**2 / sqrt(v.v_0) + v.phi_M**2 * sqrt(v.M**2 + v.p * v.sigma**2)
                 + v.phi_M * v.h * v.sigma**2 / sqrt(v.n))

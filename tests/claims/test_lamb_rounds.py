@@ -36,7 +36,8 @@ def instance(seed, n=2, T=1, beta_1=0.0, beta_2=0.9, alpha=0.05, layers=((0, 2),
     A, b = np.concatenate([np.full(s - r, c) for (r, s), c in zip(layers, L)]), generator.standard_normal((n, 3))
     A = A * np.where(np.arange(3) % 2, 0.5, 1.0)
     loss, grad = lambda i, x: (A * (x - b[i]) ** 2).sum() / 2, lambda i, x: A * (x - b[i])
-    case = _round.Instance(loss, grad, layers, L, clipped, n, T, alpha, beta_1, Many(beta_2), Many(v_0), M=20.0, phi_M=1.5)
+    case = _round.Instance(loss, grad, layers, L, clipped, n, T, alpha, beta_1, Many(beta_2), Many(v_0), M=20.0,
+                           phi_M=1.5)
     shocks = generator.standard_normal((12, n, 3))
     return case, many(generator.standard_normal(3)), lambda t, i: 0.3 * shocks[t, i]
 

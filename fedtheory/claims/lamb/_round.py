@@ -71,7 +71,7 @@ def _stretch(case, theta, m, v):
 
 
 def path(case, x_0, noise, steps):
-    """Iterations from x_0, and the (models, lag, v-hat) they end in; noise(t, i) is what client i's estimate errs by."""
+    """Iterations from x_0, and the (models, lag, v-hat) they end in; noise(t, i) is client i's error."""
     clients, none = range(case.n), vector([ZERO] * len(x_0))
     theta, lag, v_hat = [x_0] * case.n, none, vector([case.v_0] * len(x_0))
     m = before = [none] * case.n
@@ -163,7 +163,7 @@ def iterate(case, x_0, noise, steps, wanted=None):
 
 
 def expected(case, x_0, outcomes, t, wanted=None):
-    """Those of iteration t in expectation over [(probability, noise), ...]; excess_sign is a maximum of expectations."""
+    """Those of iteration t in expectation over [(probability, noise), ...]; excess_sign is the largest of several."""
     asked = wanted and ["excess_by_coordinate" if name == "excess_sign" else name for name in wanted]
     total = {}
     for probability, noise in outcomes:

@@ -8,10 +8,10 @@ from fedtheory.claims.lamb._assumptions import (ALL_CLIENTS, APART, BOUNDED_BELO
 from fedtheory.claims.lamb.theorems import noise, start
 from fedtheory.conditions import Assumption
 from fedtheory.symbols.lamb import (A_1, B_1, B_2, L_bar, L_l, M, T, TABLE, alpha, avg_grad_by_root_v, beta_1, beta_2,
-                                    bracket, drift, error_17, error_momentum, excess_sign, grad_by_root_v, h, inner_g,
-                                    inner_move, loss_drop, loss_next, loss_now, mean_sq, momentum, momentum_14, n,
-                                    noise_sum, p, phi_M, phi_m, rest, sigma, sq_error, sq_g_bar, sq_gap_11,
-                                    sq_grad_vartheta, sq_lag, sq_momentum_11, sq_move_L, sum_gap, sum_inner,
+                                    bracket, drift, error_17, error_momentum, excess_sign, f_excess_t, grad_by_root_v,
+                                    h, inner_g, inner_move, loss_drop, loss_next, loss_now, mean_sq_t, momentum,
+                                    momentum_14, n, noise_sum, p, phi_M, phi_m, rest, sigma, sq_error, sq_g_bar,
+                                    sq_gap_11, sq_grad_vartheta, sq_lag, sq_momentum_11, sq_move_L, sum_gap, sum_inner,
                                     sum_kept, sum_sq_grad, sum_wrong, tau, v_0)
 
 HALF = Rational(1, 2)
@@ -108,11 +108,12 @@ CLAIMS = (
          note="The lines before it give -(alpha/2) of both squares: here the one at (8) is dropped, and "
               "the other, times phi_m^2 (1 - beta_2) / 2 by the two lines before, stands with 1/2 and without alpha; "
               "4 [...] has gained its alpha."),
-    line("step_final", "last display", mean_sq, start(alpha, tau) + noise(tau) + 4 * alpha * bracket + rest,
+    line("step_final", "last display", mean_sq_t,
+         start(alpha, tau, f_excess_t) + noise(tau) + 4 * alpha * bracket + rest,
          (H1, H2, H3, H4, AT_M_1), (*ROUND, INDEPENDENT, NO_MOMENTUM, BOUNDED_BELOW),
-         also=((mean_sq, "<=", first_display),
-               (first_display, "<=", start(alpha, tau) + noise(tau) + 4 * alpha * bracket + rest)),
-         teeth=start(alpha, tau), meaning="Summed over iterations, the theorem with its remaining terms.",
+         also=((mean_sq_t, "<=", first_display),
+               (first_display, "<=", start(alpha, tau, f_excess_t) + noise(tau) + 4 * alpha * bracket + rest)),
+         teeth=start(alpha, tau, f_excess_t), meaning="Summed over iterations, the theorem with its remaining terms.",
          note="The first sign is <~, a constant factor that is not given, 1 here. 'Substitute back into (15), and "
               "leave other derivations unchanged': the terms with n, with sqrt((1 - beta_2) p) h and with 1/T have no "
               "line of their own, nor has the factor sqrt(M^2 p / n) / h of the first. The point (8) turns into "

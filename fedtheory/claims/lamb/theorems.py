@@ -5,12 +5,12 @@ from sympy import Eq, Rational, sqrt
 from fedtheory.claim import Claim, Theta
 from fedtheory.claims.lamb._assumptions import BOUNDED_BELOW, NO_DECAY, STATED, UNSTATED
 from fedtheory.conditions import Assumption
-from fedtheory.symbols.lamb import (M, R, T, TABLE, a, alpha, alpha_r, beta_2, bracket, cst, f_excess, h, mean_sq,
-                                    mean_sq_v, n, p, phi_M, rest, sigma, tau)
+from fedtheory.symbols.lamb import (M, R, T, TABLE, a, alpha, alpha_r, beta_2, bracket, cst, f_excess, f_excess_t, h,
+                                    mean_sq, mean_sq_t, mean_sq_v, n, p, phi_M, rest, sigma, tau)
 
 
-def start(alpha, rounds):
-    return sqrt(M**2 * p / n) * f_excess / (h * alpha * rounds)
+def start(alpha, rounds, excess=f_excess):
+    return sqrt(M**2 * p / n) * excess / (h * alpha * rounds)
 
 
 def noise(rounds):
@@ -50,13 +50,13 @@ CLAIMS = (
     Claim(
         id="lamb.theorem1_appendix",
         cites="FED-LAMB, theorem 1 as stated in appendix A.2",
-        bound=start(alpha_r, tau) + noise(tau) + 4 * alpha * bracket + cst,
+        bound=start(alpha_r, tau, f_excess_t) + noise(tau) + 4 * alpha * bracket + cst,
         explicit="lamb.theorem1_explicit",
-        teeth=start(alpha_r, tau),
+        teeth=start(alpha_r, tau, f_excess_t),
         meaning="The same at iteration tau, under a learning rate said to decrease.",
         note="Stated 'with a decreasing learning rate alpha', with alpha_r in the first term and alpha in the others; "
              "(9) to (11) 'have assumed a constant learning rate alpha'. 'cst.' is left open as in the main text.",
-        **THEOREM,
+        **dict(THEOREM, measures=mean_sq_t),
     ),
     Claim(
         id="lamb.corollary1",
