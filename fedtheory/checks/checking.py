@@ -12,7 +12,7 @@ from fedtheory.checks import adversary, algebra, certificate_algebra, certificat
 from fedtheory.checks.certificate_algebra import Refused
 from fedtheory.checks.exactly import Point
 from fedtheory.checks.question import Question
-from fedtheory.checks.settings import all_settings, fitting
+from fedtheory.checks.settings import all_settings, conditions, fitting
 from fedtheory.checks.verdict import Tightness, Verdict, together
 from fedtheory.errors import refuse
 
@@ -57,9 +57,8 @@ def hunted(claim, at, setting, budget, seed, progress=None):
     question = Question(claim, setting, at)
     if question.impossible:
         return Verdict(claim.id, "vacuous", "exact", "Its hypotheses contradict each other.", confidence=1.0)
-    relaxed = setting.ensures - {a.name for a in claim.assumptions}
     left, cases, best, shapes = budget * adversary.PER_SECOND, 0, None, 0
-    for hunt in adversary.hunts(question, seed, relaxed):
+    for hunt in adversary.hunts(question, seed, question.relaxed):
         cost = hunt.cost()
         generations = int(min(GENERATIONS, max(2, left / cost)))
         rated = None
@@ -115,9 +114,9 @@ def violated(claim, hunt, raw, cases):
 
 def unfit(claim):
     """Why no setting fits."""
-    asked = {a.name: a.condition.says for a in claim.assumptions if a.condition is not None}
+    asked = {name: condition.says for name, condition in conditions(claim).items()}
     wanted = {entry.measure for entry in claim.quantities.values()}
-    able = [s for s in all_settings() if wanted <= s.measures]
+    able = [s for s in all_settings() if wanted and wanted <= s.measures and s.table.paper == claim.table.paper]
     if able:
         lacking = [says for name, says in asked.items() if not any(name in s.ensures for s in able)]
         return "No setting vouches for: " + "; ".join(lacking or asked.values()) + "."

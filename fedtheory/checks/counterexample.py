@@ -6,6 +6,7 @@ import sympy
 
 from fedtheory import enclosure
 from fedtheory.checks import certificate_run
+from fedtheory.checks.settings import conditions
 from fedtheory.enclosure.arithmetic import Interval, pair
 from fedtheory.symbol import plain
 
@@ -28,7 +29,7 @@ def document(point):
             assumes=[dict(says=plain(r), program=formula(r), **(
                 dict(gap=formula(r.lhs - r.rhs)) if isinstance(r, sympy.Eq) and solved & set(q.names(r)) else {}))
                 for r in q.relations],
-            conditions={a.name: a.condition.says for a in claim.assumptions if a.condition is not None},
+            conditions={name: condition.says for name, condition in conditions(claim).items()},
             domains={name: entry.domain for name, entry in claim.parameters.items()},
             measured={mine: theirs for mine, theirs in q.measured.items() if mine in _used(q)},
             solved=[[name, formula(e)] for name, e in reversed(q.solved)]),
@@ -48,10 +49,9 @@ def speaks_of(written, claim):
     said, mine = written["statement"], {entry.name for entry in claim.parameters.values()}
     relations = [claim.expand(a.relation) for a in claim.assumptions if a.relation is not None]
     relations = [part for r in relations for part in (r.args if isinstance(r, sympy.And) else (r,))]
-    conditions = {a.name for a in claim.assumptions if a.condition is not None}
     return (said["left"] == formula(claim.expand(left)) and said["right"] == formula(claim.expand(right))
-            and said["sign"] == sign and set(said["domains"]) == mine and set(said["conditions"]) == conditions
-            and [r["program"] for r in said["assumes"]] == [formula(r) for r in relations if r not in (True, False)])
+            and said["sign"] == sign and set(said["domains"]) == mine
+            and set(said["conditions"]) == set(conditions(claim)) and [r["program"] for r in said["assumes"]] == [formula(r) for r in relations if r not in (True, False)])
 
 
 def _used(q):

@@ -12,6 +12,7 @@ import numpy as np
 import sympy
 
 from fedtheory import enclosure
+from fedtheory.checks.settings import conditions
 from fedtheory.enclosure import arithmetic
 from fedtheory.enclosure.arithmetic import Many, Undecided, pair
 from fedtheory.enclosure import Undefined
@@ -20,6 +21,7 @@ from fedtheory.symbol import admits, plain
 
 FLIPPED = {"<=": (1, False), "<": (1, True), ">=": (-1, False), ">": (-1, True), "==": (0, False)}
 EXACT = Enclosures(arithmetic.BITS)
+OPEN = 1e-6    # how far, in logarithms, a search stays from an edge that an assumption leaves out
 
 
 class Question:
@@ -29,6 +31,7 @@ class Question:
         self.claim, self.setting, self.line = claim, setting, line
         left, self.sign, right = claim.lines[line]
         self.way, self.strict = FLIPPED[self.sign]
+        self.relaxed = setting.ensures - {a.name for a in claim.assumptions}    # what instances need not meet
         self.left, self.right = claim.expand(left), claim.expand(right)
         theirs = {entry.measure: name for name, entry in setting.table.items() if entry.measure is not None}
         self.measured = {name: theirs[entry.measure] for name, entry in claim.quantities.items()}
@@ -117,13 +120,14 @@ class Question:
         return np.broadcast_to(np.asarray(found.at if isinstance(found, Many) else found, dtype=bool), size)
 
     def excess(self, relation, values, size):
-        """log(smaller / larger) of an inequality that says smaller <= larger; beyond 0 where it fails."""
+        """log(smaller / larger) of an inequality that says smaller <= larger; beyond 0 where it fails, or where
+        rounding to small rationals could reach an edge that does not belong to it."""
         small, large = relation.args if isinstance(relation, (sympy.Le, sympy.Lt)) else relation.args[::-1]
         small, large = (as_array(self.value(e, values), size) for e in (small, large))
         with np.errstate(all="ignore"):
             ratio = np.log(small) - np.log(large)
             plain_sign = np.where(small <= large, -1.0, 1.0)
-        return np.where((small > 0) & (large > 0), ratio, plain_sign)
+        return np.where((small > 0) & (large > 0), ratio + (OPEN if relation.rel_op in ("<", ">") else 0.0), plain_sign)
 
     def admitted(self, values, size):
         """Where domains and assumptions hold, up to rounding."""
@@ -167,7 +171,7 @@ class Question:
             groups = terms + ([sum(together)] if together else [])
             if self.way == 0:
                 gap = abs(sum(groups))
-                return np.where(scale > 0, 1.0 + gap / scale, np.nan)
+                return np.where(scale > 0, 1.0 + gap / scale, np.where(scale == 0, 1.0, np.nan))    # 0 = 0 holds
             up = sum((np.maximum(g, 0.0) for g in groups), np.zeros(size))
             down = sum((np.maximum(-g, 0.0) for g in groups), np.zeros(size))
             ratio = np.where(up > 0, down / up, np.where(down > 0, np.inf, np.nan))
@@ -221,9 +225,9 @@ class Answer:
             if truth is not True:
                 yield plain(relation)
         held = q.setting.ensures if q.setting.holds is None else q.setting.holds(self.instance)
-        for assumption in q.claim.assumptions:
-            if assumption.condition is not None and assumption.name not in held:
-                yield assumption.condition.says
+        for name, condition in conditions(q.claim).items():
+            if name not in held:
+                yield condition.says
 
     def _settled(self, relation, pairs):
         """An equation that fixed a symbol holds as it stands, or within the width of its roots' enclosures."""
@@ -260,6 +264,8 @@ class Answer:
 def bounded(expr, values):
     """The value of an expression at exact numbers and intervals, as one of these."""
     pairs = {name: pair(value) for name, value in values.items() if not isinstance(value, float)}
+    if not pairs.keys() >= {s.name for s in expr.free_symbols}:
+        raise Undefined("an infinite value")
     low, high = enclosure.execute(enclosure.program(expr), EXACT, pairs)
     if isinstance(low, float) or isinstance(high, float):
         raise Undefined("an infinite value")

@@ -47,13 +47,24 @@ def names(table, *symbols):
     return frozenset(table[symbol].measure for symbol in symbols)
 
 
+def conditions(claim):
+    """name -> Condition, of those that bear on a claim: where it measures nothing, those that certify a number in it."""
+    found = {a.name: a.condition for a in claim.assumptions if a.condition is not None}
+    return found if claim.quantities else {name: condition for name, condition in found.items()
+                                           if set(condition.constants) & set(claim.parameters)}
+
+
 def fitting(claim):
-    """Settings in which everything that a claim measures can be measured."""
+    """Settings that speak in a claim's symbols and in which everything that it measures can be measured.
+
+    Where it measures nothing, numbers alone decide it. Names mean what their paper's table says: K, N or S of one
+    paper are never read as those of another.
+    """
     wanted = {entry.measure for entry in claim.quantities.values()}
     speaks = {getattr(a, "name", a) for a in (claim.algorithm if isinstance(claim.algorithm, tuple)
                                               else (claim.algorithm,)) if a}
-    asked = {a.name for a in claim.assumptions if a.condition is not None}
-    return [setting for setting in all_settings() if wanted <= setting.measures and asked <= setting.ensures
+    return [setting for setting in all_settings() if wanted <= setting.measures
+            and bool(wanted) == bool(setting.measures) and (not wanted or setting.table.paper == claim.table.paper) and set(conditions(claim)) <= setting.ensures
             and (not speaks or not setting.algorithms or speaks & set(setting.algorithms))]
 
 

@@ -7,7 +7,7 @@ it: the smallest ones first, since a small counterexample is worth more.
 from fractions import Fraction
 
 from fedtheory.checks import losses
-from fedtheory.enclosure.arithmetic import vector
+from fedtheory.enclosure.arithmetic import maximum, vector
 
 HALF = Fraction(1, 2)
 SKEWS = {"even": Fraction(1, 2), "skewed": Fraction(1, 5)}    # probability of the upper value; roots of odds rational
@@ -17,7 +17,7 @@ def draw_family(random, convex, bounded, soft=True):
     """shape of a family; bounded: gradients differ by a bounded amount (definitions of G and xi_bar over R^d)."""
     pieces = random.choice([1, 1, 1, 2, 2, 3])
     return dict(d=random.choice([1, 1, 1, 2]), pieces=pieces, convex=convex,
-                soft=int(soft and pieces == 1 and random.random() < 0.15),
+                alike=int(random.random() < 0.25), soft=int(soft and pieces == 1 and random.random() < 0.15),
                 own=random.choice(["tilt", "middle"] if bounded and pieces == 3 else ["tilt"] if bounded
                                   else ["tilt", "slopes", "slopes"]))
 
@@ -32,7 +32,7 @@ def family_coordinates(shape, count):
             found.update({f"gap_{j}_{k}": "positive" for k in range(2, shape["pieces"])})
         if shape["soft"]:
             found.update({f"height_{j}": "positive", f"rate_{j}": "positive", f"corner_{j}": "real"})
-        for i in range(count):
+        for i in range(min(count, 2) if shape["alike"] else count):    # alike: all but the first loss
             found[f"tilt_{i}_{j}"] = "real"
             if shape["own"] == "slopes":
                 found.update({f"own_{i}_{j}_{k}": "unit" for k in range(shape["pieces"])})
@@ -53,10 +53,16 @@ def build_family(shape, point, count):
             at.append(at[-1] + point[f"gap_{j}_{k}"])
         soft = [[scale * point[f"height_{j}"], point[f"rate_{j}"], point[f"corner_{j}"]]] if shape["soft"] else []
         for i, loss in enumerate(found):
-            own = [bend(point[name]) if (name := f"own_{i}_{j}_{k}") in point else slope
+            who = min(i, 1) if shape["alike"] else i
+            own = [bend(point[name]) if (name := f"own_{who}_{j}_{k}") in point else slope
                    for k, slope in enumerate(common)]
-            loss.append(losses.bent(own, at, scale * point[f"tilt_{i}_{j}"], soft))
+            loss.append(losses.bent(own, at, scale * point[f"tilt_{who}_{j}"], soft))
     return found
+
+
+def upper_curvature(losses_):
+    """The least L for which each loss lies below its upper quadratics: smoothness as FSL's text defines it."""
+    return maximum(*(losses.curvature(loss)[1] for loss in losses_))
 
 
 def two_point(size, skew, d):

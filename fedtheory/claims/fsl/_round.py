@@ -127,7 +127,7 @@ def quantities(case, x, wanted=None):
     return {name: value(name) for name in (named if wanted is None else wanted)}
 
 
-def server_quantities(case, w_0):
+def server_quantities(case, w_0, wanted=None):
     """The quantities of section III-A: exact server steps of size eta_0 from w_0 (x_bar in the multi-step case)."""
     clients = range(1, case.N + 1)
     F = lambda y: sum(case.loss(i, y) for i in clients) / case.N
@@ -137,7 +137,9 @@ def server_quantities(case, w_0):
         w.append(w[-1] - case.eta_0 * case.grad(0, w[-1]))
     pairs = [(grad_F(y), case.grad(0, y)) for y in w[:-1]]
     a, b = pairs[0]
-    return dict(F_w0=F(w_0), F_w1=F(w[1]), a_w0=sq(a), b_w0=sq(b), inner_w0=a.dot(b), inner_move=a.dot(w[1] - w_0),
-                sq_move=sq(w[1] - w_0), xi_w0=sq(a - b), F_bar=F(w_0), F_next=F(w[-1]),
-                sum_a=sum(sq(a) for a, _ in pairs), sum_b=sum(sq(b) for _, b in pairs),
-                sum_xi=sum(sq(a - b) for a, b in pairs))
+    named = dict(F_w0=lambda: F(w_0), F_w1=lambda: F(w[1]), a_w0=lambda: sq(a), b_w0=lambda: sq(b),
+                 inner_w0=lambda: a.dot(b), inner_move=lambda: a.dot(w[1] - w_0), sq_move=lambda: sq(w[1] - w_0),
+                 xi_w0=lambda: sq(a - b), F_bar=lambda: F(w_0), F_next=lambda: F(w[-1]),
+                 sum_a=lambda: sum(sq(a) for a, _ in pairs), sum_b=lambda: sum(sq(b) for _, b in pairs),
+                 sum_xi=lambda: sum(sq(a - b) for a, b in pairs))
+    return {name: named[name]() for name in (named if wanted is None else wanted)}
