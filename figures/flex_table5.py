@@ -1,0 +1,115 @@
+"""Flex, table 5: rounds after a departure until excluding the device gives the lower test loss (and fig. 4, right).
+
+A device leaves 29 others after round tau_0. Included, it stays in the objective and in the test data, and the rate decays
+on; excluded, it is in neither, and the rate starts anew at eta_0 (section 5.4). Curves that do not cross within HORIZON
+rounds count as HORIZON.
+"""
+
+import numpy as np
+
+import fedtheory as ft
+from fedtheory.claims.flex.findings import CROSSING, DEPARTING, LOSS, TABLE_5
+from fedtheory.participation import Departure, Participation, staircase
+from fedtheory.participation.traces import traces
+from figures import _flex, _style, _table
+from figures._flex import E, ETA_0, SAMPLES
+from figures._record import Figure
+
+N, HORIZON, SHOWN = 30, 150, 30    # SHOWN: the departure whose losses are drawn, at the last alpha
+ALPHAS = tuple(TABLE_5)
+SCALES = dict(smoke=(2, (10, 30, 50)), quick=(5, DEPARTING), paper=(20, DEPARTING))
+
+
+def compute(scale, progress):
+    seeds, departures = SCALES[scale]
+
+    def work(alpha, seed):
+        problem, arrays = _flex.task(alpha, N, seed, samples=SAMPLES)
+        everyone, others = (_flex.held_out(arrays, range(1, last + 1)) for last in (N, N - 1))
+        crossing, ends, shown = np.empty(len(departures)), np.empty((len(departures), 5)), None
+        for m, tau_0 in enumerate(departures):
+            found = []
+            for exclude in (True, False):
+                rounds = tau_0 + HORIZON
+                run = ft.run(problem, "flex_c", rounds=rounds, seed=seed, E=E, metrics=(), keep="x", workers=1,
+                             eta=staircase(ETA_0, rounds, [tau_0] if exclude else []),
+                             participation=Participation(work=traces(5, seed),
+                                                         departures=(Departure(N, tau_0, exclude),)))
+                found.append(_flex.loss(run.x[0, tau_0 + 1:], others if exclude else everyone))
+            past = _flex.loss(run.x[0, :tau_0 + 1], everyone)    # the same in both
+            excluded, included = found
+            crossing[m] = _flex.first(excluded <= included, HORIZON)
+            ends[m] = past[-1], excluded[0], included[0], excluded[-1], included[-1]
+            if tau_0 == SHOWN:
+                shown = np.array([np.concatenate([past, after]) for after in found])
+        return crossing, ends, shown
+
+    found = _flex.over([(alpha, seed) for alpha in ALPHAS for seed in range(seeds)], work, progress)
+    shape = len(ALPHAS), seeds, len(departures)
+    curves = np.array([curve for _, _, curve in found]).reshape(len(ALPHAS), seeds, 2, -1)
+    return {"tau_0": np.array(departures), "crossing": np.array([c for c, _, _ in found]).reshape(shape),
+            "ends": np.array([e for _, e, _ in found]).reshape(*shape, 5), "curves": curves[-1]}
+
+
+def printed(alpha, tau_0):
+    return TABLE_5[alpha][DEPARTING.index(tau_0)]
+
+
+def lines(data):
+    return [[f"({alpha:g}, {alpha:g})", *((crossing[:, m], str(printed(alpha, tau_0)), None)
+                                         for m, tau_0 in enumerate(data["tau_0"]))]
+            for alpha, crossing in zip(ALPHAS, data["crossing"])]
+
+
+def rows(data):
+    return _table.table_rows(["tau_0", *map(str, data["tau_0"])], lines(data))[0]
+
+
+def draw(figure, data):
+    axes = figure.subplots(1, 4, width_ratios=(1.25, 1, 1, 1))
+    losses(axes[0], data["curves"])
+    top = 1.05 * max((data["crossing"].mean(axis=1) + data["crossing"].std(axis=1, ddof=1)).max(),
+                     max(map(max, TABLE_5.values())))
+    for ax, alpha, crossing in zip(axes[1:], ALPHAS, data["crossing"]):
+        mean, deviation = crossing.mean(axis=0), crossing.std(axis=0, ddof=1)
+        _style.band(ax, data["tau_0"], mean, np.maximum(mean - deviation, 0), mean + deviation, "flex_c", "ours")
+        ax.plot(data["tau_0"], [printed(alpha, t) for t in data["tau_0"]], "o", color=_style.INK, markersize=3.5,
+                markerfacecolor="white", label="paper")
+        ax.set(title=rf"$\alpha=\beta={alpha:g}$", xlabel=r"$\tau_0$", ylim=(0, top), xticks=(10, 30, 50))
+        ax.tick_params(labelleft=ax is axes[1])
+    axes[1].set_ylabel("rounds until the losses cross")
+    axes[1].legend(loc="upper left", handlelength=1.4, borderaxespad=0)
+
+
+def losses(ax, curves):
+    """Mean test losses of excluding and including, after one departure (fig. 4, right)."""
+    excluded, included = curves.mean(axis=0)
+    t = np.arange(len(excluded))
+    late = t >= SHOWN
+    ax.plot(t, included, color=_style.INK, linestyle=_style.LONG, label="include")
+    ax.plot(t[late], excluded[late], color=_style.look("flex_c").colour, label="exclude")
+    ax.axvline(SHOWN, color=_style.RULE, linewidth=.8, zorder=0)
+    ax.set(xlabel=r"$\tau$", ylabel="test loss", yscale="log", xlim=(1, t[-1]),
+           title=rf"$\alpha=\beta={ALPHAS[-1]:g}$, $\tau_0={SHOWN}$")
+    ax.legend(loc="upper right", handlelength=1.8, borderaxespad=0)
+
+
+def cells(data):
+    return {(CROSSING, f"SYNTHETIC({alpha}, {alpha}) tau_0={tau_0}"): crossing[:, m]
+            for alpha, crossing in zip(ALPHAS, data["crossing"]) for m, tau_0 in enumerate(data["tau_0"])}
+
+
+def findings(data):
+    """Sentences of section 5.4, and the cells."""
+    before, excluded, included, excluded_end, included_end = np.moveaxis(data["ends"].mean(axis=2), -1, 0)[:, -1]
+    along = {(CROSSING, "exclude", f"alpha=beta={alpha}"): values for alpha, values in zip(ALPHAS, data["crossing"])}
+    across = {(CROSSING, "exclude", ""): data["crossing"].mean(axis=2).T}
+    curves = {(LOSS, "exclude", "just after tau_0"): excluded, (LOSS, "include", "just after tau_0"): included,
+              (LOSS, "exclude after tau_0", ""): excluded, (LOSS, "exclude before tau_0", ""): before,
+              (LOSS, "exclude", "at the end"): excluded_end, (LOSS, "include", "at the end"): included_end}
+    return {**_flex.judged(along, "table5_tau_0"), **_flex.judged(across, "table5_non_iid"),
+            **_flex.judged(curves, "fig4_exclude_jump", "fig4_exclude_cross"), **_flex.cells_judged(cells(data))}
+
+
+FIGURE = Figure(cites="flex, table 5", title="Rounds after a departure until excluding the device pays",
+                compute=compute, draw=draw, rows=rows, findings=findings, width="page", height=2.1)
