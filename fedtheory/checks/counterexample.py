@@ -51,7 +51,8 @@ def speaks_of(written, claim):
     relations = [part for r in relations for part in (r.args if isinstance(r, sympy.And) else (r,))]
     return (said["left"] == formula(claim.expand(left)) and said["right"] == formula(claim.expand(right))
             and said["sign"] == sign and set(said["domains"]) == mine
-            and set(said["conditions"]) == set(conditions(claim)) and [r["program"] for r in said["assumes"]] == [formula(r) for r in relations if r not in (True, False)])
+            and set(said["conditions"]) == set(conditions(claim))
+            and [r["program"] for r in said["assumes"]] == [formula(r) for r in relations if r not in (True, False)])
 
 
 def _used(q):

@@ -64,7 +64,8 @@ def fitting(claim):
     speaks = {getattr(a, "name", a) for a in (claim.algorithm if isinstance(claim.algorithm, tuple)
                                               else (claim.algorithm,)) if a}
     return [setting for setting in all_settings() if wanted <= setting.measures
-            and bool(wanted) == bool(setting.measures) and (not wanted or setting.table.paper == claim.table.paper) and set(conditions(claim)) <= setting.ensures
+            and bool(wanted) == bool(setting.measures) and (not wanted or setting.table.paper == claim.table.paper)
+            and set(conditions(claim)) <= setting.ensures
             and (not speaks or not setting.algorithms or speaks & set(setting.algorithms))]
 
 
