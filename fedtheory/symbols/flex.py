@@ -216,9 +216,10 @@ D_0 = TABLE.nonnegative("D_0", "D", "D of (3)", SQ_POINT)
 V_1 = TABLE.nonnegative("V_1", r"\tilde{V}", "V of (6) without the device", SQ_POINT)
 gamma_1 = TABLE.positive("gamma_1", r"\tilde{\gamma}", "gamma of (6) without the device")
 loss_included = TABLE.measured("loss_included", r"\mathbb{E}[F(w_{TE}^G)]-F^*", "training loss at the deadline, device "
-                               "included", LOSS, "excess_loss", "T", "E", domain="nonnegative")
+                               "included", LOSS, "excess_loss_included", "T", "E", domain="nonnegative")
 loss_excluded = TABLE.measured("loss_excluded", r"\mathbb{E}[\tilde F(w_{TE}^G)]-\tilde F^*", "training loss at the "
-                               "deadline, device excluded", LOSS, "excess_loss", "T", "E", domain="nonnegative")
+                               "deadline, device excluded", LOSS, "excess_loss_excluded", "T", "E",
+                               domain="nonnegative")
 delay = TABLE.measured("delay", r"T-\tau_0", "least remaining rounds for which (8) holds", PLAIN, "delay",
                        domain="nonnegative")
 delay_at_T = TABLE.measured("delay_at_T", r"T-\tau_0", "least remaining rounds for which f_0(T) >= f_1(T)", PLAIN,

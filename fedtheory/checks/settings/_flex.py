@@ -43,6 +43,12 @@ def draw_law(random, N, E, relaxed, scheme):
     return dict(law=" ".join(["apart", *supports]), rows="one" if alike else "each")
 
 
+def may_work(shape, members):
+    """Whether some of the first devices ever does a step."""
+    kind, *parts = shape["law"].split()
+    return set("".join(parts[:members] if kind == "apart" else (s[:members] for s in parts))) - {"0"} != set()
+
+
 def law_coordinates(shape):
     kind, *parts = shape["law"].split()
     if kind == "tied":
