@@ -53,6 +53,26 @@ def local_sgd(grad, noise, start, eta, steps):
     return paths
 
 
+def client_paths(case, x, i):
+    return local_sgd(lambda y: case.grad(i, y), case.noise(i), x, case.eta_l, case.K)
+
+
+def every_round(case, x, paths):
+    """[(probability, (cohort, its outcomes, x_bar, server points, server estimates))] of a round from x."""
+    found = []
+    for cohort in combinations(range(1, case.N + 1), case.S):
+        for outcome in product(*(paths(i) for i in cohort)):
+            p = Fraction(1, comb(case.N, case.S))
+            for q, _ in outcome:
+                p *= q
+            ends = [o for _, o in outcome]
+            x_bar = x + case.eta_g * sum(points[case.K] - x for points, _ in ends) / case.S
+            for q, (w, g_0) in local_sgd(lambda y: case.grad(0, y), case.noise(0), x_bar, case.gamma * case.eta_0,
+                                         case.K_0):
+                found.append((p * q, (cohort, ends, x_bar, w, g_0)))
+    return found
+
+
 def quantities(case, x, wanted=None):
     """Symbol name -> value at the server point x, for the round that starts there; all of them, or those wanted."""
     N, S, K, K_0, gamma, step = case.N, case.S, case.K, case.K_0, case.gamma, case.K_0 * case.eta_0
@@ -65,27 +85,9 @@ def quantities(case, x, wanted=None):
 
     @cache
     def paths(i):
-        return local_sgd(lambda y: case.grad(i, y), case.noise(i), x, case.eta_l, K)
+        return client_paths(case, x, i)
 
-    def after(cohort):
-        """(probability, (its outcomes, x_bar)) of a cohort's ways to go."""
-        for outcome in product(*(paths(i) for i in cohort)):
-            p = Fraction(1, comb(N, S))
-            for q, _ in outcome:
-                p *= q
-            ends = [o for _, o in outcome]
-            yield p, (ends, x + case.eta_g * sum(points[K] - x for points, _ in ends) / S)
-
-    @cache
-    def rounds():
-        """(probability, (cohort, its outcomes, x_bar, server points, server estimates))."""
-        found = []
-        for cohort in combinations(clients, S):
-            for p, (ends, x_bar) in after(cohort):
-                for q, (w, g_0) in local_sgd(lambda y: case.grad(0, y), case.noise(0), x_bar, gamma * case.eta_0, K_0):
-                    found.append((p * q, (cohort, ends, x_bar, w, g_0)))
-        return found
-
+    rounds = cache(lambda: every_round(case, x, paths))
     E = lambda value: mean(rounds(), lambda o: value(*o))
     # Gradient sums over a cohort and its steps: estimates, gradients there, gradients at x
     estimates = lambda c, ends: sum(n for _, estimated in ends for n in estimated)
