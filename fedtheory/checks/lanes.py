@@ -118,7 +118,8 @@ def follow(A, b, x, sigma, D, gamma, alpha, beta, server, total, steps, server_s
 
     A (J, N + 1, d, d), b (J, N + 1, d), x (J, d), sigma (J, N + 1) with noise of variance sigma^2 / D a coordinate.
     Each `repeat` instances add up to one, with gamma, S, steps alpha, beta (., K), server (., K_0) and the cohort's
-    weight `total`; of these steps they take the first `steps` and `server_steps`, the others do nothing (alpha = 1, beta = 0).
+    weight `total`; of these they take the first `steps` and `server_steps`, and the others do nothing (alpha = 1,
+    beta = 0).
     """
     N, d, K, K_0 = A.shape[1] - 1, A.shape[2], alpha.shape[1], server.shape[1]
     root = np.sqrt(d)

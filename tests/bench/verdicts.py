@@ -112,8 +112,8 @@ def flops(N, d, dense):
 
 def table(clock, peak, cores, quick, use_jax, out):
     print(f"\nexact checks of FSL's theorem 1 a second, in thousands (K = K_0 = {K}; target 20 on two cores):\n"
-          f"{'':24s}{'1 thread':>9s}{'IQR':>6s}{f'{cores} threads':>11s}{'IQR':>6s}{'NumPy':>8s}{'ratio':>7s}{'JAX':>8s}"
-          f"{'ratio':>7s}{'flop':>8s}{'of dgemm':>10s}", file=out)
+          f"{'':24s}{'1 thread':>9s}{'IQR':>6s}{f'{cores} threads':>11s}{'IQR':>6s}{'NumPy':>8s}{'ratio':>7s}"
+          f"{'JAX':>8s}{'ratio':>7s}{'flop':>8s}{'of dgemm':>10s}", file=out)
     J = 4096 if quick else 40960
     for dense in (False, True):
         for N in (3, 10):

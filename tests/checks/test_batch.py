@@ -302,7 +302,8 @@ def test_bad_input_is_refused():
                          (dict(x=good["x"] * np.nan), "x must be finite"), (dict(b=good["b"][:, :1]), "b must have"),
                          (dict(S=3), "S must be an integer from 1 to N = 2"), (dict(S=1.5), "S must be"),
                          (dict(sigma=-1.0), "sigma must be finite and >= 0"),
-                         (dict(M=1.0), "constants of fsl.theorem1"), (dict(K=np.array([1, 2])), "K must be a number or 4"), (dict(line=1), "line must be")):
+                         (dict(M=1.0), "constants of fsl.theorem1"), (dict(line=1), "line must be"),
+                         (dict(K=np.array([1, 2])), "K must be a number or 4")):
         with pytest.raises(InvalidInput, match=says):
             batch.check(CLAIM, **{**good, **change})
     with pytest.raises(NotExact, match="E_c"):
