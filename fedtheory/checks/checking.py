@@ -28,7 +28,9 @@ def check(claim, budget=10.0, seed=0, progress=None):
         refuse("seed", "must be an integer >= 0", seed)
     claim, begun = discover.claim(claim), time.perf_counter()
     if not claim.lines:
-        return without_lines(claim, budget, seed)
+        verdict = without_lines(claim, budget, seed)
+        verdict.seconds = time.perf_counter() - begun
+        return verdict
     found = []
     for n in range(len(claim.lines)):
         found.append(line(claim, n, budget / len(claim.lines), seed, progress))
@@ -99,10 +101,10 @@ def better(best, hunt, rated, cases):
     return best if ratio is None or best is not None and ratio <= best[0] else (ratio, point)
 
 
-def violated(claim, hunt, raw, cases):
+def violated(claim, hunt, raw, cases, effort=400):
     """The Verdict if the line fails at a point for certain."""
     point = Point.near(hunt, raw)
-    small = point.simpler() if point is not None and point.breaks() else None
+    small = point.simpler(effort) if point is not None and point.breaks() else None
     if small is None:
         return None
     written = counterexample.document(small)
@@ -125,6 +127,10 @@ def unfit(claim):
 
 
 def without_lines(claim, budget, seed):
+    """The Verdict on a structure by running or computing both of its sides; a finding's figure has its own."""
+    if claim.same or claim.printed:
+        from fedtheory.checks import structure    # loads the compiler, which no other verdict needs
+        return structure.decide(claim, budget, seed)
     return Verdict(claim.id, "undecided", claim.kind, "A sentence about an experiment: its figure decides it.")
 
 
@@ -134,6 +140,9 @@ def replay(document):
         refuse("certificate", "must be the JSON document of a verdict", type(document).__name__)
     if document.get("format") == certificate_run.FORMAT:
         return certificate_run.check(document)
+    if document.get("format") == "fedtheory structure 1":
+        from fedtheory.checks import structure
+        return structure.check(document)
     if document.get("format") == "fedtheory proofs 1":
         return dict(status="proved", claim=document.get("claim"),
                     lines=[certificate_algebra.check(proof) for proof in document["lines"]])

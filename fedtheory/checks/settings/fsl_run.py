@@ -16,22 +16,23 @@ LONG = 40      # local steps over all rounds: exact numbers grow with each
 
 
 def shapes(random, relaxed):
+    """Shapes; how many rounds is a text, so that a long run of small rounds counts as small."""
     while True:
-        quadratic = random.random() < 0.6
+        quadratic = random.random() < 0.7
         N = random.choice([1, 1, 2, 2, 3, 4])
         noisy = [random.random() < (0.5 if quadratic else 0.2) for _ in range(2)]
+        T = random.choice([1, 2, 5, 10, 20, 40] if quadratic else [1, 2, 3, 5, 10])
         shape = dict(N=N, S=random.choice([N, random.randint(1, N)]), K=random.choice([1, 1, 2, 3, 5, 10]),
-                     K_0=random.choice([1, 1, 2, 3, 5, 10]), T=random.choice([1, 2, 3, 5, 10]),
+                     K_0=random.choice([1, 1, 2, 3, 5, 10]), rounds=str(T),
                      noise=random.choice(["even", "skewed"]) if noisy[0] else "none",
                      noise_0=random.choice(["even", "skewed"]) if noisy[1] else "none",
                      **draw_family(random, random.random() < 0.8, "dissimilar" not in relaxed, soft=False))
         if quadratic:
-            shape.update(pieces=1, own="slopes" if shape["own"] == "slopes" else "tilt",
-                         T=random.choice([1, 2, 3, 5, 10, 20, 40]))
+            shape.update(pieces=1, own="slopes" if shape["own"] == "slopes" else "tilt")
         if random.random() < 0.4:
             shape["xi_bar"] = 0    # f_0 is the mean of the clients' losses
-        if shape["T"] * max(shape["K"], shape["K_0"]) <= LONG and (
-                shape["pieces"] == 1 or fsl_round.ways(shape) ** (shape["T"] - 1) <= MOST):
+        if T * max(shape["K"], shape["K_0"]) <= LONG and (
+                shape["pieces"] == 1 or fsl_round.ways(shape) ** (T - 1) <= MOST):
             return shape
 
 
@@ -48,7 +49,7 @@ def coordinates(shape):
 
 def build(shape, point):
     filled = {**{name: Fraction(0) for name in family_coordinates(shape, 1)}, **point}
-    instance = dict(fsl_round.build(shape, filled), T=shape["T"])
+    instance = dict(fsl_round.build(shape, filled), T=int(shape["rounds"]))
     if "xi_bar" in shape:
         instance["losses"][0] = "mean"
     return instance
