@@ -24,14 +24,14 @@ MEASURED = ("loss_now", "loss_next", "inner_move", "sq_move_L", "sq_gap_11", "sq
             "inner_g", "sq_grad_vartheta", "sq_g_bar", "sq_error", "error_momentum", "error_17", "B_1", "B_2",
             "sum_gap", "sq_lag", "sum_inner", "sum_sq_grad", "sum_kept", "sum_wrong", "excess_sign", "grad_by_root_v",
             "avg_grad_by_root_v", "gap_sq", "avg_grad_by_v", "grad_by_v")
-BELOW_1 = 1 - Fraction(1, 2**20)    # the largest decay: for 1 nothing is defined
+BELOW_1 = 1 - Fraction(1, 2**20)    # the largest decay in a search: 1, which rounding may reach, defines nothing
 MOST = 16    # outcomes of the noise that an enumeration may have
 
 
 def draw(random, steps):
     """What a run's shape has in common: clients, layers, losses and noise, for `steps` iterations."""
-    n = random.choice([1, 2, 2, 2, 2, 3, 5])
-    h = random.choice([1, 1, 1, 2])
+    n = random.choice([1, 2, 2, 2, 2, 2, 2, 3, 3, 5])
+    h = random.choice([1, 1, 1, 2, 3])
     noisy = random.random() < 0.5 and 2 ** (n * steps) <= MOST
     return dict(n=n, h=h, p=h + random.choice([0, 0, 0, 1, 2]), pieces=random.choice([1, 1, 1, 2]),
                 convex=int(random.random() < 0.7),
@@ -41,7 +41,7 @@ def draw(random, steps):
 
 
 def shapes(random, relaxed):
-    T = random.choice([1, 1, 2, 3])
+    T = random.choice([1, 2, 2, 3])
     t = random.choice([0, 0, 1, 2] if T == 1 else [1, T - 1, T - 1, T, 2 * T - 1])
     return dict(T=T, t=t, **draw(random, t + 1))
 
@@ -146,8 +146,8 @@ def allowed(value, truth):
 
 def case(instance, values):
     f, (least, most) = instance["losses"], instance["phi"]
-    decays = [allowed(allowed(values[name], values[name] <= BELOW_1), values[name] >= 0)
-              for name in ("beta_1", "beta_2")]
+    decays = [allowed(allowed(beta, beta <= BELOW_1 if isinstance(beta, Many) else beta < 1), beta >= 0)
+              for beta in (values["beta_1"], values["beta_2"])]
     return _round.Instance(
         lambda i, x: losses.value(f[i], x), lambda i, x: losses.grad(f[i], x), instance["layers"],
         smoothness(instance), lambda norm: minimum(maximum(norm, least), most), instance["n"], instance["T"],

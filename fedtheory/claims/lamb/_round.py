@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Callable, NamedTuple
 
-from fedtheory.enclosure.arithmetic import maximum, root, vector, where
+from fedtheory.enclosure.arithmetic import maximum, minimum, root, vector, where
 
 ZERO, ONE = Fraction(0), Fraction(1)
 
@@ -126,7 +126,7 @@ def quantities(case, it, wanted=None):
     g_bar_i = cache(lambda: [scale()[i] * it.g[i] for i in clients])
     g_bar = cache(lambda: mean(g_bar_i()))
     products = cache(lambda: [it.exact[i] * it.g[i] for i in clients])
-    # 1 where the signs differ, as far as it matters: every use multiplies by the exact coordinate
+    # Where signs differ, as far as it matters: products that are not positive, in terms with the exact coordinate
     wrong = cache(lambda: [vector([where(z > 0, ZERO, ONE) for z in each]) for each in products()])
     B_1 = cache(lambda: sum(by(at_bar()[i] - it.exact[i]) for i in clients))
     named = dict(
@@ -145,7 +145,7 @@ def quantities(case, it, wanted=None):
         sum_sq_grad=lambda: sum(sq(it.exact[i]) for i in clients),
         sum_kept=lambda: sum(root((1 - case.beta_2) / width) / case.M * it.phi[i][j] * products()[i][j]
                              for i in clients for j, (width, _) in enumerate(sizes)),
-        sum_wrong=lambda: sum((scale()[i] * products()[i]).dot(wrong()[i]) for i in clients),
+        sum_wrong=lambda: sum(s * minimum(z, ZERO) for i in clients for s, z in zip(scale()[i], products()[i])),
         grad_by_root_v=lambda: by(full(bar)), avg_grad_by_root_v=lambda: by(mean(it.exact)),
         gap_sq=lambda: maximum(ZERO, *(sq(ahead - it.moved[i]) for i in clients)),
         avg_grad_by_v=lambda: over_v(mean([case.grad(i, it.moved[i]) for i in clients])),
