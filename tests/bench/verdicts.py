@@ -42,9 +42,8 @@ def check(np, A, b, x, S, sigma, sigma_0, gamma, eta_g, eta_l, eta_0, L):
     n = 2 if dense else 1
     gap = add(x, 1).swapaxes(-1, -2) - b
     g = times(A, gap)
-    f = (gap * g).sum(-1) / 2
     clients, server = g[..., 1:, :], g[..., 0, :]
-    F, grad = f[..., 1:].mean(-1), clients.mean(-2)
+    grad = clients.mean(-2)
     # The cohort
     H, step = A[..., 1:, :, :] if dense else A[..., 1:, :], add(eta_l, 2)
     v = np.zeros_like(clients)
