@@ -63,9 +63,9 @@ def build_law(shape, point):
     if kind == "tied":
         return [[q, list(map(int, s))] for q, s in zip(shares([point.get(f"q_{j}", ONE) for j in range(len(parts))]),
                                                        parts)]
-    rows = [shares([point.get(f"q_{k}_{j}", ONE) for j in range(len(parts[k]))])
-            for k in (range(1) if shape["rows"] == "one" else range(len(parts)))] * (
-                len(parts) if shape["rows"] == "one" else 1)
+    rows = [shares([point.get(f"q_{k}_{j}", ONE) for j in range(len(support))]) for k, support in enumerate(
+        parts[:1] if shape["rows"] == "one" else parts)]
+    rows = rows * len(parts) if shape["rows"] == "one" else rows
     found = []
     for choice in product(*(range(len(support)) for support in parts)):
         q = ONE

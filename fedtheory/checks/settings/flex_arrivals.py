@@ -137,17 +137,17 @@ def reboot_measure(instance, values, wanted):
     (a, a_l), (_, b_l), p_l = ([vector(row) for row in instance["a"]], [vector(row) for row in instance["b"]],
                                instance["p_l"])
     g, away = a_l * (w - b_l), w - new
-    inner, square = g.dot(away), g.dot(g)
-    saved = lambda: ratio(positive_part(inner) * positive_part(inner), square)
+    inner = g.dot(away)
+    best = lambda: ratio(positive_part(inner), g.dot(g))    # of all delta; 0 where none helps
     named = dict(
         dist_old=lambda: length(w - old), dist_new=lambda: length(away), inner_l=lambda: inner,
-        dist_reboot=lambda: root(positive_part(away.dot(away) - saved())),
+        dist_reboot=lambda: length(away - best() * g),
         gap_new=lambda: (((1 - p_l) * a + p_l * a_l) * (old - new)).dot(old - new) / 2)
     return {name: named[name]() for name in wanted}
 
 
 def ratio(part, whole):
-    """part / whole, 0 where no step changes anything."""
+    """part / whole, 0 where both are."""
     return part / where(whole > 0, whole, _flex.ONE)
 
 
