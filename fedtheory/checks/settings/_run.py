@@ -1,0 +1,207 @@
+"""Runs from the definitions of their methods: all ways that cohorts and noise can go, and what is measured on them.
+
+Where losses are convex, points are counted from the minimiser: clients' gradients at 0 add up to 0 by construction,
+and in the plane each client's loss may be turned, since worst cases need not be separable.
+"""
+
+from fractions import Fraction
+from functools import cache
+from itertools import combinations, product
+from math import comb
+
+from fedtheory.checks import losses
+from fedtheory.checks.settings._family import sound_noise, variance
+from fedtheory.enclosure import Undefined
+from fedtheory.enclosure.arithmetic import Many, minimum, root, vector
+from fedtheory.enclosure.intervals import INF
+
+ZERO, ONE = Fraction(0), Fraction(1)
+MOST = 64    # outcomes of a run that an enumeration may have
+TIMES = {"0": lambda T: [0], "T": lambda T: [T], "T-1": lambda T: [T - 1], "t": lambda T: [0], "min": range,
+         "mean": range, "min_T": lambda T: range(T + 1)}
+
+
+def sq(v):
+    return v.dot(v)
+
+
+class Clients:
+    """The losses of an instance, and what is known of them."""
+
+    def __init__(self, instance):
+        self.N, self.d, own = instance["N"], len(instance["x_0"]), instance["losses"]
+        self.exact = not isinstance(instance["x_0"][0], Many)
+        self.convex, self.shared = instance["convex"], len(own) == 1
+        given = [vector(v) for v in instance["at_star"]]
+        zero = vector([ZERO] * self.d)
+        self.at_star = [*given, zero - sum(given)] if given else [zero] * self.N
+        loose = len(own) not in (1, self.N) or len(self.at_star) != self.N or any(
+            len(f["curves"]) != self.d or any(c.get("soft") for c in f["curves"]) for f in own)
+        if loose or any("turn" in f for f in own) and (self.d != 2 or not self.convex):
+            raise Undefined("losses that do not fit together")
+        self.turns = [turn(f["turn"]) if "turn" in f else None for f in own for _ in range(self.N if self.shared else 1)]
+        self.curves = [self._placed(own[0 if self.shared else i]["curves"], i) for i in range(self.N)]
+        self.low, self.high = losses.convexity(*self.curves), losses.smoothness(*self.curves)
+        if self.exact and self.convex and self.low < 0:
+            raise Undefined("a loss that is not convex")
+
+    def _placed(self, curves, i):
+        """Curves tilted so that the client's gradient at 0 is what it is said to be."""
+        asked = there(self.turns[i], self.at_star[i])
+        return [dict(c, tilt=g - losses.slope_at(dict(c, tilt=ZERO), ZERO)) for c, g in zip(curves, asked)]
+
+    def value(self, i, x):
+        return losses.value(self.curves[i], there(self.turns[i], x))
+
+    def grad(self, i, x):
+        return back(self.turns[i], losses.grad(self.curves[i], there(self.turns[i], x)))
+
+    def F(self, x):
+        return sum(self.value(i, x) for i in range(self.N)) / self.N
+
+    def mean_grad(self, x):
+        return sum(self.grad(i, x) for i in range(self.N)) / self.N
+
+    def dissimilarity(self, x):
+        mean = self.mean_grad(x)
+        return sum(sq(self.grad(i, x) - mean) for i in range(self.N)) / self.N
+
+    @property
+    def spread(self):
+        """Mean square of the clients' gradients at the minimiser."""
+        return sum(sq(v) for v in self.at_star) / self.N
+
+    @property
+    def farthest(self):
+        """sup over x of the dissimilarity, INF where none is known."""
+        if self.shared:
+            return self.spread
+        return INF if any(self.turns) else losses.dissimilarity(self.curves)
+
+    def least(self):
+        """(infimum of F, where it is attained)."""
+        if self.convex:
+            zero = vector([ZERO] * self.d)
+            return self.F(zero), zero
+        return losses.least(self.curves, [Fraction(1, self.N)] * self.N)
+
+
+def turn(t):
+    """(cosine, sine) of an angle, rational in the tangent of its half."""
+    below = 1 / (1 + t * t)
+    return (1 - t * t) * below, 2 * t * below
+
+
+def there(turned, x):
+    if turned is None:
+        return x
+    c, s = turned
+    return vector([c * x[0] + s * x[1], c * x[1] - s * x[0]])
+
+
+def back(turned, x):
+    return x if turned is None else there((turned[0], -turned[1]), x)
+
+
+def constants(instance):
+    """What an instance certifies."""
+    clients, N, S, d = Clients(instance), instance["N"], instance["S"], len(instance["x_0"])
+    T, K, option = instance["T"], instance["K"], instance.get("option", 1)
+    if not (1 <= S <= N and T >= 1 and K >= 1 and option in (1, 2)):
+        raise Undefined("counts that do not fit together")
+    if clients.exact and not sound_noise(instance["noise"], d):
+        raise Undefined("noise with a mean")
+    infimum, x_star = clients.least()
+    x_0 = vector(instance["x_0"])
+    farthest = clients.farthest
+    return dict(
+        N=Fraction(N), S=Fraction(S), K=Fraction(K), T=Fraction(T), option=Fraction(option), mu=clients.low,
+        L=clients.high if instance["lipschitz"] else losses.maximum(*(losses.curvature(f)[1] for f in clients.curves)),
+        G=farthest if isinstance(farthest, float) else root(farthest), zeta=root(clients.spread),
+        sigma=root(variance(instance["noise"])), R=root(sq(x_0 - x_star)), sq_distance_0=sq(x_0 - x_star),
+        gap_0=INF if isinstance(infimum, float) else clients.F(x_0) - infimum)
+
+
+def met(instance):
+    """Conditions that an instance meets."""
+    clients = Clients(instance)
+    met = {"smooth", "noise", "independent_noise", "equal_weights", "uniform_cohort"}
+    upper = losses.maximum(*(losses.curvature(f)[1] for f in clients.curves))
+    infimum = clients.least()[0]
+    return frozenset(met | {name for name, holds in dict(
+        lipschitz=instance["lipschitz"] or clients.low >= -upper, convex=clients.low >= 0,
+        strongly_convex=clients.low > 0, dissimilar=not isinstance(clients.farthest, float),
+        bounded_below=not isinstance(infimum, float), exact_gradients=not instance["noise"],
+        quadratic=all(not c["bends"] for f in clients.curves for c in f), same_curvature=clients.shared,
+    ).items() if holds})
+
+
+def local_ends(grad, noise, x, eta, K, pull):
+    """[(probability, point, mean of the gradients)] after K steps along gradient + pull."""
+    found = [(ONE, x, 0)]
+    for _ in range(K):
+        longer = []
+        for p, y, total in found:
+            g = grad(y)
+            longer += [(p * q, y - eta * (g + n + pull), total + (g + n)) for q, n in noise]
+        found = longer
+    return [(p, y, total / K) for p, y, total in found]
+
+
+def outcomes_of(instance, values, method):
+    """Levels t = 0, ..., T of [(probability, points x_0, ..., x_t, variates)]."""
+    clients, N, S, d = Clients(instance), instance["N"], instance["S"], len(instance["x_0"])
+    noise = [(p, vector(n)) for p, n in instance["noise"]] or [(ONE, vector([ZERO] * d))]
+    start, zero = vector(instance["x_0"]), vector([ZERO] * d)
+    eta, eta_g, K = (values["eta"], ONE, 1) if method == "fedsgd" else (values["eta_l"], values["eta_g"], instance["K"])
+
+    def ways(i, x, variates):
+        """[(probability, change, next variate)] of a client."""
+        pull = sum(variates) / N - variates[i] if method == "scaffold" else zero
+        ends = local_ends(lambda y: clients.grad(i, y), noise, x, eta, K, pull)
+        if method == "scaffold" and instance["option"] == 1:
+            fresh = clients.grad(i, x)
+            return [(p * q, y - x, fresh + n) for p, y, _ in ends for q, n in noise]
+        return [(p, y - x, mean) for p, y, mean in ends]
+
+    levels = [[(ONE, (start,), [zero] * N)]]
+    for _ in range(instance["T"]):
+        level = []
+        for p, path, variates in levels[-1]:
+            each = [ways(i, path[-1], variates) for i in range(N)]
+            for cohort in combinations(range(N), S):
+                for chosen in product(*(each[i] for i in cohort)):
+                    q, renewed = p / comb(N, S), list(variates)
+                    for i, (part, _, variate) in zip(cohort, chosen):
+                        q, renewed[i] = q * part, variate
+                    change = sum(way[1] for way in chosen) / S
+                    level.append((q, (*path, path[-1] + eta_g * change), renewed))
+        levels.append(level)
+    return clients, levels
+
+
+def measured(instance, values, entries, method):
+    """Values of symbols by what their Measures say."""
+    clients, levels = outcomes_of(instance, values, method)
+    infimum, x_star = clients.least()
+    at = dict(loss=clients.F, sq_grad_norm=lambda x: sq(clients.mean_grad(x)), sq_distance=lambda x: sq(x - x_star),
+              sq_dissimilarity=clients.dissimilarity)
+
+    @cache
+    def series(metric, t):
+        return sum(p * at[metric](path[-1]) for p, path, _ in levels[t])
+
+    def along(metric):
+        if metric == "loss_of_mean":
+            return sum(p * clients.F(sum(path[:-1]) / (len(path) - 1)) for p, path, _ in levels[-1])
+        return sum(p * minimum(*(at["sq_grad_norm"](x) for x in path)) for p, path, _ in levels[-1])
+
+    found = {}
+    for name, measure in entries.items():
+        over = [series(measure.metric, t) for t in TIMES[measure.at](instance["T"])] if measure.metric in at else \
+            [along(measure.metric)]
+        value = minimum(*over) if measure.at.startswith("min") and len(over) > 1 else sum(over) / len(over)
+        if measure.minus and isinstance(infimum, float):
+            raise Undefined("an infimum that is not there")
+        found[name] = value - infimum if measure.minus else value
+    return found
