@@ -56,10 +56,10 @@ class Point:
             return None
 
     def ratio(self):
-        """The line's ratio where every assumption holds, None elsewhere."""
+        """The line's ratio where every assumption holds as far as enclosures tell, None elsewhere."""
         answer = self.answer()
         try:
-            return None if answer is None or any(answer.failing()) else answer.ratio
+            return None if answer is None or any(answer.failing(surely=True)) else answer.ratio
         except (Undefined, Undecided):
             return None
 

@@ -147,16 +147,69 @@ def mismatch(server, clients):
     return sup_square([server, *clients], gap)
 
 
+def joint_smoothness(*losses):
+    """The least L for which the gradient of the losses' sum is L-Lipschitz."""
+    found = []
+    for curves in zip(*losses):
+        at = _ordered([knot for f in curves for knot in knots(f)])
+        found.append(abs(sum(f["slope"] for f in curves)))
+        found += [abs(sum(beyond(f, y) for f in curves)) for y in at]
+    return maximum(*found) if len(found) > 1 else found[0]
+
+
+def beyond(f, y):
+    """The second derivative of a curve right of y."""
+    return f["slope"] + sum((where(at <= y, delta, ZERO) for delta, at in f["bends"]), ZERO)
+
+
+def relative_mismatch(one, other, B):
+    """sup over x of ||g - h||^2 - (B^2 - 1) ||g + h||^2, g and h the two gradients: where nonnegative, the least G^2
+    for which 2 ||g||^2 + 2 ||h||^2 <= G^2 + B^2 ||g + h||^2 everywhere."""
+    more, total = B * B - 1, ZERO
+    for f, h in zip(one, other):
+        at = _ordered([*knots(f), *knots(h)]) or [ZERO]
+        peaks = []
+        for y, room in zip(at, [*(z - y for y, z in zip(at, at[1:])), None]):
+            peaks.append(_peak(f, h, y, more, beyond(f, y), beyond(h, y), 1, room))
+        peaks.append(_peak(f, h, at[0], more, f["slope"], h["slope"], -1, None))
+        highest = INF if any(isinstance(p, float) for p in peaks) else maximum(*peaks)
+        total = INF if isinstance(total, float) or isinstance(highest, float) else total + highest
+    return total
+
+
+def _peak(f, h, y, more, bend_f, bend_h, way, room):
+    """The largest value of (f' - h')^2 - more (f' + h')^2 from y on, up to `room` away."""
+    g, k = slope_at(f, y), slope_at(h, y)
+    value = (g - k) * (g - k) - more * (g + k) * (g + k)
+    apart, along = bend_f - bend_h, bend_f + bend_h
+    linear = 2 * way * ((g - k) * apart - more * (g + k) * along)
+    square = apart * apart - more * along * along
+    falls = square < 0
+    away = _ratio(-linear, 2 * square)
+    inside = _both(falls, linear > 0)
+    inside = inside if room is None else _both(inside, away <= room)
+    best = where(inside, value + linear * away / 2, value)
+    if room is None:
+        best = _unless(_not(square > 0), best)
+        best = _unless(_not(_both(_not(falls), linear > 0)), best)
+    return best
+
+
 def infimum(losses, weights):
     """inf over x of sum_i weights_i f_i(x), -infinity where it is not bounded below; corners must be sharp."""
-    total = ZERO
+    return least(losses, weights)[0]
+
+
+def least(losses, weights):
+    """(infimum, a point that attains it, which means nothing where there is none) of sum_i weights_i f_i."""
+    total, point = ZERO, []
     for curves in zip(*losses):
         if any(f.get("soft") for f in curves):
-            return Many(np.asarray(np.nan))
-        total = total + _least(curves, weights)
-        if isinstance(total, float):
-            return total
-    return total
+            return Many(np.asarray(np.nan)), vector([Many(np.asarray(np.nan)) for _ in losses[0]])
+        lowest, place = _least(curves, weights)
+        total = -INF if isinstance(total, float) or isinstance(lowest, float) else total + lowest
+        point.append(place)
+    return total, vector(point)
 
 
 def _least(curves, weights):
@@ -165,18 +218,22 @@ def _least(curves, weights):
     height = lambda y: sum(w * value([f], [y]) for f, w in zip(curves, weights))
     ends = [sum(w * slopes(f)[end] for f, w in zip(curves, weights)) for end in (0, -1)]
     gs = [slope(y) for y in at]
-    best = minimum(*(height(y) for y in at)) if len(at) > 1 else height(at[0])
-    inner = [(y, h, z, k) for y, h, z, k in zip(at, gs, at[1:], gs[1:])]
-    for y, h, z, k in inner:    # a zero of the derivative between two knots
-        zero = where(_crosses(h, k), y + (z - y) * _ratio(-h, k - h), y)
-        best = minimum(best, height(zero))
-    for y, g, end, outward in ((at[0], gs[0], ends[0], 1), (at[-1], gs[-1], ends[1], -1)):
-        falls = outward * g > 0    # beyond the last knot
-        zero = where(_both(falls, end > 0), y - _ratio(g, end), y)
-        best = minimum(best, height(zero))
-        best = _unbounded(_both(falls, _not(end > 0)), best)
+    tried = at[1:]
+    for y, h, z, k in zip(at, gs, at[1:], gs[1:]):    # a zero of the derivative between two knots
+        tried.append(where(_crosses(h, k), y + (z - y) * _ratio(-h, k - h), y))
+    outer = ((at[0], gs[0], ends[0], -1), (at[-1], gs[-1], ends[1], 1))
+    for y, g, end, outward in outer:    # beyond the last knot
+        tried.append(where(_both(outward * g < 0, end > 0), y - _ratio(g, end), y))
+    place = at[0]
+    best = height(place)
+    for y in tried:
+        found = height(y)
+        better = found < best
+        place, best = where(better, y, place), minimum(best, found)
+    for y, g, end, outward in outer:
+        best = _unbounded(_both(outward * g < 0, _not(end > 0)), best)
         best = _unbounded(end < 0, best)
-    return best
+    return best, place
 
 
 def _ordered(values):

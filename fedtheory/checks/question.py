@@ -203,8 +203,8 @@ class Answer:
         self.question, self.instance, self.values = question, instance, values
         self.left, self.right = bounded(question.left, values), bounded(question.right, values)
 
-    def failing(self):
-        """What the claim assumes and the instance does not meet, or does not certainly meet."""
+    def failing(self, surely=False):
+        """What the claim assumes and the instance does not meet for certain; surely: only what it certainly fails."""
         q = self.question
         for name, domain in {**q.free, **{n: e.domain for n, e in q.claim.parameters.items()}}.items():
             if isinstance(self.values[name], float):
@@ -222,7 +222,7 @@ class Answer:
                 truth = enclosure.execute(enclosure.program(relation), EXACT, pairs)
             except (Undefined, KeyError):
                 truth = None
-            if truth is not True:
+            if truth is False or truth is None and not surely:
                 yield plain(relation)
         held = q.setting.ensures if q.setting.holds is None else q.setting.holds(self.instance)
         for name, condition in conditions(q.claim).items():

@@ -34,7 +34,7 @@ class Many:
     def _other(self, other):
         if isinstance(other, Many):
             return other.at
-        return float(other) if isinstance(other, Rational) else other
+        return float(other) if isinstance(other, (Rational, Interval)) else other
 
     def __add__(self, other):
         return _spread(self, other, np.add)
@@ -110,6 +110,8 @@ class Interval:
             found = np.empty(other.shape, dtype=object)
             found.ravel()[:] = [self._with(part, operation) for part in other.ravel()]
             return found
+        if isinstance(other, Many):
+            return NotImplemented    # a batch takes the middle
         return Interval(*operation(self.pair, pair(other)))
 
     def __add__(self, other):
@@ -224,6 +226,28 @@ def _extreme(values, on_arrays, on_pairs, on_numbers):
 
 def positive_part(value):
     return maximum(value, Fraction(0))
+
+
+def difference(ups, downs):
+    """sum(ups) - sum(downs); in a batch, 0 where rounding alone can have made it."""
+    gap = sum(ups) - sum(downs)
+    if not isinstance(gap, Many):
+        return gap
+    return where(abs(gap) <= 1e-12 * sum(abs(part) for part in (*ups, *downs)), Fraction(0), gap)
+
+
+def short(value):
+    """A number of thousands of bits as an interval that holds it, any other as it is: what keeps long runs affordable."""
+    if isinstance(value, np.ndarray):
+        found = np.empty(value.shape, dtype=object)
+        found.ravel()[:] = [short(part) for part in value.ravel()]
+        return found
+    if isinstance(value, Many):
+        return value
+    low, high = pair(value)
+    if max(end.numerator.bit_length() + end.denominator.bit_length() for end in (low, high)) <= 10 * BITS:
+        return value
+    return Interval(RULES.round(low, -1), RULES.round(high, 1))
 
 
 def root(value, q=2):

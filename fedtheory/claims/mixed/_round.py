@@ -1,15 +1,18 @@
 """One round of 1-way gradient transfer by enumeration: every quantity that appendix D names, from its definition.
 
-Works on NumPy arrays of floats or of Fractions (dtype=object), where all values are then exact. Noise has finite
-support, so expectations are sums over cohorts and draws: for tiny instances only. Clients are homogeneous.
+Works on vectors of any numbers of `enclosure.arithmetic`; of Fractions, all values are exact. Noise has finite
+support, so expectations are sums over draws: for tiny instances only. Clients are homogeneous, so that one cohort
+stands for all.
 """
 
 from fractions import Fraction
-from itertools import combinations, product
-from math import comb
+from functools import cache
+from itertools import product
 from typing import Callable, NamedTuple
 
 import numpy as np
+
+from fedtheory.enclosure.arithmetic import difference, maximum
 
 
 class Instance(NamedTuple):
@@ -48,81 +51,105 @@ def paths(case, x, g_c):
     for _ in range(case.K):
         longer = []
         for p, (points, estimates) in found:
+            exact = case.grad_f(points[-1])
             for q, n in case.noise_f:
-                g = case.grad_f(points[-1]) + n
+                g = exact + n
                 longer.append((p * q, ((*points, points[-1] - case.eta * (g + g_c)), (*estimates, g))))
         found = longer
     return found
 
 
-def quantities(case, x):
-    """Symbol name -> value at the global model x, for the round that starts there."""
-    N, S, K, eta, beta, star = case.N, case.S, case.K, case.eta, case.beta, case.x_star
-    step = K * case.eta_s * eta
+def quantities(case, x, wanted=None):
+    """Symbol name -> value at the global model x, for the round that starts there; all of them, or those wanted."""
+    S, K, eta, beta = case.S, case.K, case.eta, case.beta
+    step, noise = K * case.eta_s * eta, case.sigma * case.sigma
     f = lambda y: case.loss_f(y) + case.loss_c(y)
     g_f, g_c = case.grad_f(x), case.grad_c(x)
     g = g_f + g_c
     central = [(p, g_c + n) for p, n in case.noise_c]
-    walks = {tuple(c): paths(case, x, c) for _, c in central}
-    # One client, all of whom are alike: (probability, (g_c, points, estimates))
-    single = [(p * q, (c, *path)) for p, c in central for q, path in walks[tuple(c)]]
-    E_1 = lambda value: mean(single, lambda o: value(*o))
-    at = [E_1(lambda c, points, g, k=k: sq(points[k] - x)) for k in range(K + 1)]
-    augmented = mean(central, lambda c: sq(g_f + c))
-    noise = case.sigma**2
-    found = dict(
-        f_t=f(x), gap=f(x) - f(star), gap_f=case.loss_f(x) - case.loss_f(star),
-        gap_c=case.loss_c(x) - case.loss_c(star), sq_grad=sq(g), sq_grad_f=sq(g_f), sq_grad_c=sq(g_c),
-        sq_dist=sq(x - star), sq_augmented=augmented, drift=sum(at[:K]) / Fraction(K), ends=sum(at[1:]) / Fraction(K),
-        furthest=max(at),
-        mean_change=E_1(lambda c, points, e: sum(sq(case.grad_f(y) - g_f) for y in points[:K])) / K,
-        excess_D11=max(at[k] - Fraction(K + 1, K) * at[k - 1] - 2 * K * eta**2 * augmented - eta**2 * noise
-                       for k in range(1, K + 1)),
-        excess_D13=max(at[k] - (Fraction(K + 1, K) + 2 * K * eta**2 * beta**2) * at[k - 1] - 4 * K * eta**2 * sq(g)
-                       - 4 * K * eta**2 * case.sigma_c**2 - eta**2 * noise for k in range(1, K + 1)),
-    )
-    rounds = []    # (probability, (g_c, mean estimate, mean gradient at the points, x after the round))
-    for p, c in central:
-        for cohort in combinations(range(N), S):
-            for outcome in product(walks[tuple(c)], repeat=S):
-                chance = p / comb(N, S)
+
+    @cache
+    def walks():
+        return [paths(case, x, c) for _, c in central]
+
+    @cache
+    def single():
+        """One client, all of whom are alike: (probability, (g_c, points, estimates))."""
+        return [(p * q, (c, *path)) for (p, c), ways in zip(central, walks()) for q, path in ways]
+
+    @cache
+    def at():
+        """Mean squared distances from x of a client's points."""
+        return [mean(single(), lambda o, k=k: sq(o[1][k] - x)) for k in range(K + 1)]
+
+    @cache
+    def rounds():
+        """(probability, (g_c, mean estimate, mean gradient at the points, x after the round))."""
+        found = []
+        for (p, c), ways in zip(central, walks()):
+            # Per client: probability, sum of estimates, sum of gradients, end
+            each = [(q, (sum(e), sum(case.grad_f(y) for y in points[:K]), points[-1])) for q, (points, e) in ways]
+            for outcome in product(each, repeat=S):
+                chance = p
                 for q, _ in outcome:
-                    chance *= q
-                taken = sum(e for _, (_, estimates) in outcome for e in estimates) / Fraction(K * S)
-                exact = sum(case.grad_f(y) for _, (points, _) in outcome for y in points[:K]) / Fraction(K * S)
-                delta = sum(points[-1] - x for _, (points, _) in outcome) / Fraction(S)
-                rounds.append((chance, (c, taken, exact, x + case.eta_s * delta)))
-    E = lambda value: mean(rounds, lambda o: value(*o))
-    expected = E(lambda c, taken, exact, end: exact)
-    along = E(lambda c, taken, exact, end: end - x)
-    C_1 = 2 * step * g_c.dot(star - x)
-    found.update(
-        f_next=E(lambda c, taken, exact, end: f(end)),
-        sq_dist_next=E(lambda c, taken, exact, end: sq(end - star)),
-        sq_move=E(lambda c, taken, exact, end: sq(end - x)),
-        term_A=2 * step**2 * E(lambda c, taken, exact, end: sq(taken - g_f)), term_B=2 * step**2 * augmented,
-        term_C=2 * along.dot(x - star), term_C1=C_1, term_C2=2 * step * expected.dot(star - x),
-        change_mean=E(lambda c, taken, exact, end: sq(exact - g_f)), sq_mean_error=sq(expected - g_f),
-        inner_move=g.dot(along),
+                    chance = chance * q
+                taken, exact, ends = (sum(o[n] for _, o in outcome) for n in range(3))
+                found.append((chance, (c, taken / (K * S), exact / (K * S), x + case.eta_s * (ends / S - x))))
+        return found
+
+    E = lambda value: mean(rounds(), lambda o: value(*o))
+    expected = cache(lambda: E(lambda c, taken, exact, end: exact))
+    along = cache(lambda: E(lambda c, taken, exact, end: end - x))
+    growth = Fraction(K + 1, K)
+    named = dict(
+        f_t=lambda: f(x), gap=lambda: f(x) - f(case.x_star), gap_f=lambda: case.loss_f(x) - case.loss_f(case.x_star),
+        gap_c=lambda: case.loss_c(x) - case.loss_c(case.x_star), sq_grad=lambda: sq(g), sq_grad_f=lambda: sq(g_f),
+        sq_grad_c=lambda: sq(g_c), sq_dist=lambda: sq(x - case.x_star),
+        sq_augmented=lambda: mean(central, lambda c: sq(g_f + c)),
+        drift=lambda: sum(at()[:K]) / K, ends=lambda: sum(at()[1:]) / K, furthest=lambda: maximum(*at()),
+        mean_change=lambda: mean(single(), lambda o: sum(sq(case.grad_f(y) - g_f) for y in o[1][:K])) / K,
+        excess_D11=lambda: maximum(*(
+            difference([at()[k]], [growth * at()[k - 1], 2 * K * eta**2 * value("sq_augmented"), eta**2 * noise])
+            for k in range(1, K + 1))),
+        excess_D13=lambda: maximum(*(
+            difference([at()[k]], [(growth + 2 * K * eta**2 * beta**2) * at()[k - 1], 4 * K * eta**2 * sq(g),
+                                   4 * K * eta**2 * case.sigma_c * case.sigma_c, eta**2 * noise])
+            for k in range(1, K + 1))),
+        f_next=lambda: E(lambda c, taken, exact, end: f(end)),
+        sq_dist_next=lambda: E(lambda c, taken, exact, end: sq(end - case.x_star)),
+        sq_move=lambda: E(lambda c, taken, exact, end: sq(end - x)),
+        term_A=lambda: 2 * step**2 * E(lambda c, taken, exact, end: sq(taken - g_f)),
+        term_B=lambda: 2 * step**2 * value("sq_augmented"),
+        term_C=lambda: 2 * along().dot(x - case.x_star), term_C1=lambda: 2 * step * g_c.dot(case.x_star - x),
+        term_C2=lambda: 2 * step * expected().dot(case.x_star - x),
+        change_mean=lambda: E(lambda c, taken, exact, end: sq(exact - g_f)),
+        sq_mean_error=lambda: sq(expected() - g_f), inner_move=lambda: g.dot(along()),
     )
-    return found
+    value = cache(lambda name: named[name]())
+    return {name: value(name) for name in (named if wanted is None else wanted)}
 
 
-def at_point(case, x):
+def at_point(case, x, wanted=None):
     """What propositions D.5 and D.6 speak of, at x."""
     star, beta = case.x_star, case.beta
     changes = [(case.loss_f, case.grad_f), (case.loss_c, case.grad_c)]
-    tilted = [(grad(x) - grad(star), loss(x) - loss(star) - grad(star).dot(x - star)) for loss, grad in changes]
-    (change_f, _), (change_c, _) = tilted
-    gap = sum(loss(x) - loss(star) for loss, _ in changes)
-    return dict(gap=gap, sq_grad=sq(case.grad_f(x) + case.grad_c(x)), mean_sq_change=sq(change_f),
-                sq_change_f=sq(change_f), sq_change_c=sq(change_c),
-                excess_D5=max(sq(change) / (2 * beta) - rise for change, rise in tilted))
+    change = [grad(x) - grad(star) for _, grad in changes]
+    named = dict(
+        gap=lambda: sum(loss(x) - loss(star) for loss, _ in changes),
+        sq_grad=lambda: sq(case.grad_f(x) + case.grad_c(x)), mean_sq_change=lambda: sq(change[0]),
+        sq_change_f=lambda: sq(change[0]), sq_change_c=lambda: sq(change[1]),
+        excess_D5=lambda: maximum(*(
+            difference([sq(moved) / (2 * beta), loss(star), grad(star).dot(x - star)], [loss(x)])
+            for moved, (loss, grad) in zip(change, changes))))
+    return {name: named[name]() for name in (named if wanted is None else wanted)}
 
 
-def of_function(loss, grad, x, y, z, eta):
+def of_function(loss, grad, x, y, z, eta, wanted=None):
     """What lemmas D.7 and D.8 speak of."""
     g_x, g_y = grad(x), grad(y)
-    return dict(inner_zy=g_x.dot(z - y), inner_zx=g_x.dot(z - x), inner_xy=g_x.dot(x - y), h_x=loss(x), h_y=loss(y),
-                h_z=loss(z), sq_yz=sq(y - z), sq_zx=sq(z - x), sq_xy=sq(x - y),
-                sq_map=sq(x - eta * g_x - y + eta * g_y), inner_change=(g_x - g_y).dot(x - y))
+    named = dict(
+        inner_zy=lambda: g_x.dot(z - y), inner_zx=lambda: g_x.dot(z - x), inner_xy=lambda: g_x.dot(x - y),
+        h_x=lambda: loss(x), h_y=lambda: loss(y), h_z=lambda: loss(z), sq_yz=lambda: sq(y - z), sq_zx=lambda: sq(z - x),
+        sq_xy=lambda: sq(x - y), sq_map=lambda: sq(x - eta * g_x - y + eta * g_y),
+        inner_change=lambda: (g_x - g_y).dot(x - y))
+    return {name: named[name]() for name in (named if wanted is None else wanted)}
