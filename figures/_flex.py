@@ -68,18 +68,35 @@ def first(hits, horizon):
     return int(np.argmax(hits)) + 1 if hits.any() else horizon
 
 
-def judged(cells, *names):
+def judged(cells, *names, level=_findings.LEVEL):
     """id -> (verdict, sentence) of the named claims."""
-    return {f"flex.{name}": _findings.judge(discover.claim(f"flex.{name}"), cells) for name in names}
+    return {f"flex.{name}": _findings.judge(discover.claim(f"flex.{name}"), cells, level) for name in names}
 
 
-def cells_judged(cells):
+def cells_judged(cells, level=_findings.LEVEL):
     """The same of every printed cell that was measured: {(quantity, which): values over seeds}."""
-    return judged({(*key, ""): values for key, values in cells.items()},
-                  *(name for name, _, _, quantity, which, _ in findings.CELLS if (quantity, which) in cells))
+    names = [name for name, _, _, quantity, which, _ in findings.CELLS if (quantity, which) in cells]
+    return judged({(*key, ""): values for key, values in cells.items()}, *names, level=level)
 
 
-def agreement(cells):
-    """How many of the printed cells that were measured agree with the paper, and how many were."""
-    verdicts = [verdict for verdict, _ in cells_judged(cells).values()]
-    return verdicts.count(_findings.REPRODUCED), len(verdicts)
+def kindest(readings):
+    """Of {reading: {id: (verdict, sentence)}}, each claim's best outcome, the earlier reading's where they tie."""
+    rank = (_findings.REPRODUCED, _findings.INCONCLUSIVE, _findings.NOT_REPRODUCED)
+    best = {}
+    for reading, outcomes in readings.items():
+        for claim, (verdict, sentence) in outcomes.items():
+            if claim not in best or rank.index(verdict) < rank.index(best[claim][0]):
+                best[claim] = verdict, f"{sentence}; {reading}"
+    return best
+
+
+def beside(values, printed):
+    """A table's cell: ours over seeds, the paper's number, and whether they agree within error bars."""
+    return values, str(printed).replace("-", "−"), _findings.compare(values, "~", str(printed)).verdict
+
+
+def agreement(outcomes):
+    """`12 of 32 cells agree, 8 are open` of the outcomes of cells."""
+    verdicts = [verdict for verdict, _ in outcomes.values()]
+    agree, open_ = verdicts.count(_findings.REPRODUCED), verdicts.count(_findings.INCONCLUSIVE)
+    return f"{agree} of {len(verdicts)} cells agree" + (f", {open_} are open" if open_ else "")

@@ -50,7 +50,8 @@ def lines(data):
     for m, tau_0 in enumerate(data["tau_0"]):
         fast, vanilla = data["rounds"][0, :, m].T
         a, b = TABLE_4["SYNTHETIC"][int(tau_0)]
-        found.append([str(tau_0), (fast, str(a), None), (vanilla, str(b), None), (vanilla - fast, str(b - a), None)])
+        pairs = (fast, a), (vanilla, b), (vanilla - fast, b - a)
+        found.append([str(tau_0), *(_flex.beside(*pair) for pair in pairs)])
     fast, vanilla = data["rounds"][1].mean(axis=1).T
     return [*found, ["IID", (fast, "", ""), (vanilla, "", ""), (vanilla - fast, "", "")]]
 

@@ -17,7 +17,7 @@ from figures._record import Figure
 
 N, HORIZON, SHOWN = 30, 150, 30    # SHOWN: the departure whose losses are drawn, at the last alpha
 ALPHAS = tuple(TABLE_5)
-SCALES = dict(smoke=(2, (10, 30, 50)), quick=(5, DEPARTING), paper=(20, DEPARTING))
+SCALES = dict(smoke=(2, (10, 30)), quick=(5, DEPARTING), paper=(20, DEPARTING))
 
 
 def compute(scale, progress):
@@ -56,7 +56,7 @@ def printed(alpha, tau_0):
 
 
 def lines(data):
-    return [[f"({alpha:g}, {alpha:g})", *((crossing[:, m], str(printed(alpha, tau_0)), None)
+    return [[f"({alpha:g}, {alpha:g})", *(_flex.beside(crossing[:, m], printed(alpha, tau_0))
                                          for m, tau_0 in enumerate(data["tau_0"]))]
             for alpha, crossing in zip(ALPHAS, data["crossing"])]
 
@@ -90,7 +90,9 @@ def losses(ax, curves):
     ax.plot(t[late], excluded[late], color=_style.look("flex_c").colour, label="exclude")
     ax.axvline(SHOWN, color=_style.RULE, linewidth=.8, zorder=0)
     ax.set(xlabel=r"$\tau$", ylabel="test loss", yscale="log", xlim=(1, t[-1]),
+           yticks=(ticks := (.3, .5, 1, 2, 5)), yticklabels=[f"{tick:g}" for tick in ticks], ylim=(.25, None),
            title=rf"$\alpha=\beta={ALPHAS[-1]:g}$, $\tau_0={SHOWN}$")
+    ax.minorticks_off()
     ax.legend(loc="upper right", handlelength=1.8, borderaxespad=0)
 
 
