@@ -1,5 +1,6 @@
 """A counterexample as a JSON document: everything that `certificate_run` needs to find the violation again."""
 
+from decimal import Decimal
 from fractions import Fraction
 
 import sympy
@@ -86,4 +87,7 @@ def number(value):
 def approximately(value):
     """For the reader: a fraction where it is short, a decimal otherwise."""
     low, high = pair(value)
-    return str(low) if low == high and len(str(low)) <= 24 else repr(float((low + high) / 2))
+    if low == high and len(str(low)) <= 24:
+        return str(low)
+    middle = (low + high) / 2
+    return f"{Decimal(middle.numerator) / middle.denominator:.17g}"    # beyond the largest float, too

@@ -29,6 +29,8 @@ class Instance(NamedTuple):
     gamma: object
     L: object
     sigma: object
+    weights: tuple = None    # p_1, ..., p_N of F; 1/N each by default
+    cohorts: tuple = None    # [(probability, members)]; uniform over subsets of S by default
 
 
 def sq(v):
@@ -60,9 +62,11 @@ def client_paths(case, x, i):
 def every_round(case, x, paths):
     """[(probability, (cohort, its outcomes, x_bar, server points, server estimates))] of a round from x."""
     found = []
-    for cohort in combinations(range(1, case.N + 1), case.S):
+    cohorts = case.cohorts or [(Fraction(1, comb(case.N, case.S)), cohort)
+                               for cohort in combinations(range(1, case.N + 1), case.S)]
+    for chance, cohort in cohorts:
         for outcome in product(*(paths(i) for i in cohort)):
-            p = Fraction(1, comb(case.N, case.S))
+            p = chance
             for q, _ in outcome:
                 p *= q
             ends = [o for _, o in outcome]
@@ -78,9 +82,11 @@ def quantities(case, x, wanted=None):
     N, S, K, K_0, gamma, step = case.N, case.S, case.K, case.K_0, case.gamma, case.K_0 * case.eta_0
     clients = range(1, N + 1)
     g = {i: case.grad(i, x) for i in range(N + 1)}
-    F = lambda y: sum(case.loss(i, y) for i in clients) / N
+    average = (lambda value: sum(p * value(i) for p, i in zip(case.weights, clients))) if case.weights else (
+        lambda value: sum(value(i) for i in clients) / N)
+    F = lambda y: average(lambda i: case.loss(i, y))
     tilde_F = lambda y: (F(y) + gamma * case.loss(0, y)) / (1 + gamma)
-    grad_F = sum(g[i] for i in clients) / N
+    grad_F = average(lambda i: g[i])
     tilde_grad = (grad_F + gamma * g[0]) / (1 + gamma)
 
     @cache
