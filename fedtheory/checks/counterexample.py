@@ -90,4 +90,7 @@ def approximately(value):
     if low == high and len(str(low)) <= 24:
         return str(low)
     middle = (low + high) / 2
-    return f"{Decimal(middle.numerator) / middle.denominator:.17g}"    # beyond the largest float, too
+    try:
+        return repr(float(middle))
+    except OverflowError:
+        return f"{Decimal(middle.numerator) / middle.denominator:.6e}"

@@ -258,7 +258,10 @@ class Answer:
             return None if pair(down)[1] <= 0 else float("inf")
         if pair(up)[0] <= 0:
             return None
-        return float(down / up)
+        try:
+            return float(down / up)
+        except OverflowError:
+            return float("inf")
 
 
 def bounded(expr, values):
