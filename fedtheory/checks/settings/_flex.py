@@ -20,6 +20,20 @@ ON_LAWS = {"homogeneous", "heterogeneous", "devices_independent", "some_complete
 ENSURES = frozenset(ALWAYS | ON_LAWS | {"second_moment", "stays"})
 
 
+def checked(constants, holds):
+    """The constants of what is an instance, whatever a claim assumes of it: probabilities that add up, and the like."""
+    def of(instance):
+        if not batched(instance) and not holds(instance):
+            raise Undefined("no instance of this setting")
+        return constants(instance)
+    return of
+
+
+def batched(tree):
+    parts = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
+    return isinstance(tree, Many) or any(batched(part) for part in parts)
+
+
 # The law of work: a text such as "apart 02 2" (supports of independent devices) or "tied 02 21" (joint outcomes)
 
 def draw_law(random, N, E, relaxed, scheme):

@@ -81,8 +81,9 @@ def shift(event):
     return Setting(
         name=f"flex_{event}", says=f"the {event} of a device, on separable quadratics", measures=names(TABLE, "shift"),
         algorithms=(), gives=("n", "n_l", "Gamma_l", "tilde_Gamma_l"), loose=dict(L=1, mu=-1), takes=(),
-        shapes=shift_shapes, coordinates=shift_coordinates, build=shift_build(event), constants=shift_constants,
-        measure=shift_measure, table=TABLE, ensures=CONVEX, holds=shift_holds, kind="exact")
+        shapes=shift_shapes, coordinates=shift_coordinates, build=shift_build(event),
+        constants=_flex.checked(shift_constants, shift_holds), measure=shift_measure, table=TABLE,
+        ensures=CONVEX, holds=shift_holds, kind="exact")
 
 
 # The extra update (corollary 4.0.2): old devices as one, F, and the arriving one, F_l, which has the share p_l
@@ -166,6 +167,6 @@ SETTINGS = [shift("arrival"), shift("departure"), Setting(
     name="flex_reboot", says="an arriving device's extra update, on separable quadratics, with gradients and "
     "curvatures bounded by W on a box around w, w* and w~*", measures=names(TABLE, *REBOOT), algorithms=("flex_c",),
     gives=("p_l", "Gamma_l"), loose=dict(L=1, mu=-1, W=1), takes=(), shapes=reboot_shapes,
-    coordinates=reboot_coordinates, build=reboot_build, constants=reboot_constants, measure=reboot_measure, table=TABLE,
-    early=frozenset({"dist_old"}), ensures=CONVEX | {"bounded_by_W", "bounded_by_W_l"}, holds=reboot_holds,
-    kind="exact")]
+    coordinates=reboot_coordinates, build=reboot_build, constants=_flex.checked(reboot_constants, reboot_holds),
+    measure=reboot_measure, table=TABLE, early=frozenset({"dist_old"}),
+    ensures=CONVEX | {"bounded_by_W", "bounded_by_W_l"}, holds=reboot_holds, kind="exact")]

@@ -34,9 +34,13 @@ def coordinates(shape):
 
 
 def build(shape, point):
+    """(8) asks for bounds that end up low: the last device and the start are placed by how far off they are."""
     devices = _flex.build_devices(shape["N"], point)
-    return dict({name: shape[name] for name in ("E", "tau_0", "T")}, devices=devices, x=point["x"],
-                law=_flex.build_law(shape, point), span=_flex.span_of(shape, point, devices, point["x"]))
+    *others, last = devices["b"]
+    devices["b"] = [*others, last + _flex.minimiser(_flex.chosen(devices, range(shape["N"] - 1)))]
+    x = point["x"] + _flex.minimiser(devices)
+    return dict({name: shape[name] for name in ("E", "tau_0", "T")}, devices=devices, x=x,
+                law=_flex.build_law(shape, point), span=_flex.span_of(shape, point, devices, x))
 
 
 def remaining(instance):
@@ -171,8 +175,8 @@ SETTINGS = [
         name="flex_departed", says="scheme C on quadratics in one dimension, from the start to a deadline after a "
         "departure", measures=names(TABLE, *BOTH), algorithms=("flex_c",), takes=(),
         gives=("E", "tau_0", "T", "V_0", "gamma_0", "D_0", "V_1", "gamma_1"), loose=dict(L=1, mu=-1, G=1),
-        shapes=shapes, coordinates=coordinates, build=build, constants=constants, measure=measure, table=TABLE,
-        ensures=_flex.ENSURES, holds=holds),
+        shapes=shapes, coordinates=coordinates, build=build, constants=_flex.checked(constants, holds),
+        measure=measure, table=TABLE, ensures=_flex.ENSURES, holds=holds),
     Setting(
         name="flex_delay", says="two bounds of section 4.3, whatever they bound", algorithms=(), gives=(), loose={},
         measures=names(TABLE, "delay", "delay_at_T"), takes=("V_0", "gamma_0", "D_0", "V_1", "gamma_1", "tau_0"),

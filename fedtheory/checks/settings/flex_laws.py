@@ -82,8 +82,8 @@ def setting(scheme):
         name=f"flex_laws_{scheme.lower()}", says=f"participation laws under scheme {scheme}, with small steps",
         measures=names(TABLE, *LAWS, *OF_DEVICE), algorithms=(f"flex_{scheme.lower()}",),
         gives=("E", "N", "tau", "p_k", "s_k", "Gamma", "sigma_bar_sq"), loose=dict(L=1, mu=-1), takes=(),
-        shapes=shapes(scheme), coordinates=coordinates, build=build(scheme), constants=constants, measure=measure,
-        table=TABLE, ensures=ENSURES, holds=holds)
+        shapes=shapes(scheme), coordinates=coordinates, build=build(scheme),
+        constants=_flex.checked(constants, holds), measure=measure, table=TABLE, ensures=ENSURES, holds=holds)
 
 
 SETTINGS = [setting(scheme) for scheme in _moments.SCHEMES]

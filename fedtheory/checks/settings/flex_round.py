@@ -76,8 +76,8 @@ def setting(scheme):
         name=f"flex_round_{scheme.lower()}", says=f"one round of scheme {scheme} with any noise and work",
         measures=names(TABLE, "sq_gap_eq2", "sq_gap_printed", "sq_extra"), algorithms=(f"flex_{scheme.lower()}",),
         gives=("E", "N"), loose=dict(L=1, mu=-1), takes=("eta",), shapes=shapes(scheme), coordinates=coordinates,
-        build=build(scheme), constants=constants, measure=measure, table=TABLE, ensures=ENSURES, holds=holds,
-        kind="exact")
+        build=build(scheme), constants=_flex.checked(constants, holds), measure=measure, table=TABLE, ensures=ENSURES,
+        holds=holds, kind="exact")
 
 
 SETTINGS = [setting(scheme) for scheme in _moments.SCHEMES]

@@ -79,8 +79,9 @@ def setting(scheme):
         name=f"flex_run_{scheme.lower()}", says=f"rounds of scheme {scheme} on quadratics in one dimension",
         measures=names(TABLE, *LAWS, "sq_dist_0", "sq_dist", "limit_sq_dist"), algorithms=(f"flex_{scheme.lower()}",),
         gives=("E", "N", "tau", "Gamma", "sigma_bar_sq"), loose=dict(L=1, mu=-1, G=1), takes=("eta",),
-        shapes=shapes(scheme), coordinates=coordinates, build=build(scheme), constants=constants, measure=measure,
-        table=TABLE, early=frozenset((*LAWS, "sq_dist_0")), ensures=_flex.ENSURES, holds=holds)
+        shapes=shapes(scheme), coordinates=coordinates, build=build(scheme),
+        constants=_flex.checked(constants, holds), measure=measure, table=TABLE,
+        early=frozenset((*LAWS, "sq_dist_0")), ensures=_flex.ENSURES, holds=holds)
 
 
 SETTINGS = [setting(scheme) for scheme in _moments.SCHEMES]

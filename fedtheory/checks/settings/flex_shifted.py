@@ -121,13 +121,14 @@ SETTINGS = [
         measures=names(TABLE, "sq_dist_new", "shift", "ratio_sup", *(f"tilde_{name}" for name in AFTER)),
         algorithms=("flex_c",), gives=("E", "tau", "tau_0", "n", "n_l", "Gamma_l", "tilde_Gamma_l"),
         loose=dict(L=1, mu=-1, G=1, Delta=1), takes=("eta",), shapes=shapes("C"), coordinates=coordinates, build=build,
-        constants=after_constants, measure=after_measure, table=TABLE, ensures=_flex.ENSURES, holds=holds(1),
-        early=frozenset(("shift", "ratio_sup", *(f"tilde_{name}" for name in AFTER)))),
+        constants=_flex.checked(after_constants, holds(1)), measure=after_measure, table=TABLE,
+        early=frozenset(("shift", "ratio_sup", *(f"tilde_{name}" for name in AFTER))), ensures=_flex.ENSURES,
+        holds=holds(1)),
     Setting(
         name="flex_shifting", says="a run of scheme B until a device arrives, on quadratics in one dimension",
         measures=names(TABLE, "sq_dist_0", "shift", *BEFORE), algorithms=("flex_b",), takes=(),
         gives=("E", "n", "n_l", "Gamma_l", "tilde_Gamma_l"), loose=dict(L=1, mu=-1, G=1), shapes=shapes("B"),
-        coordinates=coordinates, build=build, constants=before_constants,
+        coordinates=coordinates, build=build, constants=_flex.checked(before_constants, holds(0)),
         measure=lambda instance, values, wanted: {}, table=TABLE, early=frozenset(("sq_dist_0", "shift", *BEFORE)),
         ensures=_flex.ENSURES, holds=holds(0)),
 ]
