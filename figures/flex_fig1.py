@@ -38,7 +38,8 @@ def draw(figure, data):
         end = path[s]
         ax.plot(*path.T, "o-", color=_style.RULE, markersize=2.5, linewidth=1)
         if s < E:
-            ax.plot(*np.array([end, gain * end]).T, linestyle=_style.SHORT, color=_style.look("flex_c").colour, linewidth=1)
+            ax.plot(*np.array([end, gain * end]).T, linestyle=_style.SHORT, color=_style.look("flex_c").colour,
+                    linewidth=1)
         ax.annotate(f"$s={s}$" + (rf", $\times\frac{{{E}}}{{{s}}}$" if s < E else ""), max(gain, 1) * end,
                     xytext=4 * end / np.linalg.norm(end), textcoords="offset points", va="center",
                     ha="right" if end[0] < 0 else "left", fontsize=_style.SMALL)

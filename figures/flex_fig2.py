@@ -48,7 +48,8 @@ def draw(figure, data):
     fast, text = _style.look("flex_c").colour, dict(fontsize=_style.SMALL, textcoords="offset points", ha="center")
     angle = np.linspace(0, 2 * np.pi, 100)
     circle = data["old"][:, None] + data["radius"] * np.array([np.cos(angle), np.sin(angle)])
-    points = ((data["old"], "$w^*$", (-13, -3)), (data["new"], r"$\tilde w^*$", (-7, 5)), (data["own"], "$w_l^*$", (9, 3)))
+    points = ((data["old"], "$w^*$", (-13, -3)), (data["new"], r"$\tilde w^*$", (-7, 5)),
+              (data["own"], "$w_l^*$", (9, 3)))
     for ax, start, end, panel in zip(figure.subplots(1, 2), data["starts"], data["ends"], PANELS):
         title, wide, high, shifts = panel
         ax.contourf(data["x"], data["y"], data["gain"], levels=(0, data["gain"].max() + 1), colors=[_style.PALE])

@@ -3,6 +3,10 @@
 A device joins 29 others after round tau_0, and the rate starts anew at eta_0. The accuracy to reach is that of round
 tau_0 - 1 on the test data of the 29; from tau_0 on the newcomer's are included. A run that does not get there within
 HORIZON rounds counts as HORIZON.
+
+Ours agree that later arrivals take longer, and every printed number lies within the spread of single runs, which is as
+large as its mean. They do not show that fast reboot is the faster: what it saves is within errors of 0. Most accuracy
+is lost to the new rate, which starts at eta_0 = 1, and little to the newcomer's data, one device's in 30.
 """
 
 import numpy as np
@@ -27,19 +31,23 @@ def compute(scale, progress):
     def work(split, seed):
         problem, arrays = _flex.task(SPLITS[split], N, seed, samples=SAMPLES)
         before, after = (_flex.held_out(arrays, range(1, last + 1)) for last in (N - 1, N))
-        found = np.empty((len(arrivals), len(BOOST)))
+        found, lost = np.empty((len(arrivals), len(BOOST))), np.empty((len(arrivals), 2))
         for m, tau_0 in enumerate(arrivals):
             for n, boost in enumerate(BOOST.values()):
                 rounds = tau_0 + HORIZON
                 run = ft.run(problem, "flex_c", rounds=rounds, seed=seed, E=E, eta=staircase(ETA_0, rounds, [tau_0]),
                              participation=Participation(work=traces(5, seed), arrivals=(Arrival(N, tau_0, boost),)),
                              metrics=(), keep="x", workers=1)
-                goal = _flex.accuracy(run.x[0, tau_0 - 1:tau_0], before)
-                found[m, n] = _flex.first(_flex.accuracy(run.x[0, tau_0 + 1:], after) >= goal, HORIZON)
-        return found
+                goal = _flex.accuracy(run.x[0, tau_0 - 1:tau_0], before)[0]
+                at, *later = _flex.accuracy(run.x[0, tau_0:], after)
+                found[m, n] = _flex.first(np.array(later) >= goal, HORIZON)
+            lost[m] = goal - at, at - later[0]    # to the newcomer's data, and to the new rate: of vanilla reboot
+        return found, lost
 
     found = _flex.over([(split, seed) for split in SPLITS for seed in range(seeds)], work, progress)
-    return {"tau_0": np.array(arrivals), "rounds": np.array(found).reshape(len(SPLITS), seeds, len(arrivals), 2)}
+    shape = len(SPLITS), seeds, len(arrivals), 2
+    return {"tau_0": np.array(arrivals), "rounds": np.array([rounds for rounds, _ in found]).reshape(shape),
+            "lost": np.array([lost for _, lost in found]).reshape(shape)}
 
 
 HEADER = [r"$\tau_0$", "fast", "vanilla", "saved"]
@@ -58,11 +66,12 @@ def lines(data):
 
 def draw(figure, data):
     saved = data["rounds"][0, :, :, 1] - data["rounds"][0, :, :, 0]
-    won, lost = (saved > 0).mean(), (saved < 0).mean()
-    note = (f"{saved.shape[0]} seeds. Of all runs fast reboot is the sooner in {won:.0%},\nthe later in {lost:.0%}; "
-            f"it saves {saved.mean():.1f} ± {saved.std(ddof=1) / np.sqrt(saved.size):.1f} rounds (standard error)."
-            .replace("-", "−"))
-    _table.ours_beside_paper(figure, HEADER, lines(data), note=note)
+    error = saved.mean(axis=1).std(ddof=1) / np.sqrt(len(saved))
+    data_lost, rate_lost = data["lost"][0].mean(axis=(0, 1))
+    note = (f"{len(saved)} seeds. Fast reboot is the sooner in {(saved > 0).mean():.0%} of the runs,\nthe later in "
+            f"{(saved < 0).mean():.0%}, and saves {saved.mean():.1f} ± {error:.1f} rounds on average.\nPoints of "
+            f"accuracy lost to the newcomer\u2019s data: {data_lost:.1f},\nto the first round of the new rate: {rate_lost:.1f}.")
+    _table.ours_beside_paper(figure, HEADER, lines(data), note=note.replace("-", "−"))
 
 
 def rows(data):
@@ -89,4 +98,4 @@ def findings(data):
 
 
 FIGURE = Figure(cites="flex, table 4, SYNTHETIC", title="Rounds until the accuracy before an arrival is back",
-                compute=compute, draw=draw, rows=rows, findings=findings, height=1.75)
+                compute=compute, draw=draw, rows=rows, findings=findings, height=2.0)
