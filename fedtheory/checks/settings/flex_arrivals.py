@@ -92,13 +92,14 @@ REBOOT = ("dist_old", "dist_new", "dist_reboot", "inner_l", "gap_new")
 
 
 def reboot_shapes(random, relaxed):
-    return dict(d=random.choice([1, 1, 2]), bounds="both" if "bounded_by_W_l" not in relaxed else "old")
+    return dict(d=random.choice([1, 2, 2]), bounds="both" if "bounded_by_W_l" not in relaxed else "old")
 
 
 def reboot_coordinates(shape):
     found = {f"{name}_{who}_{j}": kind for name, kind in (("a", "positive"), ("b", "real")) for who in ("old", "l")
              for j in range(shape["d"])}
-    return dict(found, odds="positive", **{f"away_{j}": "real" for j in range(shape["d"])})
+    # w is not w*, where grad F vanishes; to its right, as mirrored losses are losses too
+    return dict(found, odds="positive", **{f"away_{j}": "real" if j else "positive" for j in range(shape["d"])})
 
 
 def reboot_build(shape, point):
