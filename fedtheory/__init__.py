@@ -17,6 +17,7 @@ _LAZY = {
     "Run": ("fedtheory.running", "Run"),
     "expected": ("fedtheory.checks.expected", "expected"),
     "check": ("fedtheory.checks.checking", "check"),
+    "mutate": ("fedtheory.checks.mutants", "mutate"),
     "replay": ("fedtheory.checks.checking", "replay"),
     "metrics": ("fedtheory.metrics", None),
     "algorithm": ("fedtheory.discover", "algorithm"),

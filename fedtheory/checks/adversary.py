@@ -5,7 +5,7 @@ from corners and random places, is moved onto or inside the edges that the assum
 differences of points (differential evolution) and by shrinking random steps around the best.
 """
 
-import math
+from itertools import islice
 from random import Random
 
 import numpy as np
@@ -16,6 +16,7 @@ from fedtheory.enclosure.arithmetic import Many
 BATCH = 128
 FREE, PLACED = 25.0, 9.0    # how far logarithms of free symbols and of an instance's coordinates may go
 NOTHING = -99.0    # a logarithm that stands for the number 0
+WAVE, DEEP, GENERATIONS = 12, 4, 30    # shapes begun at once, how many of them are climbed, and how far
 PER_SECOND = 500_000    # elementary steps that a core does: what turns a budget in seconds into work
 
 
@@ -30,8 +31,8 @@ class Hunt:
                       for name in question.reals})
         self.kinds, self.names = kinds, list(kinds)
         self.column = {name: n for n, name in enumerate(self.names)}
-        self.steps = None
-        self.found = {}
+        self.top = None    # the best points so far, raw
+        self.work = 0      # done so far, in elementary steps
 
     # Points
 
@@ -141,6 +142,13 @@ class Hunt:
 
     def rated(self, points, edge=False):
         """Points inside the assumptions, and their ratios (NaN: outside, or nothing to say)."""
+        before = Many.count
+        try:
+            return self._rated(points, edge)
+        finally:
+            self.work += (Many.count - before) * (1.0 + len(points) / 400)
+
+    def _rated(self, points, edge):
         q, size = self.question, len(points)
         with np.errstate(all="ignore"):
             points = self.proper(points)
@@ -156,15 +164,17 @@ class Hunt:
             good &= q.admitted_measured(values, size)
             return points, np.where(good & finite, q.ratio(values, size), np.nan)
 
-    def climb(self, generations):
-        """Generations of points; yields (ratio, raw point) of the best after each."""
+    def climb(self, generations, start=None):
+        """Generations of points, from a population or from nowhere; yields (ratio, raw point) of the best after each."""
         g = self.generator
-        points, ratio = self.rated(self.draw(BATCH), edge=True)
+        points, ratio = self.rated(self.draw(BATCH) if start is None else np.resize(start, (BATCH, start.shape[1])),
+                                   edge=start is None)
         score = lambda r: np.nan_to_num(r, nan=-1.0)
         points_b, ratio_b = self.rated(self.draw(BATCH), edge=True)
         every, rates = np.vstack([points, points_b]), np.concatenate([score(ratio), score(ratio_b)])
         order = np.argsort(-rates, kind="stable")[:BATCH]
         points, rates = every[order], rates[order]
+        self.top = points
         yield rates[0], points[0]
         for n in range(generations):
             best = points[:max(2, BATCH // 8)]
@@ -184,14 +194,8 @@ class Hunt:
             every, rates = np.vstack([points, trial]), np.concatenate([rates, found])
             order = np.argsort(-rates, kind="stable")[:BATCH]
             points, rates = every[order], rates[order]
+            self.top = points
             yield rates[0], points[0]
-
-    def cost(self):
-        """Elementary steps of a generation."""
-        before = Many.count
-        self.rated(self.draw(2))
-        return max(1, Many.count - before) * (1.0 + BATCH / 400) * 1.6
-
 
 def shapes_of(question, random, relaxed, number=40):
     """Shapes that meet the assumptions between counts, each with the counts the setting does not give."""
@@ -227,6 +231,41 @@ def hunts(question, seed, relaxed=frozenset()):
         if not drawn:
             return
         found = min(drawn, key=extent)
-        generator = np.random.Generator(np.random.Philox(key=random.getrandbits(128)))
-        yield Hunt(question, *found, generator)
+        yield hunt_at(question, *found, random.getrandbits(128))
         n += 1
+
+
+def searched(question, seconds, seed, reached=lambda ratio: ratio > 1.0 + 1e-9):
+    """(hunt, ratio, point) after each generation, until the work is done: many shapes briefly, some at length.
+
+    A hunt whose ratio is `reached` is not climbed further; the caller may stop the search there.
+    """
+    left, source, random = seconds * PER_SECOND, hunts(question, seed, question.relaxed), Random(f"{seed}/waves")
+    if question.impossible:
+        return
+    while left > 0:
+        wave = []
+        for hunt in islice(source, WAVE):
+            for rated in hunt.climb(0):
+                yield hunt, *rated
+            wave.append((rated[0], len(wave), hunt))
+            left -= hunt.work
+            if left <= 0:
+                break
+        if not wave:
+            return
+        wave.sort(key=lambda each: (-each[0], each[1]))
+        chosen = wave[:DEEP // 2] + random.sample(wave[DEEP // 2:], min(DEEP // 2, max(0, len(wave) - DEEP // 2)))
+        for _, _, hunt in chosen:
+            if left <= 0:
+                return
+            before = hunt.work
+            for rated in hunt.climb(GENERATIONS, hunt.top):
+                yield hunt, *rated
+                if reached(rated[0]) or hunt.work - before > left:
+                    break
+            left -= hunt.work - before
+
+
+def hunt_at(question, shape, numbers, key):
+    return Hunt(question, shape, numbers, np.random.Generator(np.random.Philox(key=key)))

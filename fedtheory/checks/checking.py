@@ -16,8 +16,8 @@ from fedtheory.checks.settings import all_settings, conditions, fitting
 from fedtheory.checks.verdict import Tightness, Verdict, together
 from fedtheory.errors import refuse
 
-GENERATIONS = 30
 NEAR = 1.0 - 1e-6    # a ratio from which the exact value is asked for
+ATTEMPTS, EXACT = 4, 6    # exact looks at a shape while it is hunted, and shapes looked at in the end
 
 
 def check(claim, budget=10.0, seed=0, progress=None):
@@ -59,46 +59,33 @@ def hunted(claim, at, setting, budget, seed, progress=None):
     question = Question(claim, setting, at)
     if question.impossible:
         return Verdict(claim.id, "vacuous", "exact", "Its hypotheses contradict each other.", confidence=1.0)
-    left, cases, best, shapes = budget * adversary.PER_SECOND, 0, None, 0
-    for hunt in adversary.hunts(question, seed, question.relaxed):
-        cost = hunt.cost()
-        generations = int(min(GENERATIONS, max(2, left / cost)))
-        rated = None
-        for rated in hunt.climb(generations):
-            cases += adversary.BATCH
-            left -= cost
-            if rated[0] > 1.0 + 1e-9:
-                verdict = violated(claim, hunt, rated[1], cases)
-                if verdict:
-                    return verdict
-        shapes += 1
-        best = better(best, hunt, rated, cases)
-        if isinstance(best, Verdict):
-            return best
+    cases, tried, best = 0, {}, {}
+    for hunt, ratio, point in adversary.searched(question, budget, seed):
+        cases += adversary.BATCH
+        if ratio >= NEAR and tried.get(hunt, (0, 0.0))[0] < ATTEMPTS and ratio > tried.get(hunt, (0, 0.0))[1]:
+            tried[hunt] = tried.get(hunt, (0, 0.0))[0] + 1, ratio
+            verdict = violated(claim, hunt, point, cases)
+            if verdict:
+                return verdict
+        if ratio >= 0:
+            best[hunt] = ratio, point
         if progress:
-            progress(claim.id, 1.0 - max(0.0, left) / (budget * adversary.PER_SECOND), best and best[0])
-        if left <= 0:
-            break
-    if best is None:
+            progress(claim.id, cases, max((r for r, _ in best.values()), default=None))
+    if not cases:
+        return Verdict(claim.id, "undecided", setting.kind, f"No shape of {setting.says} meets its hypotheses.")
+    reached = None
+    for hunt, (_, raw) in sorted(best.items(), key=lambda item: -item[1][0])[:EXACT]:
+        point = Point.near(hunt, raw)
+        ratio = point and point.ratio()
+        if ratio is not None and (reached is None or ratio > reached[0]):
+            reached = ratio, point
+    if reached is None:
         return Verdict(claim.id, "undecided", setting.kind, f"No instance of {setting.says} was found inside its "
-                       "hypotheses at which its sides differ from zero." if shapes else
-                       f"No shape of {setting.says} meets its hypotheses.", cases=cases)
-    ratio, point = best
+                       "hypotheses at which its sides differ from zero.", cases=cases)
+    ratio, point = reached
     return Verdict(claim.id, "holds", setting.kind, f"No counterexample among {cases} instances of {setting.says}.",
                    Tightness(ratio, counterexample.texts(point.numbers)), cases, None,
                    dict(shape=point.hunt.shape, numbers=counterexample.texts(point.numbers)))
-
-
-def better(best, hunt, rated, cases):
-    """(exact ratio, Point) of the larger of two; a Verdict where the new one breaks the line."""
-    if rated is None or rated[0] < 0 or best is not None and rated[0] <= best[0]:
-        return best
-    verdict = violated(hunt.question.claim, hunt, rated[1], cases) if rated[0] >= NEAR else None
-    if verdict:
-        return verdict
-    point = Point.near(hunt, rated[1])
-    ratio = point and point.ratio()
-    return best if ratio is None or best is not None and ratio <= best[0] else (ratio, point)
 
 
 def violated(claim, hunt, raw, cases, effort=400):
