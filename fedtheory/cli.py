@@ -112,6 +112,23 @@ def run(arguments):
     return spec.run_file(Path(arguments.spec), Path(arguments.out) if arguments.out else None, _progress())
 
 
+def check(arguments):
+    from fedtheory import judging
+    return judging.check(arguments.claims, arguments.budget, arguments.seed, arguments.executor,
+                         Path(arguments.out) if arguments.out else None, arguments.expect,
+                         lambda line: print(line, file=sys.stderr, flush=True))
+
+
+def replay(arguments):
+    from fedtheory import judging
+    return judging.replay(Path(arguments.file))
+
+
+def mutate(arguments):
+    from fedtheory import judging
+    return judging.mutate(arguments.claims, arguments.budget, arguments.seed)
+
+
 def warmup(arguments):
     """Compile every kernel on the small examples, so that no later command waits."""
     import fedtheory as ft
@@ -153,6 +170,18 @@ def _parser():
         loose=dict(flag=True, action="store_true", help="also where an assumption does not hold"))
     add("run", run, "run what a TOML file asks for: print it, plot it, keep the data",
         spec=dict(metavar="SPEC.toml"), out=dict(flag=True, metavar="DIR", help="where figures and data go"))
+    budget = lambda seconds: dict(flag=True, type=float, default=seconds, metavar="SECONDS",
+                                  help=f"work for each claim, in seconds of one core ({seconds:g})")
+    seed = dict(flag=True, type=int, default=0, metavar="N", help="a verdict depends on it and the budget alone")
+    add("check", check, "is a claim true, how tight is it, where does it break",
+        claims=dict(nargs="+", metavar="ID|FILE.py", help="ids, or Python files that define CLAIM or CLAIMS"),
+        budget=budget(10), seed=seed,
+        executor=dict(flag=True, default="serial", metavar="SPEC", help="serial, threads:N or processes:N"),
+        out=dict(flag=True, metavar="DIR", help="where verdicts and certificates go"),
+        expect=dict(flag=True, metavar="STATUS", help="exit 1 unless every verdict is this"))
+    add("replay", replay, "derive a verdict anew from its document alone", file=dict(metavar="FILE"))
+    add("mutate", mutate, "which wrong relatives of a claim are refuted, and which survive",
+        claims=dict(nargs="+", metavar="ID|FILE.py"), budget=budget(60), seed=seed)
     add("warmup", warmup, "compile every kernel now")
     return parser
 
@@ -165,7 +194,7 @@ def main(argv=None):
     elif rest:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     try:
-        data, text = arguments.function(arguments)
+        data, text, *held = arguments.function(arguments)
     except KeyboardInterrupt as stopped:
         print(f"fedtheory: {stopped if isinstance(stopped, Interrupted) else 'interrupted'}", file=sys.stderr)
         return 130
@@ -173,7 +202,7 @@ def main(argv=None):
         print(f"fedtheory: {error}", file=sys.stderr)
         return 2
     print(json.dumps(_finite(data), allow_nan=False, indent=2) if arguments.json else text)
-    return 0
+    return 0 if all(held) else 1
 
 
 if __name__ == "__main__":

@@ -118,6 +118,7 @@ def _check(document):
     for rule in statement["assumes"]:
         require(holds(rule, values), f"does not meet: {rule['says']}")
     held = setting.ensures if setting.holds is None else setting.holds(instance)
+    require(held or not setting.ensures, "its parts do not fit together")
     for name, says in statement["conditions"].items():
         require(name in held, f"does not meet: {says}")
     left, right = value(statement["left"], values), value(statement["right"], values)

@@ -3,7 +3,6 @@
 import math
 from fractions import Fraction
 
-from fedtheory.checks.question import Answer
 from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import Undecided
 from fedtheory.errors import FedtheoryError

@@ -14,7 +14,7 @@ import sympy
 from fedtheory import enclosure
 from fedtheory.checks.settings import conditions
 from fedtheory.enclosure import arithmetic
-from fedtheory.enclosure.arithmetic import Many, Undecided, pair
+from fedtheory.enclosure.arithmetic import Many, pair
 from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.intervals import Enclosures
 from fedtheory.symbol import admits, plain
@@ -225,6 +225,8 @@ class Answer:
             if truth is False or truth is None and not surely:
                 yield plain(relation)
         held = q.setting.ensures if q.setting.holds is None else q.setting.holds(self.instance)
+        if q.setting.ensures and not held:
+            yield "an instance whose parts fit together"
         for name, condition in conditions(q.claim).items():
             if name not in held:
                 yield condition.says
