@@ -10,8 +10,9 @@ from random import Random
 
 import numpy as np
 
-from fedtheory.checks.question import as_array
-from fedtheory.enclosure.arithmetic import Many
+from fedtheory import enclosure
+from fedtheory.checks.question import EXACT, as_array
+from fedtheory.enclosure.arithmetic import Many, pair
 
 BATCH = 128
 FREE, PLACED = 25.0, 9.0    # how far logarithms of free symbols and of an instance's coordinates may go
@@ -164,6 +165,23 @@ class Hunt:
             good &= q.admitted_measured(values, size)
             return points, np.where(good & finite, q.ratio(values, size), np.nan)
 
+    def steadied(self, points, rates):
+        """Points in order, those last whose ratio is rounding's own: its parts change when they are nudged by 1e-12."""
+        before, q, size = Many.count, self.question, len(points)
+        logarithms = [self.kinds[name] in ("positive", "nonnegative", "slack") for name in self.names]
+        nudge = 1e-12 * (-1.0) ** np.arange(len(self.names)) * np.where(logarithms, 1.0, points)
+        both = np.vstack([points, np.where(points <= NOTHING, points, points + nudge)])
+        with np.errstate(all="ignore"):
+            instance, values = self.laid_out(both)
+            up, down = q.pulls(q.measure(instance, self.settled(values, both)), 2 * size)
+            alike = lambda part: abs(part[size:] - part[:size]) <= 1e-3 * part[:size]
+            small = down[:size] <= 1e-9 * up[:size] if q.way == 0 else up[:size] <= 1e-6 * down[:size]
+            steady = alike(down) | small if q.way == 0 else alike(down) & (alike(up) | small)
+        self.work += (Many.count - before) * (1.0 + 2 * size / 400)
+        rates = np.where(steady, rates, -1.0)
+        order = np.argsort(-rates, kind="stable")
+        return points[order], rates[order]
+
     def climb(self, generations, start=None):
         """Generations of points, from a population or from nowhere; yields (ratio, raw point) of the best after each."""
         g = self.generator
@@ -174,6 +192,8 @@ class Hunt:
         every, rates = np.vstack([points, points_b]), np.concatenate([score(ratio), score(ratio_b)])
         order = np.argsort(-rates, kind="stable")[:BATCH]
         points, rates = every[order], rates[order]
+        if rates[0] > 1.0 + 1e-9:
+            points, rates = self.steadied(points, rates)
         self.top = points
         yield rates[0], points[0]
         for n in range(generations):
@@ -194,25 +214,28 @@ class Hunt:
             every, rates = np.vstack([points, trial]), np.concatenate([rates, found])
             order = np.argsort(-rates, kind="stable")[:BATCH]
             points, rates = every[order], rates[order]
+            if rates[0] > 1.0 + 1e-9 or n % 5 == 4 or n == generations - 1:
+                points, rates = self.steadied(points, rates)
             self.top = points
             yield rates[0], points[0]
 
-def shapes_of(question, random, relaxed, number=40):
-    """Shapes that meet the assumptions between counts, each with the counts the setting does not give."""
-    import sympy
+def shapes_of(question, random, relaxed, number=1000):
+    """A shape that meets the assumptions between counts, with the counts the setting does not give."""
     for _ in range(number):
         shape = question.setting.shapes(random, relaxed)
         numbers = {name: random.choice([1, 1, 2, 3, 5, 10, 100]) for name in question.counts}
-        known = {**{k: v for k, v in shape.items() if isinstance(v, int)}, **numbers}
-        fits = True
-        for relation in question.relations:
-            names = question.names(relation)
-            if all(name in known for name in names):
-                truth = relation.subs({s: known[s.name] for s in relation.free_symbols})
-                fits &= truth == sympy.true
-        if fits:
+        known = {k: pair(v) for k, v in (*shape.items(), *numbers.items()) if isinstance(v, int)}
+        if all(certain(relation, known) for relation in question.relations
+               if all(name in known for name in question.names(relation))):
             return shape, numbers
     return None
+
+
+def certain(relation, known):
+    try:
+        return enclosure.execute(enclosure.program(relation), EXACT, known) is True
+    except enclosure.Undefined:
+        return False
 
 
 def extent(found):
@@ -236,13 +259,15 @@ def hunts(question, seed, relaxed=frozenset()):
 
 
 def searched(question, seconds, seed, reached=lambda ratio: ratio > 1.0 + 1e-9):
-    """(hunt, ratio, point) after each generation, until the work is done: many shapes briefly, some at length.
+    """(hunt, ratio, point) after each generation, until the work is done: many shapes briefly, some at length, and the
+    best so far again after each wave.
 
     A hunt whose ratio is `reached` is not climbed further; the caller may stop the search there.
     """
     left, source, random = seconds * PER_SECOND, hunts(question, seed, question.relaxed), Random(f"{seed}/waves")
     if question.impossible:
         return
+    best = (-1.0, None)
     while left > 0:
         wave = []
         for hunt in islice(source, WAVE):
@@ -256,15 +281,20 @@ def searched(question, seconds, seed, reached=lambda ratio: ratio > 1.0 + 1e-9):
             return
         wave.sort(key=lambda each: (-each[0], each[1]))
         chosen = wave[:DEEP // 2] + random.sample(wave[DEEP // 2:], min(DEEP // 2, max(0, len(wave) - DEEP // 2)))
-        for _, _, hunt in chosen:
+        for hunt in [hunt for _, _, hunt in chosen] + [None]:
+            hunt = hunt or best[1]    # the best so far once more, unless nothing is left to gain
             if left <= 0:
                 return
+            if hunt is None:
+                break
             before = hunt.work
             for rated in hunt.climb(GENERATIONS, hunt.top):
                 yield hunt, *rated
                 if reached(rated[0]) or hunt.work - before > left:
                     break
             left -= hunt.work - before
+            if best[0] <= rated[0] < 1.0 - 1e-9 or hunt is best[1]:
+                best = (rated[0], hunt) if rated[0] < 1.0 - 1e-9 else (-1.0, None)
 
 
 def hunt_at(question, shape, numbers, key):

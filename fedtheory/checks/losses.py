@@ -60,10 +60,16 @@ def _softplus(z):
 
 def slopes(f):
     """Second derivatives of the pieces, from left to right."""
-    found = [f["slope"]]
+    found, size = [f["slope"]], abs(f["slope"])
     for delta, _ in f["bends"]:
-        found.append(found[-1] + delta)
+        size = size + abs(delta)
+        found.append(unrounded(found[-1] + delta, size))
     return found
+
+
+def unrounded(total, size):
+    """A sum of numbers of a size; in a batch, 0 where rounding alone can have kept it from that."""
+    return where(abs(total) <= 1e-14 * size, ZERO, total) if isinstance(total, Many) else total
 
 
 def knots(f):
@@ -193,6 +199,20 @@ def _peak(f, h, y, more, bend_f, bend_h, way, room):
         best = _unless(_not(square > 0), best)
         best = _unless(_not(_both(_not(falls), linear > 0)), best)
     return best
+
+
+def beyond_tangent(loss, x, at):
+    """f(x) - f(at) - <grad f(at), x - at>, piece by piece: nothing large cancels."""
+    total = ZERO
+    for f, y, s in zip(loss, x, at):
+        total = total + f["slope"] * (y - s) * (y - s) / 2
+        for delta, knot in f["bends"]:
+            # the integral from s to y of max(u - knot, 0) - max(s - knot, 0)
+            far, near = positive_part(y - knot), positive_part(s - knot)
+            low = positive_part(knot - y)
+            both = where(near > 0, (y - s) * (y - s), far * far) / 2
+            total = total + delta * where(_both(near > 0, low > 0), near * low + near * near / 2, both)
+    return total
 
 
 def infimum(losses, weights):

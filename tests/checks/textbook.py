@@ -2,6 +2,10 @@
 
 from sympy import Eq, Max, Rational, sqrt
 
+from fedtheory.checks import adversary
+from fedtheory.checks.exactly import Point
+from fedtheory.checks.question import Question
+from fedtheory.checks.settings import fitting
 from fedtheory.claim import Claim
 from fedtheory.conditions import (BOUNDED_BELOW, CONVEX, DISSIMILAR, EQUAL_WEIGHTS, EXACT_GRADIENTS, INDEPENDENT,
                                   LIPSCHITZ, NOISE, SMOOTH, STRONGLY_CONVEX, UNIFORM_COHORT)
@@ -236,3 +240,16 @@ FALSE = {
     **less("scaffold_descent", "K = 1"), **less("scaffold_descent", "S = N"),
     **wrong("scaffold_second", no_drift=(1 - eta_l * mu) ** K * sqrt(sq_distance_before)),
 }
+
+
+def reached(claim, enough, budget, seed=0):
+    """The first exact ratio of at least `enough` that a search finds, else the largest it ends with."""
+    found = 0.0
+    for setting in fitting(claim):
+        for hunt, ratio, raw in adversary.searched(Question(claim, setting, 0), budget, seed):
+            if ratio >= max(enough, found):
+                point = Point.near(hunt, raw)
+                found = max(found, (point and point.ratio()) or 0.0)
+            if found >= enough:
+                return found
+    return found

@@ -9,10 +9,12 @@ from functools import cache
 from itertools import combinations, product
 from math import comb
 
+import numpy as np
+
 from fedtheory.checks import losses
 from fedtheory.checks.settings._family import sound_noise, variance
 from fedtheory.enclosure import Undefined
-from fedtheory.enclosure.arithmetic import Many, minimum, root, vector
+from fedtheory.enclosure.arithmetic import Many, minimum, root, vector, where
 from fedtheory.enclosure.intervals import INF
 
 ZERO, ONE = Fraction(0), Fraction(1)
@@ -41,6 +43,7 @@ class Clients:
             raise Undefined("losses that do not fit together")
         self.turns = [turn(f["turn"]) if "turn" in f else None for f in own for _ in range(self.N if self.shared else 1)]
         self.curves = [self._placed(own[0 if self.shared else i]["curves"], i) for i in range(self.N)]
+        self.at_zero = [losses.grad(untilted(f), [ZERO] * self.d) for f in self.curves]
         self.low, self.high = losses.convexity(*self.curves), losses.smoothness(*self.curves)
         if self.exact and self.convex and self.low < 0:
             raise Undefined("a loss that is not convex")
@@ -48,13 +51,15 @@ class Clients:
     def _placed(self, curves, i):
         """Curves tilted so that the client's gradient at 0 is what it is said to be."""
         asked = there(self.turns[i], self.at_star[i])
-        return [dict(c, tilt=g - losses.slope_at(dict(c, tilt=ZERO), ZERO)) for c, g in zip(curves, asked)]
+        return [dict(c, tilt=g - h) for c, g, h in zip(curves, asked, losses.grad(untilted(curves), [ZERO] * self.d))]
 
     def value(self, i, x):
         return losses.value(self.curves[i], there(self.turns[i], x))
 
     def grad(self, i, x):
-        return back(self.turns[i], losses.grad(self.curves[i], there(self.turns[i], x)))
+        # So that the gradient at 0 is at_star to the last bit
+        change = losses.grad(untilted(self.curves[i]), there(self.turns[i], x)) - self.at_zero[i]
+        return back(self.turns[i], change) + self.at_star[i]
 
     def F(self, x):
         return sum(self.value(i, x) for i in range(self.N)) / self.N
@@ -65,6 +70,11 @@ class Clients:
     def dissimilarity(self, x):
         mean = self.mean_grad(x)
         return sum(sq(self.grad(i, x) - mean) for i in range(self.N)) / self.N
+
+    def gap(self, value, x_0):
+        """A value of F above its infimum."""
+        infimum, x_star = self.least()
+        return above(value, infimum, extent(self.curves, self.high, x_0, x_star), sq(x_0))
 
     @property
     def spread(self):
@@ -84,6 +94,26 @@ class Clients:
             zero = vector([ZERO] * self.d)
             return self.F(zero), zero
         return losses.least(self.curves, [Fraction(1, self.N)] * self.N)
+
+
+def above(value, infimum, size, away):
+    """value - infimum; in a batch, where rounding of numbers of a size hides it, 0 at the point 0 and NaN away."""
+    if isinstance(infimum, float):
+        raise Undefined("an infimum that is not there")
+    gap = value - infimum
+    if not isinstance(gap, Many):
+        return gap
+    hidden = abs(gap) <= 1e-10 * (abs(value) + abs(infimum) + size)
+    return where(hidden, where(away > 0, Many(np.asarray(np.nan)), ZERO), gap)
+
+
+def untilted(curves):
+    return [dict(c, tilt=ZERO) for c in curves]
+
+
+def extent(curves, L, *points):
+    """How large values of losses are around points and knots."""
+    return L * (sum(sq(x) for x in points) + sum(at * at for f in curves for c in f for at in losses.knots(c)))
 
 
 def turn(t):
@@ -119,7 +149,7 @@ def constants(instance):
         L=clients.high if instance["lipschitz"] else losses.maximum(*(losses.curvature(f)[1] for f in clients.curves)),
         G=farthest if isinstance(farthest, float) else root(farthest), zeta=root(clients.spread),
         sigma=root(variance(instance["noise"])), R=root(sq(x_0 - x_star)), sq_distance_0=sq(x_0 - x_star),
-        gap_0=INF if isinstance(infimum, float) else clients.F(x_0) - infimum)
+        gap_0=INF if isinstance(infimum, float) else clients.gap(clients.F(x_0), x_0))
 
 
 def met(instance):
@@ -183,7 +213,7 @@ def outcomes_of(instance, values, method):
 def measured(instance, values, entries, method):
     """Values of symbols by what their Measures say."""
     clients, levels = outcomes_of(instance, values, method)
-    infimum, x_star = clients.least()
+    x_star = clients.least()[1]
     at = dict(loss=clients.F, sq_grad_norm=lambda x: sq(clients.mean_grad(x)), sq_distance=lambda x: sq(x - x_star),
               sq_dissimilarity=clients.dissimilarity)
 
@@ -201,7 +231,5 @@ def measured(instance, values, entries, method):
         over = [series(measure.metric, t) for t in TIMES[measure.at](instance["T"])] if measure.metric in at else \
             [along(measure.metric)]
         value = minimum(*over) if measure.at.startswith("min") and len(over) > 1 else sum(over) / len(over)
-        if measure.minus and isinstance(infimum, float):
-            raise Undefined("an infimum that is not there")
-        found[name] = value - infimum if measure.minus else value
+        found[name] = clients.gap(value, vector(instance["x_0"])) if measure.minus else value
     return found

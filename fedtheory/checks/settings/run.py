@@ -20,12 +20,12 @@ ENSURES = frozenset({"smooth", "lipschitz", "convex", "strongly_convex", "dissim
 def shapes(random, relaxed, method="fedavg"):
     while True:
         convex = int("convex" not in relaxed or "strongly_convex" not in relaxed or random.random() < 0.5)
-        N = random.choice([1, 1, 2, 2, 2, 3, 4])
+        N = random.choice([1, 1, 1, 2, 2, 2, 3, 4])
         d = random.choice([1, 1, 1, 2])
         shape = dict(N=N, S=N if random.random() < 0.5 else random.randint(1, N), T=random.choice([1, 1, 2, 2, 3, 4, 5]),
                      K=1 if method == "fedsgd" else random.choice([1, 1, 2, 2, 3, 5]), d=d, convex=convex,
                      pieces=1 if "quadratic" not in relaxed else random.choice([1, 1, 2, 2, 3] if convex else
-                                                                               [1, 2, 2, 3, 4]),
+                                                                               [1, 2, 3, 3, 4]),
                      lipschitz=int("lipschitz" not in relaxed or convex or random.random() < 0.5),
                      shared=int("same_curvature" not in relaxed or N == 1 or random.random() < 0.4),
                      equal=int(N == 1 or random.random() < 0.2),

@@ -5,7 +5,7 @@ from fractions import Fraction
 from fedtheory.checks import losses
 from fedtheory.checks.settings import Setting, names
 from fedtheory.checks.settings._family import build_family, draw_family, family_coordinates, upper_curvature
-from fedtheory.checks.settings._run import sq
+from fedtheory.checks.settings._run import above, extent, sq
 from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import vector
 from fedtheory.symbols.run import TABLE
@@ -42,18 +42,17 @@ def constants(instance):
 def measure(instance, values, wanted):
     f, x, y = instance["loss"], vector(instance["x"]), vector(instance["y"])
     value, g, h = lambda z: losses.value(f, z), losses.grad(f, x), losses.grad(f, y)
+
+    def gap():
+        infimum, x_star = losses.least([f], [Fraction(1)])
+        return above(value(x), infimum, extent([f], losses.smoothness(f), x, x_star), sq(x - x_star))
+
     named = dict(
         f_x=lambda: value(x), f_y=lambda: value(y), f_mix=lambda: value(values["lam"] * x + (1 - values["lam"]) * y),
-        gap_x=lambda: value(x) - bounded(losses.infimum([f], [Fraction(1)])), sq_x=lambda: sq(x), sq_y=lambda: sq(y),
+        gap_x=gap, sq_x=lambda: sq(x), sq_y=lambda: sq(y),
         sq_sum=lambda: sq(x + y), sq_xy=lambda: sq(x - y), inner_points=lambda: x.dot(y), sq_grad_x=lambda: sq(g),
         sq_change=lambda: sq(g - h), inner_xy=lambda: g.dot(y - x), inner_change=lambda: (g - h).dot(x - y))
     return {name: named[name]() for name in wanted}
-
-
-def bounded(infimum):
-    if isinstance(infimum, float):
-        raise Undefined("an infimum that is not there")
-    return infimum
 
 
 def holds(instance):
