@@ -16,7 +16,7 @@ from fedtheory.checks.settings import Setting, names
 from fedtheory.checks.settings._family import outcomes, sound_noise, two_point
 from fedtheory.claims.lamb import _round
 from fedtheory.enclosure import Undefined
-from fedtheory.enclosure.arithmetic import Many, maximum, minimum, root, vector, where
+from fedtheory.enclosure.arithmetic import Many, maximum, minimum, positive_part, root, vector, where
 from fedtheory.enclosure.intervals import INF
 from fedtheory.symbols.lamb import TABLE
 
@@ -25,6 +25,7 @@ MEASURED = ("loss_now", "loss_next", "inner_move", "sq_move_L", "sq_gap_11", "sq
             "sum_gap", "sq_lag", "sum_inner", "sum_sq_grad", "sum_kept", "sum_wrong", "excess_sign", "grad_by_root_v",
             "avg_grad_by_root_v", "gap_sq", "avg_grad_by_v", "grad_by_v")
 BELOW_1 = 1 - Fraction(1, 2**20)    # the largest decay in a search: 1, which rounding may reach, defines nothing
+ROUNDING = 1e-12
 MOST = 16    # outcomes of the noise that an enumeration may have
 
 
@@ -135,23 +136,35 @@ def constants(instance):
                 phi_M=instance["phi"][1])
 
 
-def allowed(value, truth):
-    """A number where it may be one: NaN elsewhere in a batch, no value at all elsewhere."""
-    if isinstance(truth, Many):
-        return where(truth, value, Many(np.asarray(np.nan)))
-    if not truth:
-        raise Undefined("a number outside the method's range")
-    return value
+def in_range(values):
+    """1 where the method's numbers are what it takes, NaN elsewhere in a batch; otherwise nothing is defined."""
+    betas = values["beta_1"], values["beta_2"]
+    found = Fraction(1)
+    for good in (values["v_0"] > 0, *(beta >= 0 for beta in betas),
+                 *(beta <= BELOW_1 if isinstance(beta, Many) else beta < 1 for beta in betas)):
+        if isinstance(good, Many):
+            found = where(good, found, Many(np.asarray(np.nan)))
+        elif not good:
+            raise Undefined("a number outside the method's range")
+    return found
+
+
+def gradient(loss, x):
+    """The gradient; in a batch, 0 where no more than rounding is left of it: a normalised step would blow that up."""
+    found = losses.grad(loss, x)
+    for j, (f, y, g) in enumerate(zip(loss, x, found)):
+        if isinstance(g, Many):
+            size = sum((abs(delta) * positive_part(y - at) for delta, at in f["bends"]), abs(f["tilt"]))
+            found[j] = where(abs(g) > ROUNDING * size, g, Fraction(0))
+    return found
 
 
 def case(instance, values):
     f, (least, most) = instance["losses"], instance["phi"]
-    decays = [allowed(allowed(beta, beta <= BELOW_1 if isinstance(beta, Many) else beta < 1), beta >= 0)
-              for beta in (values["beta_1"], values["beta_2"])]
     return _round.Instance(
-        lambda i, x: losses.value(f[i], x), lambda i, x: losses.grad(f[i], x), instance["layers"],
+        lambda i, x: losses.value(f[i], x), lambda i, x: gradient(f[i], x), instance["layers"],
         smoothness(instance), lambda norm: minimum(maximum(norm, least), most), instance["n"], instance["T"],
-        instance["alpha"], *decays, allowed(values["v_0"], values["v_0"] > 0), values["M"], values["phi_M"])
+        instance["alpha"], values["beta_1"], values["beta_2"], values["v_0"], values["M"], values["phi_M"])
 
 
 def ways(instance, steps):
@@ -164,8 +177,9 @@ def ways(instance, steps):
 def measure(instance, values, wanted):
     if not wanted:
         return {}
-    t = instance["t"]
-    return _round.expected(case(instance, values), vector(instance["x"]), ways(instance, t + 1), t, wanted)
+    t, good = instance["t"], in_range(values)
+    found = _round.expected(case(instance, values), vector(instance["x"]), ways(instance, t + 1), t, wanted)
+    return {name: good * value for name, value in found.items()}
 
 
 def sound(instance):

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from fedtheory.checks.settings import Setting, names
 from fedtheory.checks.settings import lamb_round
-from fedtheory.checks.settings.lamb_round import SHARED, case, draw, least, ways
+from fedtheory.checks.settings.lamb_round import SHARED, case, draw, in_range, least, ways
 from fedtheory.claims.lamb import _round
 from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import vector
@@ -47,7 +47,7 @@ def outcome(case, start, noise, instance, wanted):
 
 
 def measure(instance, values, wanted):
-    start, this = vector(instance["x"]), case(instance, values)
+    good, start, this = in_range(values), vector(instance["x"]), case(instance, values)
     total = dict.fromkeys(wanted, Fraction(0))
     for probability, noise in ways(instance, instance["R"] * instance["T"] + 1):
         for name, value in outcome(this, start, noise, instance, wanted).items():
@@ -60,7 +60,7 @@ def measure(instance, values, wanted):
     if "noise_sum" in total:    # every client's sigma_i is H3's own
         sigma = lamb_round.constants(instance)["sigma"]
         total["noise_sum"] = sigma * sigma * total["noise_sum"]
-    return total
+    return {name: good * value for name, value in total.items()}
 
 
 SETTING = Setting(

@@ -23,7 +23,7 @@ def slope(f, y):
 
 def height(f, y):
     return float(f["slope"]) * y * y / 2 + float(f["tilt"]) * y + sum(
-        float(d) * max(y - float(k), 0.0) ** 2 / 2 for d, k in f["bends"])
+        float(d) * np.maximum(y - float(k), 0.0) ** 2 / 2 for d, k in f["bends"])
 
 
 def algorithm_1(I, beta_1, beta_2, v_0, shocks):
@@ -58,7 +58,7 @@ def measured(I, beta_1, beta_2, v_0):
     loss = lambda x: sum(height(f, z) for fs in I["losses"] for f, z in zip(fs, x)) / n
     knots = [float(k) for fs in I["losses"] for f in fs for _, k in f["bends"]]
     grid = np.unique([*np.linspace(min(knots), max(knots), 20001), *knots])
-    least = sum(min(sum(height(fs[j], z) for fs in I["losses"]) / n for z in grid) for j in range(len(I["x"])))
+    least = sum(min(sum(height(fs[j], grid) for fs in I["losses"])) / n for j in range(len(I["x"])))
 
     def size(x, v):
         g = sum(np.array([slope(f, z) for f, z in zip(fs, x)]) for fs in I["losses"]) / n
