@@ -73,12 +73,15 @@ def hunted(claim, at, setting, budget, seed, progress=None):
             progress(claim.id, cases, max((r for r, _ in best.values()), default=None))
     if not cases:
         return Verdict(claim.id, "undecided", setting.kind, f"No shape of {setting.says} meets its hypotheses.")
-    reached = None
-    for hunt, (_, raw) in sorted(best.items(), key=lambda item: -item[1][0])[:EXACT]:
+    reached, told = None, 0
+    for hunt, (_, raw) in sorted(best.items(), key=lambda item: -item[1][0]):
         point = Point.near(hunt, raw)
         ratio = point and point.ratio()
+        told += ratio is not None    # where rounding made a ratio, there is none
         if ratio is not None and (reached is None or ratio > reached[0]):
             reached = ratio, point
+        if told == EXACT:
+            break
     if reached is None:
         return Verdict(claim.id, "undecided", setting.kind, f"No instance of {setting.says} was found inside its "
                        "hypotheses at which its sides differ from zero.", cases=cases)

@@ -60,11 +60,11 @@ def lowest(instance):
 
 
 def above(instance, x):
-    """f(x) above its infimum."""
-    low = lowest(instance)
+    """f(x) above its infimum, reached where the gradient vanishes."""
+    low, star = losses.least(instance["losses"], PLAIN_SUM)
     if isinstance(low, float):
         return INF
-    found = difference([losses.value(loss, x) for loss in instance["losses"]], [low])
+    found = sum(losses.beyond_tangent(loss, x, star) for loss in instance["losses"])
     return where(low > -INF, found, Many(np.asarray(INF))) if isinstance(low, Many) else found
 
 
@@ -77,12 +77,12 @@ def minimizer(instance):
 
 
 def pair_constants(instance):
-    """beta, that f itself meets too if it is to, and mu."""
+    """beta, that f itself meets too if it is to, and mu: 0 where a loss is not convex, which `pair_holds` tells."""
     pair = instance["losses"]
     beta = losses.smoothness(*pair)
     if instance["smooth"] == "sum":
         beta = maximum(beta, losses.joint_smoothness(*pair))
-    return dict(beta=beta, mu=losses.convexity(*pair))
+    return dict(beta=beta, mu=positive_part(losses.convexity(*pair)))
 
 
 def bounded_dissimilarity(instance):

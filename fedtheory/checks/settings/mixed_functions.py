@@ -4,7 +4,7 @@ from fedtheory.checks import losses
 from fedtheory.checks.settings import Setting, names
 from fedtheory.checks.settings._family import build_family, draw_family, family_coordinates
 from fedtheory.claims.mixed._round import of_function
-from fedtheory.enclosure.arithmetic import vector
+from fedtheory.enclosure.arithmetic import positive_part, vector
 from fedtheory.symbols.mixed import TABLE
 
 MEASURED = ("inner_zy", "inner_zx", "inner_xy", "h_x", "h_y", "h_z", "sq_yz", "sq_zx", "sq_xy", "sq_map",
@@ -28,7 +28,7 @@ def build(shape, point):
 
 
 def constants(instance):
-    return dict(beta=losses.smoothness(instance["loss"]), mu=losses.convexity(instance["loss"]))
+    return dict(beta=losses.smoothness(instance["loss"]), mu=positive_part(losses.convexity(instance["loss"])))
 
 
 def measure(instance, values, wanted):

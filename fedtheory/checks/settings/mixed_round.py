@@ -5,7 +5,7 @@ from fractions import Fraction
 from fedtheory.checks import losses
 from fedtheory.checks.settings import Setting, names
 from fedtheory.checks.settings._family import outcomes, sound_noise, two_point, variance
-from fedtheory.checks.settings._mixed import (FACTS, build_pair, draw_pair, minimizer, pair_constants,
+from fedtheory.checks.settings._mixed import (FACTS, above, build_pair, draw_pair, minimizer, pair_constants,
                                               pair_coordinates, pair_holds)
 from fedtheory.claims.mixed._round import Instance, quantities
 from fedtheory.enclosure.arithmetic import root, vector
@@ -54,7 +54,9 @@ def measure(instance, values, wanted):
                     lambda y: losses.grad(c, y), outcomes(instance["noise"], d), outcomes(instance["noise_c"], d), star,
                     *(instance[name] for name in ("N", "S", "K")),
                     *(values[name] for name in ("eta", "eta_s", "beta", "mu", "sigma", "sigma_c")))
-    return quantities(case, vector(instance["x"]), wanted)
+    x = vector(instance["x"])
+    found = quantities(case, x, [name for name in wanted if name != "gap"])
+    return dict(found, gap=above(instance, x)) if "gap" in wanted else found    # f(x) - f(x*), less rounding
 
 
 def holds(instance):

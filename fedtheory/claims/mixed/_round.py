@@ -45,6 +45,11 @@ def mean(outcomes, value):
     return sum(p * value(outcome) for p, outcome in outcomes)
 
 
+def joined(g, h):
+    """g + h, without what rounding leaves where they cancel."""
+    return np.array([difference([a, b], []) for a, b in zip(g, h)], dtype=object)
+
+
 def paths(case, x, g_c):
     """Every way a client can go: [(probability, (points, gradient estimates))], augmented by g_c."""
     found = [(Fraction(1), ((x,), ()))]
@@ -54,7 +59,7 @@ def paths(case, x, g_c):
             exact = case.grad_f(points[-1])
             for q, n in case.noise_f:
                 g = exact + n
-                longer.append((p * q, ((*points, points[-1] - case.eta * (g + g_c)), (*estimates, g))))
+                longer.append((p * q, ((*points, points[-1] - case.eta * joined(g, g_c)), (*estimates, g))))
         found = longer
     return found
 
@@ -133,7 +138,7 @@ def at_point(case, x, wanted=None):
     """What propositions D.5 and D.6 speak of, at x."""
     star, beta = case.x_star, case.beta
     changes = [(case.loss_f, case.grad_f), (case.loss_c, case.grad_c)]
-    change = [grad(x) - grad(star) for _, grad in changes]
+    change = [joined(grad(x), -grad(star)) for _, grad in changes]
     named = dict(
         gap=lambda: sum(loss(x) - loss(star) for loss, _ in changes),
         sq_grad=lambda: sq(case.grad_f(x) + case.grad_c(x)), mean_sq_change=lambda: sq(change[0]),
@@ -146,10 +151,11 @@ def at_point(case, x, wanted=None):
 
 def of_function(loss, grad, x, y, z, eta, wanted=None):
     """What lemmas D.7 and D.8 speak of."""
-    g_x, g_y = grad(x), grad(y)
+    g_x = grad(x)
+    change = joined(g_x, -grad(y))
     named = dict(
         inner_zy=lambda: g_x.dot(z - y), inner_zx=lambda: g_x.dot(z - x), inner_xy=lambda: g_x.dot(x - y),
         h_x=lambda: loss(x), h_y=lambda: loss(y), h_z=lambda: loss(z), sq_yz=lambda: sq(y - z), sq_zx=lambda: sq(z - x),
-        sq_xy=lambda: sq(x - y), sq_map=lambda: sq(x - eta * g_x - y + eta * g_y),
-        inner_change=lambda: (g_x - g_y).dot(x - y))
+        sq_xy=lambda: sq(x - y), sq_map=lambda: sq(x - y - eta * change),
+        inner_change=lambda: change.dot(x - y))
     return {name: named[name]() for name in (named if wanted is None else wanted)}
