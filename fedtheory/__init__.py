@@ -18,6 +18,7 @@ _LAZY = {
     "expected": ("fedtheory.checks.expected", "expected"),
     "check": ("fedtheory.checks.checking", "check"),
     "mutate": ("fedtheory.checks.mutants", "mutate"),
+    "audit": ("fedtheory.checks.audit", "audit"),
     "replay": ("fedtheory.checks.checking", "replay"),
     "metrics": ("fedtheory.metrics", None),
     "algorithm": ("fedtheory.discover", "algorithm"),
