@@ -11,7 +11,7 @@ LEVELS = (
     {"errors"}, {"jit", "enclosure"}, {"rng"}, {"metrics", "symbol"}, {"conditions"},
     {"problem", "algorithm", "claim"}, {"symbols", "engine"},
     {"problems", "participation", "data", "machine"}, {"algorithms"}, {"claims"}, {"discover"}, {"running"},
-    {"checks", "conformance"}, {"ledger", "package", "spec", "explain", "judging"}, {"cli"}, {"verify", "figures"},
+    {"checks", "conformance"}, {"ledger", "spec", "explain", "judging"}, {"package"}, {"cli"}, {"verify", "figures"},
 )
 LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 

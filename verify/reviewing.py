@@ -1,0 +1,125 @@
+"""From results to the package in a folder, and what is said of it at the end."""
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+from fedtheory import ledger, package
+from fedtheory.errors import refuse
+from verify import campaign
+
+STAMP = "made.json"    # in the campaign's store: what the package there was made from
+
+
+def make(out, budget, seed, prefixes=(), workers=campaign.WORKERS, figures=False, say=None):
+    """Check claims, write the package to `out`, print the summary; the exit status."""
+    _ours(out)
+    pictures = out.parent / "figures"
+    if figures:
+        _draw(pictures)
+    pictures = pictures if pictures.is_dir() else None
+    store = out / package.RESULTS
+    made_from = ledger.digest([ledger.FORMAT, budget, seed, sorted(prefixes), ledger.libraries(), ledger.sources(),
+                               _assets(), _listing(pictures)])
+    if _stamp(store) == made_from and not package.unlike_sums(out):
+        book = package.opened(out)
+        print(f"nothing changed since {out} was made", file=sys.stderr)
+    else:
+        book = _anew(out, store, pictures, budget, seed, prefixes, workers, say)
+        ledger.write(store / STAMP, ledger.text(made_from))
+    print(summary(book, out))
+    return 1 if any(entry["verdict"]["kind"] == "error" for entry in book["claims"]) else 0
+
+
+def _anew(out, store, pictures, budget, seed, prefixes, workers, say):
+    from fedtheory import discover, jit
+    claims = [claim for claim in discover.claims() if claim.id.startswith(prefixes or "")]
+    if not claims:
+        refuse("PREFIX", "must begin the id of a claim", ", ".join(prefixes))
+    results = campaign.run(claims, budget, seed, store, workers, say)
+    book, certificates = ledger.made(claims, {name: result["verdict"] for name, result in results.items()}, budget,
+                                     seed, _findings(pictures))
+    timings = {name: dict(seconds=result["seconds"], megabytes=result["megabytes"])
+               for name, result in results.items()}
+    package.build(out, book, certificates, {
+        "timings.json": timings, "sources.json": ledger.sources(),
+        "environment.json": dict(jit.manifest(), **ledger.libraries(), system=platform.platform(),
+                                 processor=_processor(), cores=os.cpu_count())}, pictures)
+    return book
+
+
+def _ours(out):
+    """Refuse a folder in which somebody keeps other things."""
+    if out.exists() and (out.is_symlink() or not out.is_dir()):
+        refuse("--out", "must be a folder", str(out))
+    if out.is_dir() and any(out.iterdir()) and not ((out / package.SUMS).is_file()
+                                                    or (out / package.RESULTS).is_dir()):
+        refuse("--out", "must be a new or an empty folder, or one of an earlier campaign", str(out))
+
+
+def _draw(pictures):
+    """All figures at smoke scale, by the room that makes them."""
+    status = subprocess.run([sys.executable, "-m", "figures", "--scale", "smoke", "--out", str(pictures)],
+                            stdout=sys.stderr).returncode
+    if status == 130:
+        raise KeyboardInterrupt
+    if status:
+        print("verify: some figures were not made; the package goes without them", file=sys.stderr)
+
+
+def _assets():
+    return [(Path(package.__file__).with_name(name)).read_text() for name in ("package_page.html", "package_page.js")]
+
+
+def _listing(pictures):
+    if pictures is None:
+        return None
+    return [[name, path.stat().st_size, path.stat().st_mtime_ns]
+            for name, path in package.plain_files(pictures).items()]
+
+
+def _findings(pictures):
+    """id -> what its figure says, of the findings that figures left."""
+    try:
+        found = ledger.read(pictures / "findings.json") if pictures else []
+        return {entry["claim"]: {name: str(entry[name]) for name in ("figure", "scale", "verdict", "sentence")}
+                for entry in found}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
+def _stamp(store):
+    try:
+        return json.loads((store / STAMP).read_bytes())
+    except (OSError, ValueError):
+        return None
+
+
+def _processor():
+    """Model and features, which decide the bits of libraries."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return dict(model=platform.processor(), features=[])
+    value = lambda name: next((line.partition(":")[2].strip() for line in lines if line.startswith(name)), "")
+    return dict(model=value("model name"), features=sorted((value("flags") or value("Features")).split()))
+
+
+def summary(book, out):
+    """Counts by status, and every violated claim with its reason."""
+    lines = [f"{len(book['claims'])} claims: " + ", ".join(f"{n} {status}" for status, n in book["counts"].items())]
+    for title, some in (
+            ("violated", [e for e in book["claims"] if e["verdict"]["status"] == "violated"]),
+            ("could not be checked", [e for e in book["claims"] if e["verdict"]["kind"] == "error"])):
+        if some:
+            lines += ["", f"{title}:"] + [f"  {_short(e['id'])}: {_short(e['verdict']['why'])}" for e in some]
+    return "\n".join([*lines, "", f"the page: {out / 'index.html'}"])
+
+
+def _short(text, most=150):
+    """One line for a terminal, without what could steer it."""
+    text = "".join(c if c.isprintable() else "?" for c in text)
+    return text if len(text) <= most else text[:most - 3] + "..."
