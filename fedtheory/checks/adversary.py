@@ -18,7 +18,7 @@ BATCH = 128
 FREE, PLACED = 25.0, 9.0    # how far logarithms of free symbols and of an instance's coordinates may go
 NOTHING = -99.0    # a logarithm that stands for the number 0
 WAVE, DEEP, GENERATIONS = 12, 4, 30    # shapes begun at once, how many of them are climbed, and how far
-PER_SECOND = 500_000    # elementary steps that a core does: what turns a budget in seconds into work
+PER_SECOND = 300_000    # elementary steps that a core does: what turns a budget in seconds into work
 
 
 class Hunt:

@@ -165,17 +165,22 @@ class Question:
     def ratio(self, values, size):
         """The line's ratio at each instance; NaN where both sides vanish or rounding hides the gap."""
         with np.errstate(all="ignore"):
-            terms = [as_array(self.value(e, values), size) for e in self.terms]
-            together = [as_array(self.value(e, values), size) for e in self.net]
-            scale = sum((abs(t) for t in (*terms, *together)), np.zeros(size))
-            groups = terms + ([sum(together)] if together else [])
+            up, down = self.pulls(values, size)
             if self.way == 0:
-                gap = abs(sum(groups))
-                return np.where(scale > 0, 1.0 + gap / scale, np.where(scale == 0, 1.0, np.nan))    # 0 = 0 holds
-            up = sum((np.maximum(g, 0.0) for g in groups), np.zeros(size))
-            down = sum((np.maximum(-g, 0.0) for g in groups), np.zeros(size))
-            ratio = np.where(up > 0, down / up, np.where(down > 0, np.inf, np.nan))
-            return np.where(up + down > 1e-7 * scale, ratio, np.nan)
+                return np.where(up > 0, 1.0 + down / up, np.where(up == 0, 1.0, np.nan))    # 0 = 0 holds
+            return np.where(up > 0, down / up, np.where(down > 0, np.inf, np.nan))
+
+    def pulls(self, values, size):
+        """(what holds the gap up, what pulls it down); of an equation, the size of its terms and the gap itself."""
+        terms = [as_array(self.value(e, values), size) for e in self.terms]
+        together = [as_array(self.value(e, values), size) for e in self.net]
+        scale = sum((abs(t) for t in (*terms, *together)), np.zeros(size))
+        groups = terms + ([sum(together)] if together else [])
+        if self.way == 0:
+            return scale, abs(sum(groups))
+        up = sum((np.maximum(g, 0.0) for g in groups), np.zeros(size))
+        down = sum((np.maximum(-g, 0.0) for g in groups), np.zeros(size))
+        return np.where(up + down > 1e-7 * scale, (up, down), np.nan)
 
     # One instance, exactly
 

@@ -95,11 +95,14 @@ def quantities(case, x, wanted=None):
 
     rounds = cache(lambda: every_round(case, x, paths))
     E = lambda value: mean(rounds(), lambda o: value(*o))
-    # Gradient sums over a cohort and its steps: estimates, gradients there, gradients at x
+    # Gradient sums over a cohort and its steps: estimates, gradients there, gradients at x, changes of gradients
     estimates = lambda c, ends: sum(n for _, estimated in ends for n in estimated)
     there = lambda c, ends: sum(case.grad(i, y) for i, (points, _) in zip(c, ends) for y in points[:K])
     at_x = lambda c: K * sum(g[i] for i in c)
+    changed = lambda c, ends: sum(case.grad(i, y) - g[i] for i, (points, _) in zip(c, ends) for y in points[:K])
     server_there = lambda w: sum(case.grad(0, y) for y in w[:K_0])
+    server_changed = lambda w: sum(case.grad(0, y) - g[0] for y in w[:K_0])
+    server_error = lambda g_0: sum(n - g[0] for n in g_0)
     named = dict(
         tilde_F_t=lambda: tilde_F(x), sq_grad=lambda: sq(grad_F), sq_server_grad=lambda: sq(g[0]),
         sq_tilde_grad=lambda: sq(tilde_grad), grad_inner=lambda: grad_F.dot(g[0]), sq_xi=lambda: sq(g[0] - grad_F),
@@ -119,14 +122,14 @@ def quantities(case, x, wanted=None):
         T_1=lambda: E(lambda c, o, bar, w, g_0: tilde_grad.dot(w[K_0] - x)),
         T_2=lambda: E(lambda c, o, bar, w, g_0: sq(w[K_0] - x)) / 2,
         T_3=lambda: E(lambda c, o, bar, w, g_0: tilde_grad.dot(
-            case.eta_0 * gamma * (K_0 * g[0] - sum(g_0))
+            -case.eta_0 * gamma * server_error(g_0)
             + case.eta_g * case.eta_l * (K * grad_F - estimates(c, o) / S))),
-        T_4=lambda: E(lambda c, o, bar, w, g_0: sq(sum(g_0) / K_0 - g[0])),
+        T_4=lambda: E(lambda c, o, bar, w, g_0: sq(server_error(g_0) / K_0)),
         T_4a=lambda: E(lambda c, o, bar, w, g_0: sq(sum(g_0) - server_there(w))) / K_0**2,
-        T_4b=lambda: E(lambda c, o, bar, w, g_0: sq(server_there(w) - K_0 * g[0])) / K_0**2,
+        T_4b=lambda: E(lambda c, o, bar, w, g_0: sq(server_changed(w))) / K_0**2,
         T_5=lambda: E(lambda c, o, bar, w, g_0: sq(estimates(c, o) / (K * S) - grad_F)),
         T_5a=lambda: E(lambda c, o, bar, w, g_0: sq(estimates(c, o) - there(c, o))) / S**2,
-        T_5b=lambda: E(lambda c, o, bar, w, g_0: sq(there(c, o) - at_x(c))) / S**2,
+        T_5b=lambda: E(lambda c, o, bar, w, g_0: sq(changed(c, o))) / S**2,
         T_5c=lambda: E(lambda c, o, bar, w, g_0: sq(at_x(c) - K * S * grad_F)) / S**2,
         T_6=lambda: gamma**2 * value("E_0") + value("E_c"),
         T_7=lambda: (1 + 12 * step**2 * (gamma * case.L) ** 2) * value("E_c"),
