@@ -8,7 +8,7 @@ is made as small as it goes and checked again from its document. No claim is kno
 import time
 
 from fedtheory import discover
-from fedtheory.checks import adversary, algebra, certificate_algebra, certificate_run, counterexample
+from fedtheory.checks import (adversary, algebra, certificate_algebra, certificate_run, counterexample, vacuity)
 from fedtheory.checks.certificate_algebra import Refused
 from fedtheory.checks.exactly import Point
 from fedtheory.checks.question import Question
@@ -31,12 +31,18 @@ def check(claim, budget=10.0, seed=0, progress=None):
         verdict = without_lines(claim, budget, seed)
         verdict.seconds = time.perf_counter() - begun
         return verdict
+    status, why, notes, certificate = vacuity.vacuity(claim, seed, budget)
+    if status:    # nothing meets its hypotheses, or it says nothing: there is no counterexample to look for
+        return Verdict(claim.id, status, "algebra", why, confidence=1.0, certificate=certificate, notes=notes,
+                       seconds=time.perf_counter() - begun)
     found = []
     for n in range(len(claim.lines)):
         found.append(line(claim, n, budget / len(claim.lines), seed, progress))
         if found[-1].status == "violated":
             break
-    return together(claim, found, time.perf_counter() - begun)
+    verdict = together(claim, found, time.perf_counter() - begun)
+    verdict.notes += notes if verdict.status in ("holds", "undecided") else []
+    return verdict
 
 
 def line(claim, at, budget, seed, progress=None):

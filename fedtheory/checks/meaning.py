@@ -3,7 +3,12 @@
 Read off the metrics that a claim's symbols name, and off its conditions; never off the claim.
 """
 
+import importlib
+import importlib.util
+
 import sympy
+
+from fedtheory.symbol import plain
 
 F, SERVER, OTHER_F, OTHER_SERVER, FIRST, SECOND = (
     sympy.Symbol(name, real=True) for name in ("vec_F", "vec_0", "vec_F_w", "vec_0_w", "vec_i", "vec_j"))
@@ -41,4 +46,78 @@ def facts(claim):
         metric, constant = BOUNDED.get(assumption.name, (None, None))
         if metric is not None and single.keys() & {"sq_grad_norm", "sq_server_grad_norm", "sq_xi"}:
             found.append(sympy.Le(INNER[metric], claim.table[constant].symbol ** 2, evaluate=False))
+    return found
+
+
+# What a condition says of the gradient g along a straight line of R^d: at two points, s apart, g_x and g_y are the
+# components along it. (kind, the constant it certifies); a bound on E||g||^2 bounds the expected gradient.
+ALONG = {
+    "strongly_convex": ("steeper", "mu"),
+    "devices_strongly_convex": ("steeper", "mu"),
+    "smooth": ("flatter", "L"),    # an upper quadratic is all that every text means by it
+    "devices_smooth": ("flatter", "L"),
+    "lipschitz": ("curved", "L"),
+    "layer_smooth": ("curved", "L"),
+    "second_moment": ("bounded", "M"),
+    "bounded_gradient": ("bounded", "M"),
+}
+# Conditions by which the others need not hold on all of R^d.
+SCOPED = {"stays"}
+g_x, g_y = (sympy.Symbol(name, real=True) for name in ("g_x", "g_y"))
+s = sympy.Symbol("s", positive=True)
+# Metric of a squared gradient -> (metric of its loss, how many smooth losses that is the sum of).
+GRADIENT_OF = {"sq_grad_norm": ("loss", 1), "sq_tilde_grad_norm": ("tilde_loss", 1),
+               "sq_mixed_grad_norm": ("mixed_loss", 2)}
+SMOOTH = {"smooth", "lipschitz", "devices_smooth"}
+
+
+def letter(claim, constant):
+    """A claim's symbol for a constant of a problem, papers' letters being their own; None where it has none."""
+    theirs = {}
+    for room in ("symbols", "claims"):
+        name = f"fedtheory.{room}.{claim.table.paper}" + ("._assumptions" if room == "claims" else "")
+        if importlib.util.find_spec(name.rpartition(".")[0]) and importlib.util.find_spec(name):
+            theirs.update({p: n for n, p in getattr(importlib.import_module(name), "CONSTANTS", {}).items()})
+    name = theirs.get(constant, constant)
+    return claim.table[name].symbol if name in claim.table else None
+
+
+def along(claim):
+    """([(relation, what says so)], [limit]) of a claim's conditions at two points of a line, s apart.
+
+    A limit, if it follows, holds for every s > 0 and is false for large ones: then nothing meets the conditions on R^d.
+    """
+    found, steep, bounds = [], [], []
+    for assumption in claim.assumptions:
+        kind, constant = ALONG.get(assumption.name, (None, None))
+        if kind is None or assumption.condition is None:
+            continue
+        of = letter(claim, constant)
+        of = sympy.Symbol(f"{constant}_{kind}", nonnegative=True) if of is None else of
+        relations = dict(steeper=[g_y - g_x >= of * s, of > 0], flatter=[g_y - g_x <= of * s],
+                         curved=[g_y - g_x <= of * s, g_x - g_y <= of * s],
+                         bounded=[g_x <= of, -g_x <= of, g_y <= of, -g_y <= of])[kind]
+        found += [(r, assumption.condition.says) for r in relations if r not in (sympy.true, sympy.false)]
+        steep += [of] * (kind == "steeper")
+        bounds += [of] * (kind == "bounded")
+    return found, [sympy.Le(mu * s, 2 * bound, evaluate=False) for mu in steep for bound in bounds]
+
+
+def trivial(claim):
+    """[(measured symbol, expression, why)]: what a measured symbol is at most, whatever the method does.
+
+    At any point ||grad f||^2 <= 2 L (f - inf f) where f is L-smooth, and a minimum over rounds is at most the first.
+    """
+    named = {assumption.name for assumption in claim.assumptions if assumption.condition is not None}
+    smooth = letter(claim, "L") if named & SMOOTH else None
+    found = []
+    for entry in claim.quantities.values():
+        loss, parts = GRADIENT_OF.get(entry.measure.metric, (None, None))
+        if smooth is None or loss is None or entry.measure.at not in ("min", "min_T", "0"):
+            continue
+        start = next((e.symbol for e in claim.table.values() if e.measure is not None and e.measure.metric == loss
+                      and e.measure.at == "0" and e.measure.minus == "inf"), None)
+        if start is not None:
+            found.append((entry.symbol, 2 * parts * smooth * start, "it is at most that of the start, and for a smooth "
+                          f"loss ||grad f||^2 <= 2 L (f - inf f): {entry.name} <= {plain(2 * parts * smooth * start)}"))
     return found
