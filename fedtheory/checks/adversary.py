@@ -166,10 +166,10 @@ class Hunt:
             return points, np.where(good & finite, q.ratio(values, size), np.nan)
 
     def steadied(self, points, rates):
-        """Points in order, those last whose ratio is rounding's own: its parts change when they are nudged by 1e-12."""
+        """Points in order, those last whose ratio is rounding's own: its parts change when they are nudged by 1e-9."""
         before, q, size = Many.count, self.question, len(points)
         logarithms = [self.kinds[name] in ("positive", "nonnegative", "slack") for name in self.names]
-        nudge = 1e-12 * (-1.0) ** np.arange(len(self.names)) * np.where(logarithms, 1.0, points)
+        nudge = 1e-9 * (-1.0) ** np.arange(len(self.names)) * np.where(logarithms, 1.0, points)
         both = np.vstack([points, np.where(points <= NOTHING, points, points + nudge)])
         with np.errstate(all="ignore"):
             instance, values = self.laid_out(both)

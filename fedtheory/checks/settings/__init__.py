@@ -48,7 +48,7 @@ def names(table, *symbols):
 
 
 def conditions(claim):
-    """name -> Condition, of those that bear on a claim: where it measures nothing, those that certify a number in it."""
+    """name -> Condition, of those that bear on a claim: where it measures nothing, those that certify its numbers."""
     found = {a.name: a.condition for a in claim.assumptions if a.condition is not None}
     return found if claim.quantities else {name: condition for name, condition in found.items()
                                            if set(condition.constants) & set(claim.parameters)}
@@ -58,15 +58,26 @@ def fitting(claim):
     """Settings that speak in a claim's symbols and in which everything that it measures can be measured.
 
     Where it measures nothing, numbers alone decide it. Names mean what their paper's table says: K, N or S of one
-    paper are never read as those of another.
+    paper are never read as those of another. A table of the user's own is read as the one that it agrees with in
+    names, units and domains.
     """
     wanted = {entry.measure for entry in claim.quantities.values()}
     speaks = {getattr(a, "name", a) for a in (claim.algorithm if isinstance(claim.algorithm, tuple)
                                               else (claim.algorithm,)) if a}
     return [setting for setting in all_settings() if wanted <= setting.measures
-            and bool(wanted) == bool(setting.measures) and (not wanted or setting.table.paper == claim.table.paper)
+            and bool(wanted) == bool(setting.measures) and (not wanted or reads(setting, claim))
             and set(conditions(claim)) <= setting.ensures
             and (not speaks or not setting.algorithms or speaks & set(setting.algorithms))]
+
+
+def reads(setting, claim):
+    """Whether a claim's parameters are those of a setting."""
+    if claim.table.paper in {other.table.paper for other in all_settings()}:
+        return setting.table.paper == claim.table.paper
+    mine = {name: (entry.unit, entry.domain) for name, entry in claim.parameters.items()}
+    theirs = {name: (setting.table[name].unit, setting.table[name].domain)
+              for name in (*setting.gives, *setting.loose, *setting.takes) if name in setting.table}
+    return all(mine[name] == theirs[name] for name in mine.keys() & theirs.keys())
 
 
 def by_name(name):

@@ -80,3 +80,11 @@ def test_false_variants_are_refuted(name):
 @pytest.mark.parametrize("name, dropped", [("fsl.lemma3", "lipschitz"), ("fsl.step22", "equal_weights")])
 def test_what_a_step_assumes_it_needs(name, dropped):
     refuted(ft.claim(name).without(dropped))
+
+
+def test_rounding_is_no_find():
+    """T_4 <= 2 T_4a + 2 T_4b where nothing moves: rounding of a sum of equal gradients is not left over right."""
+    claim = ft.claim("fsl.step21")
+    left, sign, right = claim.also[0]
+    verdict = ft.check(claim.replace(name="a.variant", measures=left, relation=sign, bound=right, also=()), budget=0.5)
+    assert verdict.status == "holds" and 0.5 <= verdict.tightness <= 1
