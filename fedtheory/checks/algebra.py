@@ -64,18 +64,26 @@ def prove(target, assumptions=(), symbols=None, budget=10.0, refute=True, seed=0
     if statement:
         document = statement.document()
         search = Search(document, statement.extremes, budget)
-        proof = search.proof(document["shows"], quick=True)
+        proof = found(search, document, quick=True)
     if proof is None and refute:
         point = refutation.search(target, assumptions, definitions, seed)
         if point is not None:
             return Counterexample(point)
     if proof is None and search:
-        proof = search.proof(document["shows"])
+        proof = found(search, document)
     if proof is None:
         return None
     document["proof"] = proof
     certificate.check(document)    # a search that errs is an error, not a proof
     return Proof(pruned(document))
+
+
+def found(search, document, quick=False):
+    """The search's proof; None where its floats, which only guide it, overflow."""
+    try:
+        return search.proof(document["shows"], quick=quick)
+    except OverflowError:
+        return None
 
 
 def _stated(target, assumptions, definitions):

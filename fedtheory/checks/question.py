@@ -283,4 +283,4 @@ def bounded(expr, values):
 
 
 def as_array(value, size):
-    return np.broadcast_to(np.asarray(value.at if isinstance(value, Many) else float(value), dtype=float), size)
+    return np.broadcast_to(np.asarray(value.at if isinstance(value, Many) else arithmetic.near(value), dtype=float), size)

@@ -34,7 +34,7 @@ class Many:
     def _other(self, other):
         if isinstance(other, Many):
             return other.at
-        return float(other) if isinstance(other, (Rational, Interval)) else other
+        return near(other) if isinstance(other, (Rational, Interval)) else other
 
     def __add__(self, other):
         return _spread(self, other, np.add)
@@ -202,7 +202,15 @@ def where(condition, one, other):
 
 
 def _plain(value):
-    return value.at if isinstance(value, Many) else float(value)
+    return value.at if isinstance(value, Many) else near(value)
+
+
+def near(value):
+    """A float near a number; infinite beyond the range of floats."""
+    try:
+        return float(value)
+    except OverflowError:
+        return np.inf if value > 0 else -np.inf
 
 
 def maximum(*values):
@@ -237,7 +245,7 @@ def difference(ups, downs):
 
 
 def short(value):
-    """A number of thousands of bits as an interval that holds it, any other as it is: what keeps long runs affordable."""
+    """A number of thousands of bits as an interval that holds it, any other as it is: long runs stay affordable."""
     if isinstance(value, np.ndarray):
         found = np.empty(value.shape, dtype=object)
         found.ravel()[:] = [short(part) for part in value.ravel()]
