@@ -1,7 +1,5 @@
 """The search for a proof by algebra: what to eliminate, which bounds to show first, which cases to take apart."""
 
-import time
-
 from fedtheory.checks import positivity
 from fedtheory.checks.certificate_algebra import Reading, Refused
 
@@ -14,7 +12,7 @@ class Search:
 
     def __init__(self, document, extremes, budget):
         self.document, self.extremes = document, extremes
-        self.deadline = time.monotonic() + budget
+        self.work = positivity.Work(budget)
         self.start = Reading(document)
         self.lemmas, self.read = 0, {}
 
@@ -85,10 +83,10 @@ class Search:
             lemmas = self.bounds(reading)
             lemmas += self.instances(reading)
             found = self.combine(reading, goal)
-        if found is None and depth and time.monotonic() < self.deadline:
+        if found is None and depth and self.work.left > 0:
             for node in self.splittable(reading, goal):
                 branches = []
-                for here in reading.cases(node):
+                for here in self.apart(reading, node):
                     branch = self.within(here, goal, depth - 1)
                     if branch is None:
                         break
@@ -106,9 +104,9 @@ class Search:
         facts = self.facts(reading) if only is None else only
         signs = {s: 1 + strict for p, strict in reading.facts.values() for s in _variable(p)}
         found = positivity.find(target, goal[0] in ("<", ">"), facts, signs, reading.vectors, efforts,
-                                self.deadline)
+                                self.work)
         if found is None and only is None and depth_of(reading):
-            absurd = positivity.find({(): -1}, False, facts, signs, reading.vectors, LIGHT, self.deadline)
+            absurd = positivity.find({(): -1}, False, facts, signs, reading.vectors, LIGHT, self.work)
             found = absurd and {**absurd, "absurd": True}
         return found
 
@@ -144,7 +142,7 @@ class Search:
         """Each node of cases: its sign, and what it means to be a maximum or a minimum."""
         lemmas = []
         for node, (kind, *_) in self.document["nodes"].items():
-            if kind != "cases" or node in reading.solved:
+            if kind != "cases" or node in reading.solved or not self.apart(reading, node):
                 continue
             wanted = []
             if node in self.extremes:
@@ -158,7 +156,7 @@ class Search:
                     if relation[2] == "0" else None
                 if proof is None:
                     branches = [self.combine(here, relation, LIGHT, self.facts(here, within))
-                                for here in reading.cases(node)]
+                                for here in self.apart(reading, node)]
                     proof = None if None in branches else dict(split=node, branches=branches)
                 if proof is not None:
                     try:
@@ -194,10 +192,19 @@ class Search:
         reading.spent = spent
         return lemmas
 
+    @staticmethod
+    def apart(reading, node):
+        """The readings of a node's cases; none where their condition divides by what may have either sign."""
+        try:
+            return list(reading.cases(node))
+        except Refused:
+            return []
+
     def splittable(self, reading, goal):
         """Nodes of cases, those that the goal mentions first."""
         reach = self.reach(goal)
-        nodes = [n for n, (kind, *_) in self.document["nodes"].items() if kind == "cases" and n not in reading.solved]
+        nodes = [n for n, (kind, *_) in self.document["nodes"].items() if kind == "cases" and n not in reading.solved
+                 and self.apart(reading, n)]
         return sorted(nodes, key=lambda n: n not in reach)
 
 

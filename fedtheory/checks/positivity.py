@@ -5,7 +5,6 @@ vertex is solved again in fractions, and only an exact identity is returned.
 """
 
 import math
-import time
 from fractions import Fraction
 from itertools import combinations_with_replacement
 
@@ -14,8 +13,17 @@ from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
 COLUMNS = 4000
+PER_SECOND = 1_000_000    # steps that a core does: what turns a budget in seconds into work
+START, BUILD, PIVOT = 3000, 9.0, 0.06    # such steps: for a program, for an entry of it, for an entry in an iteration
 # (facts in a product, rounds of new columns, power of 1 + x + y + ... in front of the goal)
 EFFORTS = ((1, 1, 0), (1, 2, 0), (2, 1, 0), (2, 2, 0), (1, 1, 1), (3, 1, 0), (2, 1, 2))
+
+
+class Work:
+    """What a search may still do: counted and not timed, so that every machine finds the same proofs."""
+
+    def __init__(self, seconds=math.inf):
+        self.left = seconds * PER_SECOND
 
 
 class Room:
@@ -72,11 +80,12 @@ def multiplied(p, q):
     return {m: value for m, value in out.items() if value}
 
 
-def find(target, strict, facts, signs, vectors=(), efforts=EFFORTS, deadline=math.inf):
+def find(target, strict, facts, signs, vectors=(), efforts=EFFORTS, work=None):
     """{"scale": ..., "terms": ...} for the checker, or None.
 
     `target` is to be shown >= 0 (> 0); `facts` is {name: (polynomial, strict)}; `signs` {variable: kind}.
     """
+    work = work or Work()
     names = sorted({name for p in (target, *(p for p, _ in facts.values())) for m in p for name, _ in m})
     room = Room(names, [signs.get(name, 0) for name in names])
     goal = room.inward(target)
@@ -95,9 +104,9 @@ def find(target, strict, facts, signs, vectors=(), efforts=EFFORTS, deadline=mat
                 scale = multiplied(scale, {**extra, (0,) * len(names): Fraction(1)})
         if depth > 1 and len(facts) > 40 or depth > 2 and len(facts) > 14:
             continue
-        if time.monotonic() > deadline:
+        if work.left <= 0:
             return None
-        found = _attempt(room, multiplied(goal, scale), strict, facts, vectors, depth, rounds, deadline)
+        found = _attempt(room, multiplied(goal, scale), strict, facts, vectors, depth, rounds, work)
         if found is not None:
             lowest, used = found
             terms = []
@@ -110,10 +119,10 @@ def find(target, strict, facts, signs, vectors=(), efforts=EFFORTS, deadline=mat
     return None
 
 
-def _attempt(room, goal, strict, facts, vectors, depth, rounds, deadline):
+def _attempt(room, goal, strict, facts, vectors, depth, rounds, work):
     columns = _columns(room, goal, facts, vectors, depth, rounds)
-    solution = _solve(room, goal, [poly for _, poly, _ in columns], strict, [sure for *_, sure in columns],
-                      deadline)
+    work.left -= START + BUILD * sum(len(poly) for _, poly, _ in columns)
+    solution = _solve(room, goal, [poly for _, poly, _ in columns], strict, [sure for *_, sure in columns], work)
     if solution is None:
         return None
     left = dict(goal)
@@ -207,7 +216,7 @@ def _ratios(high, cross, low):
     return sorted(value for value in values if value > 0)
 
 
-def _solve(room, goal, columns, strict, sure, deadline):
+def _solve(room, goal, columns, strict, sure, work):
     """{column: coefficient > 0} with goal - sum >= 0 coefficient by coefficient, exactly; None if there is none."""
     rows = {m: n for n, m in enumerate(sorted({*goal, *(m for poly in columns for m in poly)}))}
     equal = np.array([not room.nonnegative(m) for m in rows], dtype=bool)
@@ -223,8 +232,8 @@ def _solve(room, goal, columns, strict, sure, deadline):
     cost = np.array([1.0 + 0.1 * len(poly) for poly in columns])
     ask = dict(A_ub=matrix[~equal] if np.any(~equal) else None, b_ub=b[~equal] / unit if np.any(~equal) else None,
                A_eq=matrix[equal] if np.any(equal) else None, b_eq=b[equal] / unit if np.any(equal) else None,
-               method="highs", options=dict(time_limit=max(0.1, min(60.0, deadline - time.monotonic()))))
-    result = linprog(cost, **ask)
+               method="highs-ds", options=dict(maxiter=int(max(200, min(20_000, work.left / (PIVOT * len(entries)))))))
+    result = _programmed(cost, ask, len(entries), work)
     if result.x is None or result.status != 0:
         return None
     exact = _exactly(rows, goal, columns, result.x * unit / weight, equal)
@@ -232,11 +241,17 @@ def _solve(room, goal, columns, strict, sure, deadline):
         # Ask for as much as possible of what is positive.
         firm = np.array([room.positive(m) for m in rows]) & ~equal
         gain = -np.asarray(matrix[firm].sum(axis=0)).ravel() + 1.0 * np.array(sure)
-        result = linprog(-gain, **{**ask, "bounds": (0, 1e3)})
+        result = _programmed(-gain, {**ask, "bounds": (0, 1e3)}, len(entries), work)
         exact = None if result.x is None else _exactly(rows, goal, columns, result.x * unit / weight, equal)
         if exact is not None and not _shows_more(room, goal, columns, exact, sure):
             return None
     return exact
+
+
+def _programmed(cost, ask, entries, work):
+    result = linprog(cost, **ask)
+    work.left -= START + entries * (1.0 + PIVOT * result.nit)
+    return result
 
 
 def _sure(room, left):
