@@ -4,8 +4,8 @@ from fractions import Fraction
 
 from fedtheory.checks import losses
 from fedtheory.checks.settings import Setting, names
-from fedtheory.checks.settings._mixed import (FACTS, above, bounded_dissimilarity, build_pair, draw_pair, minimizer, mixed,
-                                               pair_constants, pair_coordinates, pair_holds)
+from fedtheory.checks.settings._mixed import (FACTS, above, bounded_dissimilarity, build_pair, draw_pair, minimizer,
+                                              mixed, pair_constants, pair_coordinates, pair_holds)
 from fedtheory.claims.mixed._round import Instance, at_point, sq
 from fedtheory.enclosure.arithmetic import vector
 from fedtheory.symbols.mixed import TABLE

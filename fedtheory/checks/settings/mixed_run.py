@@ -7,8 +7,8 @@ from functools import partial
 from fedtheory.checks import losses
 from fedtheory.checks.settings import Setting, names
 from fedtheory.checks.settings._family import outcomes, sound_noise, two_point, variance
-from fedtheory.checks.settings._mixed import (FACTS, above, bounded_dissimilarity, build_pair, draw_pair, lowest, minimizer,
-                                              mixed, pair_constants, pair_coordinates, pair_holds)
+from fedtheory.checks.settings._mixed import (FACTS, above, bounded_dissimilarity, build_pair, draw_pair, lowest,
+                                              minimizer, mixed, pair_constants, pair_coordinates, pair_holds)
 from fedtheory.claims.mixed._round import sq
 from fedtheory.claims.mixed._run import Case, moments, paths
 from fedtheory.enclosure.arithmetic import minimum, root, short, vector

@@ -15,7 +15,8 @@ def shapes(random, relaxed):
 
 
 def coordinates(shape):
-    return {f"{name}_{j}": "real" for j in range(shape["d"]) for name in ("g_c", *map("g_{}".format, range(shape["S"])))}
+    whose = ["c", *range(shape["S"])]
+    return {f"g_{name}_{j}": "real" for j in range(shape["d"]) for name in whose}
 
 
 def build(shape, point):

@@ -58,7 +58,8 @@ def test_beta_covers_the_sum_where_that_is_asked():
 
 
 def test_opposed_tilts_make_the_start_stationary():
-    shape = dict(d=1, pieces=2, convex=True, soft=0, alike=0, own="slopes", smooth="each", tilts="opposed", start="still")
+    shape = dict(d=1, pieces=2, convex=True, soft=0, alike=0, own="slopes", smooth="each", tilts="opposed",
+                 start="still")
     point = {"scale": Q(2), "slope_0_0": Q(1, 2), "slope_0_1": Q(1), "knot_0": Q(-1), "tilt_0_0": Q(5),
              **{f"own_{i}_0_{k}": Q(1, 2 + i + k) for i in range(2) for k in range(2)}}
     told = measured({**CASE, **build_pair(shape, point)})
