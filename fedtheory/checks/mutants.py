@@ -178,7 +178,7 @@ def implied(claim, mutant):
     plainly = claim.expand(target)
     if plainly in (sympy.true, sympy.false):
         return plainly == sympy.true
-    return bool(algebra.prove(target, relations, claim.definitions, budget=1.0, refute=False))
+    return bool(algebra.prove(target, relations, claim.definitions, budget=0.3, refute=False))
 
 
 # Making them
