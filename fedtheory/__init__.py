@@ -19,6 +19,8 @@ _LAZY = {
     "check": ("fedtheory.checks.checking", "check"),
     "mutate": ("fedtheory.checks.mutants", "mutate"),
     "audit": ("fedtheory.checks.audit", "audit"),
+    "strategies": ("fedtheory.checks.strategies", None),
+    "minimise": ("fedtheory.checks.minimiser", "minimise"),
     "replay": ("fedtheory.checks.checking", "replay"),
     "metrics": ("fedtheory.metrics", None),
     "algorithm": ("fedtheory.discover", "algorithm"),

@@ -22,7 +22,7 @@ class Case(NamedTuple):
     setting: str       # a name of fedtheory.checks.settings
     instance: object   # its plain data, in Fractions
     numbers: dict      # parameter -> Fraction, or Interval where it is a root
-    values: dict       # what the claim's `evaluate` takes, measured quantities included: Fractions
+    values: dict       # what `evaluate` takes, measured quantities included: Fractions (floats: roots)
 
     def __repr__(self):
         return f"Case({self.setting}, {texts(self.instance)}, {texts(self.numbers)})"
@@ -65,9 +65,8 @@ def of_point(point):
                 values.update(other.values)
     except NO_VALUE:
         return None
-    plain = {name: rational(value) for name, value in {**values, **case.numbers}.items()
-             if name in q.claim.symbols and not isinstance(value, float)}
-    return case._replace(values=plain)
+    return case._replace(values={name: plain(value, name in q.measured) for name, value in {**values, **case.numbers}.items()
+                                 if name in q.claim.symbols and not isinstance(value, float)})
 
 
 def numbers(found):
@@ -82,9 +81,12 @@ def numbers(found):
     return kept
 
 
-def rational(value):
-    """A Fraction as it is, the middle of an interval of hundreds of bits."""
-    return sum(value.pair) / 2 if isinstance(value, Interval) else value
+def plain(value, measured):
+    """A Fraction as it is; of what is measured, the middle of hundreds of bits; a parameter that an equation with
+    roots fixes as a float, which meets it up to rounding."""
+    if not isinstance(value, Interval):
+        return value
+    return sum(value.pair) / 2 if measured else float(value)
 
 
 def drawn(claim, setting, seed, line=0, tries=40):
