@@ -71,13 +71,12 @@ def fitting(claim):
 
 
 def reads(setting, claim):
-    """Whether a claim's parameters are those of a setting."""
+    """Whether a claim's parameters are those of a setting: one of another name would be free of the instance."""
     if claim.table.paper in {other.table.paper for other in all_settings()}:
         return setting.table.paper == claim.table.paper
-    mine = {name: (entry.unit, entry.domain) for name, entry in claim.parameters.items()}
-    theirs = {name: (setting.table[name].unit, setting.table[name].domain)
-              for name in (*setting.gives, *setting.loose, *setting.takes) if name in setting.table}
-    return all(mine[name] == theirs[name] for name in mine.keys() & theirs.keys())
+    alike = lambda name, entry: (name in setting.table and (entry.unit, entry.domain) ==
+                                 (setting.table[name].unit, setting.table[name].domain))
+    return all(alike(name, entry) for name, entry in claim.parameters.items())
 
 
 def by_name(name):

@@ -5,7 +5,9 @@ from fractions import Fraction as Q
 import pytest
 
 import fedtheory as ft
-from fedtheory.checks.settings import by_name, vectors
+from fedtheory.checks.settings import by_name, fitting, vectors
+from fedtheory.claim import Claim
+from fedtheory.symbol import PLAIN, Table
 from tests.checks.settings.agree import exact_is_batch, fits, refuted, teeth
 
 
@@ -92,3 +94,15 @@ def test_what_a_lemma_assumes_it_needs(name, dropped):
 
 def test_a_paper_s_names_are_not_another_s():
     assert not fits("fsl.lemma2", by_name("mixed_vectors")) and fits("fsl.lemma2", by_name("fsl_vectors"))
+
+
+@pytest.mark.parametrize("count, read", [("m", ["fsl_vectors"]), ("tau", ["mixed_vectors"]), ("many", [])])
+def test_a_user_s_count_is_never_free_of_the_vectors(count, read):
+    """||v_1 + ... + v_m||^2 <= m (||v_1||^2 + ...) in a table of one's own: true, whatever m is called."""
+    table = Table("mine")
+    number = table.count(count, count, "how many vectors")
+    square = table.measured("sq_sum", "s", "squared norm of a sum", PLAIN, "sq_sum", domain="nonnegative")
+    sum_sq = table.measured("sum_sq", "t", "sum of squared norms", PLAIN, "sum_sq", domain="nonnegative")
+    claim = Claim(id="mine.lemma", cites="mine", symbols=table, measures=square, bound=number * sum_sq)
+    assert [setting.name for setting in fitting(claim)] == read
+    assert ft.check(claim, budget=0.3).status == ("holds" if read else "undecided")
