@@ -18,6 +18,7 @@ BATCH = 128
 FREE, PLACED = 25.0, 9.0    # how far logarithms of free symbols and of an instance's coordinates may go
 NOTHING = -99.0    # a logarithm that stands for the number 0
 WAVE, DEEP, GENERATIONS = 12, 4, 30    # shapes begun at once, how many of them are climbed, and how far
+LEAST = 1000    # steps that an evaluation is counted as at least: numbers that are no batch are exact, and slow
 PER_SECOND = 300_000    # elementary steps that a core does: what turns a budget in seconds into work
 
 
@@ -147,7 +148,7 @@ class Hunt:
         try:
             return self._rated(points, edge)
         finally:
-            self.work += (Many.count - before) * (1.0 + len(points) / 400)
+            self.work += LEAST + (Many.count - before) * (1.0 + len(points) / 400)
 
     def _rated(self, points, edge):
         q, size = self.question, len(points)
