@@ -21,6 +21,7 @@ _LAZY = {
     "audit": ("fedtheory.checks.audit", "audit"),
     "strategies": ("fedtheory.checks.strategies", None),
     "minimise": ("fedtheory.checks.minimiser", "minimise"),
+    "check_on": ("fedtheory.checks.drawn", "check_on"),
     "replay": ("fedtheory.checks.checking", "replay"),
     "metrics": ("fedtheory.metrics", None),
     "algorithm": ("fedtheory.discover", "algorithm"),

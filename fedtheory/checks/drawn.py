@@ -1,0 +1,99 @@
+"""A claim on one problem by sampled runs: for losses and methods of which nothing exact is known.
+
+The left side must be a nonnegative multiple of one measured expectation, its right side a number. Draws come from
+`ft.run` in blocks, each with a seed of its own; a betting e-process refutes, fresh seeds confirm, so that looking
+at any time is allowed. Of a minimum over rounds each round's expectation has to exceed the bound: their e-processes
+are combined by their least.
+"""
+
+import math
+import time
+from types import SimpleNamespace
+
+import numpy as np
+
+from fedtheory import discover, enclosure, metrics
+from fedtheory.checks.confidence import against_at_most, lower
+from fedtheory.checks.verdict import Tightness, Verdict
+from fedtheory.errors import InvalidInput, refuse
+from fedtheory.running import run
+
+BLOCK = 64    # trials of one seed
+ROUNDS_OF = {"T": lambda row: row[:, -1:], "min": lambda row: row[:, :-1], "min_T": lambda row: row,
+             "mean": lambda row: row[:, :-1].mean(axis=1, keepdims=True), "1": lambda row: row[:, 1:2]}
+
+
+def check_on(claim, problem, *, rounds, draws=4096, seed=0, alpha=1e-3, start=None, x_0=None, S=None, infimum=None,
+             **hyper):
+    """The Verdict on a claim for one problem and one choice of hyper-parameters, by at most `draws` runs of each look.
+
+    `start` gives values of what is measured at the start (such as D_0), exactly or rounded to the safe side;
+    `infimum` the infimum that the claim subtracts.
+    """
+    claim, begun = discover.claim(claim), time.perf_counter()
+    if not 0 < alpha < 1:
+        refuse("alpha", "must lie in (0, 1)", alpha)
+    if not isinstance(draws, int) or draws < BLOCK:
+        refuse("draws", f"must be an integer >= {BLOCK}", draws)
+    left, sign, _ = claim.lines[0]
+    measured = [entry for name, entry in claim.quantities.items() if name not in (start or {})]
+    if sign not in ("<=", "<") or len(measured) != 1 or measured[0].symbol not in left.free_symbols:
+        raise InvalidInput(f"{claim.title} must bound one measured expectation from above; give what is known at the "
+                           "start by start={...}")
+    entry, how = measured[0], measured[0].measure
+    if how.metric not in metrics.ALL or how.at not in ROUNDS_OF or how.average not in ("E", ""):
+        raise InvalidInput(f"{entry.name} is not read off the rounds of a run")
+    if how.minus and infimum is None:
+        raise InvalidInput(f"{entry.name} is measured above an infimum; give infimum=")
+    settings = SimpleNamespace(cohort="full" if S in (None, problem.N) else "without", partial=False)
+    numbers = {name: float(c) for name, c in problem.constants.items()}
+    numbers.update({k: v for k, v in hyper.items() if isinstance(v, (int, float))}, S=S or problem.N, N=problem.N,
+                   T=rounds, **(start or {}))
+    values = {name: numbers[name] for name in (*claim.parameters, *(start or {})) if name in numbers}
+    for broken in claim.admits(values):
+        raise InvalidInput(f"{claim.title} assumes {broken}; this run does not meet it")
+    for assumption in claim.assumptions:
+        if assumption.condition is not None and not assumption.condition(problem, settings):
+            raise InvalidInput(f"{claim.title} assumes {assumption}; {problem.name} does not meet it")
+    slope = claim.expand(left).diff(entry.symbol)
+    exact = {name: enclosure.number(name, value) for name, value in values.items()}
+    factor = enclosure.enclose(slope, exact, up=False)
+    if entry.symbol in slope.free_symbols or not factor > 0:
+        raise InvalidInput(f"the left side of {claim.title} is no positive multiple of {entry.name} here")
+    bound = float(np.nextafter(claim.evaluate(values) / float(factor), np.inf))
+    shift = 0.0 if infimum is None else float(infimum)
+
+    def rows(first, count):
+        found = []
+        for block in range(first // BLOCK, -(-(first + count) // BLOCK)):
+            r = run(problem, claim.algorithm, rounds=rounds, trials=BLOCK, seed=seed + 7_919 * (block + 1), x_0=x_0,
+                    S=S, metrics=(how.metric,), **hyper)
+            found.append(ROUNDS_OF[how.at](r.metrics[how.metric] - shift))
+        return np.concatenate(found)[first % BLOCK:][:count]
+
+    looks, taken, best = [], 0, None
+    for look in (0, 1):    # the second confirms by fresh seeds
+        seen, evidence, count = None, -math.inf, BLOCK
+        while evidence <= math.log(2 / alpha) and (seen is None or len(seen) < draws):
+            more = rows(look * 2**40 + (0 if seen is None else len(seen)), count)
+            seen = more if seen is None else np.concatenate([seen, more])
+            count = min(len(seen), draws - len(seen))
+            if not np.isfinite(seen).all() or (seen < -1e-12).any():
+                return Verdict(claim.id, "undecided", "sampled", "A run left the finite numbers: it says nothing.",
+                               cases=taken + len(seen), seconds=time.perf_counter() - begun)
+            evidence = min(against_at_most(np.maximum(column, 0), bound).max() for column in seen.T) \
+                if bound > 0 else -math.inf
+        taken += len(seen)
+        best = best or min(lower(np.maximum(column, 0), alpha / 2) for column in seen.T)
+        looks.append(evidence > math.log(2 / alpha))
+        if not looks[-1]:
+            break
+    broken = looks == [True, True]
+    why = (f"Its left side lies above its right side {bound:.6g} with confidence {1 - alpha:g}, confirmed by fresh "
+           "draws." if broken else f"Draws do not refute it: at least {float(best) / bound:.3g} of its right side is "
+           f"reached, with confidence {1 - alpha / 2:g}.")
+    witness = dict(problem=problem.name, algorithm=str(getattr(claim.algorithm, "name", claim.algorithm)),
+                   rounds=rounds, seed=seed, S=S, **hyper)
+    return Verdict(claim.id, "violated" if broken else "holds", "sampled", why,
+                   Tightness(float(best) / bound if bound > 0 else math.nan, witness) if bound > 0 else None, taken,
+                   1 - alpha, witness, None, time.perf_counter() - begun)
