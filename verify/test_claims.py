@@ -1,0 +1,66 @@
+"""Every claim that a setting measures, as a property: its lines hold at drawn cases, or its counterexample replays.
+
+`pytest verify` draws the same few cases every time; FEDTHEORY_VERIFY=random draws many fresh ones and shrinks.
+"""
+
+import json
+from functools import cache
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fedtheory as ft
+from fedtheory import discover
+from fedtheory.checks.case import answer
+from fedtheory.checks.settings import fitting
+from fedtheory.checks.strategies import cases, measure
+
+SHORT, LONG = 0.1, (1.0, 10.0)    # seconds of search: for everyone, and for what is known to be false
+MEASURED = [claim for claim in discover.claims()
+            if claim.kind in ("exact", "step") and claim.lines and fitting(claim)
+            and all(sign != "O" for _, sign, _ in claim.lines)]
+TOOTHED = [claim for claim in MEASURED if claim.teeth is not None]
+named = dict(ids=lambda claim: claim.id)
+
+
+@cache
+def verdict(claim):
+    return ft.check(claim, budget=SHORT)
+
+
+def replayed(verdict):
+    """The violation derived anew from the document's text."""
+    found = ft.replay(json.loads(json.dumps(verdict.certificate)))
+    assert found["status"] == "violated" and found["claim"] == verdict.claim
+
+
+def refuted(claim):
+    """Whether a search, with more time where it needs more, violates a claim by a document that replays."""
+    for budget in (SHORT, *LONG):
+        found = ft.check(claim, budget=budget)
+        if found.status == "violated":
+            replayed(found)
+            return True
+    return False
+
+
+@pytest.mark.parametrize("claim", MEASURED, **named)
+@given(data=st.data())
+def test_what_is_measured_stays_below_the_bound(claim, data):
+    if verdict(claim).status == "violated":
+        return replayed(verdict(claim))
+    case = data.draw(cases(claim))
+    for line, (_, sign, _) in enumerate(claim.lines):
+        found = answer(claim, case, line)
+        assert not any(found.failing()), "a case outside the assumptions"
+        if found.violated:    # then the checker, given time, must find it too
+            assert refuted(claim), f"line {line + 1} fails at {case}, and no search finds it"
+            return
+        if sign == "<=":
+            assert measure(claim, case, line).lower <= claim.evaluate(case.values, line=line)
+
+
+@pytest.mark.parametrize("claim", TOOTHED, **named)
+def test_teeth_are_refuted(claim):
+    assert refuted(claim.replace(f"{claim.id}!teeth", bound=claim.teeth))
