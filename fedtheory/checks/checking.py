@@ -8,7 +8,8 @@ is made as small as it goes and checked again from its document. No claim is kno
 import time
 
 from fedtheory import discover
-from fedtheory.checks import (adversary, algebra, certificate_algebra, certificate_run, counterexample, vacuity)
+from fedtheory.checks import (adversary, algebra, certificate_algebra, certificate_family, certificate_run,
+                              counterexample, orders, vacuity)
 from fedtheory.checks.certificate_algebra import Refused
 from fedtheory.checks.exactly import Point
 from fedtheory.checks.question import Question
@@ -48,7 +49,7 @@ def check(claim, budget=10.0, seed=0, progress=None):
 def line(claim, at, budget, seed, progress=None):
     """The Verdict on one line."""
     if claim.lines[at][1] == "O":
-        return Verdict(claim.id, "undecided", "order", "An order has no constants.")
+        return orders.decide(claim, at, budget, seed, check)
     proof = algebra.line(claim, at, budget=min(2.0, budget), refute=False, seed=seed)
     if proof:
         return Verdict(claim.id, "proved", "algebra", f"It follows from its hypotheses ({proof}).", confidence=1.0,
@@ -136,6 +137,8 @@ def replay(document):
         refuse("certificate", "must be the JSON document of a verdict", type(document).__name__)
     if document.get("format") == certificate_run.FORMAT:
         return certificate_run.check(document)
+    if document.get("format") == certificate_family.FORMAT:
+        return certificate_family.check(document)
     if document.get("format") == "fedtheory structure 1":
         from fedtheory.checks import structure
         return structure.check(document)

@@ -25,9 +25,10 @@ OPEN = 1e-6    # how far, in logarithms, a search stays from an edge that an ass
 
 
 class Question:
-    """A line of a claim, asked in a setting."""
+    """A line of a claim, asked in a setting; equations are solved for symbols in `keep` only if for no other."""
 
-    def __init__(self, claim, setting, line=0):
+    def __init__(self, claim, setting, line=0, keep=()):
+        self.keep = keep
         self.claim, self.setting, self.line = claim, setting, line
         left, self.sign, right = claim.lines[line]
         self.way, self.strict = FLIPPED[self.sign]
@@ -81,8 +82,9 @@ class Question:
                 left += [] if equation == sympy.true else [equation]
                 continue
             gap = equation.lhs - equation.rhs
+            order = lambda s: (s.name in self.keep, mentions(s.name), s.name)
             for symbol in sorted((s for s in gap.free_symbols if s.name in reals
-                                  and s.name not in {n for n, _ in solved}), key=lambda s: (mentions(s.name), s.name)):
+                                  and s.name not in {n for n, _ in solved}), key=order):
                 slope = sympy.expand(gap.diff(symbol))
                 if slope != 0 and symbol not in slope.free_symbols:
                     solved.append((symbol.name, sympy.expand(-gap.subs(symbol, 0)) / slope))

@@ -76,8 +76,8 @@ def exceeded(claim, at, relations, seconds, seed):
         left, right = right, left
     if sign not in ("<=", "<", ">=", ">"):
         return None, []
-    known = [(left.coeff(symbol) * value, why) for symbol, value, why in meaning.trivial(claim)
-             if sign in ("<=", "<") and left.coeff(symbol) != 0 and sympy.expand(left - left.coeff(symbol) * symbol) == 0]
+    known = [(left.coeff(symbol) * value, why) for symbol, value, why in meaning.trivial(claim) if sign in ("<=", "<")
+             and left.coeff(symbol) != 0 and sympy.expand(left - left.coeff(symbol) * symbol) == 0]
     if sign in (">=", ">") and left.is_number and left <= 0 and right.is_Symbol and right.is_nonnegative:
         return None, [f"Line {at + 1} says that something nonnegative is at least {left}: always true"]
     for value, why in known:

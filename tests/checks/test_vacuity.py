@@ -20,7 +20,7 @@ BOUNDED = Condition("bounded_gradient", "gradients are at most M", anything, ("M
 
 def table():
     found = Table("invented")
-    L, mu, M = found.positive("L", "L", "smoothness"), found.positive("mu", "mu", "convexity"), found.positive("M", "M", "")
+    L, mu, M = found.positive("L", "L", ""), found.positive("mu", "mu", ""), found.positive("M", "M", "")
     x, y = found.positive("x", "x", ""), found.positive("y", "y", "")
     best = found.measured("best", "b", "", SQ_GRADIENT, "sq_grad_norm", "min", "E", domain="nonnegative")
     D = found.measured("D", "D", "", LOSS, "loss", "0", minus="inf", domain="nonnegative")
