@@ -30,7 +30,7 @@ class Audit:
         return next((row for row in self.rows if row["status"] == "fails"), None)
 
     def waterfall(self):
-        """Lines that bound what the claim bounds, from the tightest to the claim: what each `adds` sums to its slack."""
+        """Lines that bound what the claim bounds, the tightest first: what each `adds` sums to the claim's slack."""
         last, found, before = self.rows[-1], [], 0.0
         alike = [row for row in self.rows if row["slack"] is not None and row["bounds"] == last["bounds"]
                  and row["slack"] <= last["slack"] and row is not last]
@@ -87,7 +87,8 @@ def best_setting(claim, given):
     settings = fitting(claim)
     if not settings:
         refuse("claim", "must be one that a setting measures", claim.id)
-    return max(settings, key=lambda s: len(chain(claim, s)[0]) if given is None else sum(s in fitting(g) for g in given))
+    links = lambda s: len(chain(claim, s)[0]) if given is None else sum(s in fitting(g) for g in given)
+    return max(settings, key=links)
 
 
 def chain(claim, setting):
@@ -126,8 +127,8 @@ def rows_of(links, case):
 def row_of(link, line, case, measured):
     left, sign, right = link.lines[line]
     row = dict(claim=link.id, cites=link.cites, line=line + 1, left=None, sign=sign, right=None, slack=None, ratio=None,
-               share=None, unit=unit_of(link, left, right), says=f"{plain(left)} {sign} {plain(right)}", status="undecided", why="",
-               bounds=f"{plain(left)} {'<=' if sign in ('<', '==') else sign}")
+               share=None, unit=unit_of(link, left, right), says=f"{plain(left)} {sign} {plain(right)}",
+               status="undecided", why="", bounds=f"{plain(left)} {'<=' if sign in ('<', '==') else sign}")
     try:
         found = answer(link, case, line, measured)
         broken = next(iter(found.failing()), None)

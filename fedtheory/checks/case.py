@@ -65,7 +65,8 @@ def of_point(point):
                 values.update(other.values)
     except NO_VALUE:
         return None
-    return case._replace(values={name: plain(value, name in q.measured) for name, value in {**values, **case.numbers}.items()
+    known = {**values, **case.numbers}
+    return case._replace(values={name: plain(value, name in q.measured) for name, value in known.items()
                                  if name in q.claim.symbols and not isinstance(value, float)})
 
 

@@ -1,4 +1,4 @@
-"""`minimise`: drop a claim's hypotheses one at a time, and see which it needs, which it seems not to, which none can say.
+"""`minimise`: drop a claim's hypotheses one at a time, and see which it needs and which it seems not to.
 
 A hypothesis is needed where the claim without it has a counterexample, which is kept with its certificate. What seems
 not to be needed is then dropped together, as far as the claim still stands.

@@ -23,7 +23,7 @@ from fedtheory.checks import adversary
 from fedtheory.checks.case import NO_VALUE, drawn, measure, of_point, question
 from fedtheory.checks.exactly import Point, rounded
 from fedtheory.checks.question import EXACT, bounded
-from fedtheory.checks.settings import Setting, fitting
+from fedtheory.checks.settings import fitting
 from fedtheory.enclosure.arithmetic import pair
 from fedtheory.errors import refuse
 
@@ -47,9 +47,10 @@ KINDS = {kind: st.sampled_from(numbers) for kind, numbers in dict(    # the simp
 def cases(claim, setting=None):
     """A strategy for Cases inside the assumptions of a claim, or of an id: in a setting, or in any that fits."""
     claim = discover.claim(claim)
-    if setting is not None and setting not in [s.name for s in fitting(claim)] and not isinstance(setting, Setting):
-        refuse("setting", f"must be one of {', '.join(s.name for s in fitting(claim)) or 'none'} for {claim.id}", setting)
-    names = [s.name for s in fitting(claim)] if setting is None else [getattr(setting, "name", setting)]
+    fit = [s.name for s in fitting(claim)]
+    names = fit if setting is None else [getattr(setting, "name", setting)]
+    if not set(names) <= set(fit):
+        refuse("setting", f"must be one of {', '.join(fit) or 'none'} for {claim.id}", setting)
     able = [name for name in names if not question(claim, name).impossible and shapes(claim, name)]
     if not able:
         refuse("claim", "must have a setting with instances inside its hypotheses", claim.id)
