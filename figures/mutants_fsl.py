@@ -1,0 +1,134 @@
+"""FSL, theorem 1: which of its constants, terms and hypotheses the truth needs.
+
+Each mark is a wrong relative of the statement, made by one change: killed by an exact counterexample, surviving the
+search (evidence of slack, no proof), or implied by the statement, hence no wrong relative.
+"""
+
+import numpy as np
+
+from fedtheory import discover
+from fedtheory.checks import mutants
+from figures import _style
+from figures._record import Figure
+
+CLAIM = "fsl.theorem1"
+KINDS = dict(term="left out", scale="halved or doubled", factor="power changed", swap="swapped",
+             condition="left out", ceiling="2 or 8 times as far")
+SECONDS = dict(smoke=2., quick=60., paper=240.)    # of search, altogether
+FILL = .15                                         # of it for the statement itself
+STATES = {"killed": (_style.AGREE, "x"), "survives": (_style.DIFFER, "o"), "implied": (_style.OPEN, "_")}
+
+
+def chosen(made, scale):
+    """At smoke scale, the statement's own terms and its hypotheses."""
+    return [m for m in made if scale != "smoke" or m.at[0] == "condition" or m.at[0] == "term" and ", in" not in m.change]
+
+
+def part_of(claim, mutant):
+    """The line's term, the definition, or the hypothesis that a change is in."""
+    if mutant.at[0] in ("condition", "ceiling"):
+        return "hypotheses"
+    if mutant.at[0] == "swap":
+        return "symbols"
+    if ", in " in mutant.change:
+        return claim.symbols[mutant.change.rpartition(", in ")[2]].latex
+    return "(12)"
+
+
+def compute(scale, progress):
+    claim = discover.claim(CLAIM)
+    made = chosen(list(mutants.mutants(claim)), scale)
+    known = mutants.Reservoir()
+    known.fill(claim, FILL * SECONDS[scale], 0)
+    states = []
+    for n, mutant in enumerate(made):
+        mutant.killed = mutants.judged(mutant, known, (1 - FILL) * SECONDS[scale] / len(made), 0).status == "violated"
+        implied = not mutant.killed and mutants.implied(claim, mutant)
+        states.append("implied" if implied else "killed" if mutant.killed else "survives")
+        progress(n + 1, len(made))
+    return dict(change=np.array([m.change for m in made]), state=np.array(states),
+                part=np.array([part_of(claim, m) for m in made]), kind=np.array([m.at[0] for m in made]),
+                about=np.array([about(claim, m) for m in made]), statement=np.array(claim.latex()))
+
+
+def about(claim, mutant):
+    """What a change is about, in the paper's letters."""
+    kind, *names = mutant.at
+    if kind in ("condition", "ceiling"):
+        found = next(a for a in claim.assumptions if a.name == names[0])
+        return f"{names[0].replace('_', ' ')}" if found.relation is None else f"{names[0]}"
+    if kind in ("factor", "swap"):
+        return ", ".join(f"${claim.table[name].latex}$" for name in names)
+    return f"${mutant_latex(claim, names[0])}$"
+
+
+def mutant_latex(claim, text):
+    """A term's formula: that of the statement's or a definition's subexpression which reads like the text."""
+    from sympy import preorder_traversal
+
+    from fedtheory.symbol import plain
+    for whole in (claim.lines[0][2], *claim.definitions.values()):
+        for part in preorder_traversal(whole):
+            if plain(part) == text:
+                return claim.latex(part)
+    return rf"\mathrm{{{text}}}"
+
+
+def groups(data):
+    """(part, about) -> [(kind, state), ...], in the order in which they were made."""
+    found = {}
+    order = {"(12)": 0, "symbols": 98, "hypotheses": 99}
+    for part, what, kind, state in zip(*(data[name].tolist() for name in ("part", "about", "kind", "state"))):
+        found.setdefault((part, what), []).append((kind, state))
+    return dict(sorted(found.items(), key=lambda item: order.get(item[0][0], 1)))
+
+
+def draw(figure, data):
+    figure.set_layout_engine("none")
+    ax = figure.add_axes((0, 0, 1, 1))
+    ax.set_axis_off()
+    found = groups(data)
+    columns = 3
+    size = -(-(len(found) + len({part for part, _ in found})) // columns)
+    width, height = figure.get_size_inches() * 72
+    ax.set(xlim=(0, width), ylim=(height, 0))
+    step, marks = (height - 16) / (size + 1), 9.
+    place, last = 0, None
+    for (part, what), states in found.items():
+        heading = part != last
+        if heading and place % size == size - 1:    # no heading alone at a column's foot
+            place += 1
+        for kind in ("heading",) * heading + ("row",):
+            x, y = width / columns * (place // size), step * (place % size + .7)
+            if kind == "heading":
+                ax.text(x, y, HEADINGS.get(part, f"in ${part}$"), fontsize=_style.NORMAL, weight="bold", va="center")
+            else:
+                ax.text(x + 4, y, what, fontsize=_style.SMALL, va="center")
+                right = x + width / columns - 12
+                for n, (_, state) in enumerate(reversed(states)):
+                    colour, marker = STATES[state]
+                    ax.plot(right - n * marks, y, marker, color=colour, markersize=4.2, markeredgewidth=1.1,
+                            markerfacecolor="none")
+            place += 1
+        last = part
+    x = 0
+    for state, words in LEGEND.items():
+        colour, marker = STATES[state]
+        ax.plot(x + 4, height - 6, marker, color=colour, markersize=4.2, markeredgewidth=1.1, markerfacecolor="none")
+        count = int(np.sum(data["state"] == state))
+        ax.text(x + 11, height - 6, f"{words}: {count}", fontsize=_style.SMALL, va="center", color=colour)
+        x += width / 3
+
+
+LEGEND = {"killed": "refuted by a counterexample", "survives": "not refuted (slack, or too short a search)",
+          "implied": "follows from the statement"}
+HEADINGS = {"(12)": "in (12) itself", "symbols": "symbols swapped", "hypotheses": "hypotheses"}
+
+
+def rows(data):
+    return [["part", "change", "outcome"],
+            *(list(each) for each in zip(*(data[name].tolist() for name in ("part", "change", "state"))))]
+
+
+FIGURE = Figure(cites="FSL, theorem 1", title="What the truth of theorem 1 needs", compute=compute, draw=draw,
+                rows=rows, width="page", height=3.6)
