@@ -35,7 +35,7 @@ def main(arguments=None):
     parser.add_argument("part", nargs="?", default="", help="only statements with this in their names")
     parser.add_argument("--seeds", type=int, default=1000, help="seeds for each statement (1000)")
     parser.add_argument("--budget", type=float, default=0.02, help="seconds of work for a seed (0.02)")
-    parser.add_argument("--tight", type=float, default=10.0, help="seconds to find a tight statement tight (10)")
+    parser.add_argument("--tight", type=float, default=10.0, help="seconds of a try to find a tight one tight (10)")
     given = parser.parse_args(arguments)
     claims = {name: claim for name, claim in TRUE.items() if given.part in name}
     wrong = campaign(claims, given.seeds, given.budget)
@@ -44,8 +44,12 @@ def main(arguments=None):
     loose = {}
     for name in claims:
         if name in TIGHT:
-            found = reached(claims[name], 0.99, given.tight)
-            if found < 0.99:
+            found = 0.0
+            for seed in range(5):
+                found = max(found, reached(claims[name], 0.99, given.tight, seed))
+                if found >= 0.99:
+                    break
+            else:
                 loose[name] = found
     print(f"{len(claims)} statements, {given.seeds} seeds each: {len(wrong)} wrong verdicts; of "
           f"{len(set(TIGHT) & set(claims))} tight ones not found tight: "

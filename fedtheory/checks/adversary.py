@@ -207,6 +207,9 @@ class Hunt:
             small = 10.0 ** g.uniform(-5, 0, (BATCH, 1))
             near = g.random(BATCH) < 0.35
             steps = small * g.standard_normal(trial.shape) * (g.random(trial.shape) < 0.5)
+            spread = g.standard_normal((BATCH, len(best))) @ (best - best.mean(axis=0)) / np.sqrt(len(best))
+            along = (g.random(BATCH) < 0.5)[:, None]    # steps as the best lie: valleys are narrow
+            steps = np.where(along, g.choice([0.5, 1.0, 2.0], (BATCH, 1)) * spread, steps)
             trial = np.where(near[:, None], best[g.integers(0, len(best), BATCH)] + steps, trial)
             fresh = g.random(trial.shape) < 0.02    # a corner, or a new place
             trial = np.where(fresh, self.draw(BATCH), trial)

@@ -3,7 +3,7 @@
 from sympy import Eq, Piecewise
 
 from fedtheory.conditions import Condition
-from fedtheory.symbol import CURVATURE, GRADIENT, LOSS, PLAIN, POINT, SQ_GRADIENT, SQ_POINT, STEP, Table
+from fedtheory.symbol import CURVATURE, GRADIENT, LOSS, POINT, SQ_GRADIENT, SQ_POINT, STEP, Table
 
 TABLE = Table("house")
 

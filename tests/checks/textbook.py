@@ -10,9 +10,9 @@ from fedtheory.claim import Claim
 from fedtheory.conditions import (BOUNDED_BELOW, CONVEX, DISSIMILAR, EQUAL_WEIGHTS, EXACT_GRADIENTS, INDEPENDENT,
                                   LIPSCHITZ, NOISE, SMOOTH, STRONGLY_CONVEX, UNIFORM_COHORT)
 from fedtheory.symbols.run import (
-    G, G_t_sq, K, L, N, QUADRATIC, R, S, SAME_CURVATURE, T, TABLE, a, best_sq_grad, cohort_error, cohort_square, eta,
-    eta_g, eta_l, f_mix, f_x, f_y, gap_0, gap_T, gap_mean, gap_of_mean, gap_x, inner_change, inner_points, inner_xy, lam,
-    least_sq_grad, loss_0, loss_T, loss_before, mean_sq_grad, mean_square, mu, option, rho_s, sigma, sq_change,
+    G, G_t_sq, K, L, N, QUADRATIC, S, SAME_CURVATURE, T, TABLE, a, best_sq_grad, cohort_error, cohort_square, eta,
+    eta_g, eta_l, f_mix, f_x, f_y, gap_0, gap_T, gap_mean, gap_of_mean, gap_x, inner_change, inner_points, inner_xy,
+    lam, least_sq_grad, loss_0, loss_T, loss_before, mean_sq_grad, mean_square, mu, option, rho_s, sigma, sq_change,
     sq_distance_0, sq_distance_T, sq_distance_before, sq_grad, sq_grad_0, sq_grad_T, sq_grad_before, sq_grad_x, sq_sum,
     sq_x, sq_xy, sq_y, u, zeta)
 
@@ -158,8 +158,9 @@ def stepping(name, label, old, new):
 percent = Rational(1, 100)
 FALSE = {
     # Constants too small or too large by 1 to 10 per cent
-    **wrong("descent_lemma", constant=f_x + inner_xy + 99 * percent * L / 2 * sq_xy, halved=f_x + inner_xy + L / 4 * sq_xy,
-            no_curvature=f_x + inner_xy, sign=f_x - inner_xy + L / 2 * sq_xy, exponent=f_x + inner_xy + L**2 / 2 * sq_xy),
+    **wrong("descent_lemma", constant=f_x + inner_xy + 99 * percent * L / 2 * sq_xy, no_curvature=f_x + inner_xy,
+            halved=f_x + inner_xy + L / 4 * sq_xy, sign=f_x - inner_xy + L / 2 * sq_xy,
+            exponent=f_x + inner_xy + L**2 / 2 * sq_xy),
     **wrong("cocoercive", constant=101 * percent * sq_change / L, swapped=sq_change / mu, exponent=sq_change / L**2),
     **wrong("interpolation", constant=f_x + inner_xy + 51 * percent * sq_change / L),
     **less("cocoercive", "convex"), **less("interpolation", "convex"),
@@ -174,10 +175,11 @@ FALSE = {
     **wrong("young", constant=a / 2 * sq_x + 95 * percent * sq_y / (2 * a), no_inverse=a / 2 * sq_x + a / 2 * sq_y),
     **wrong("relaxed_triangle", no_cross=(1 + a) * sq_x + sq_y, no_one=(1 + a) * sq_x + sq_y / a),
     # Sampling: missing factors, dropped terms, wrong signs in identities
-    **wrong("cohort_variance", no_rho=G_t_sq / S, with_replacement=(N - S) * G_t_sq / (N * S), over_N=rho_s * G_t_sq / N,
-            clients=(N - S) / N * G_t_sq),
-    **wrong("cohort_bound", no_noise=rho_s * G**2 / S, no_sampling=sigma**2 / S, over_NS=(sigma**2 + rho_s * G**2) / (N * S),
-            noise_over_N=sigma**2 / N + rho_s * G**2 / S, constant=sigma**2 / S + 99 * percent * rho_s * G**2 / S,
+    **wrong("cohort_variance", no_rho=G_t_sq / S, with_replacement=(N - S) * G_t_sq / (N * S),
+            over_N=rho_s * G_t_sq / N, clients=(N - S) / N * G_t_sq),
+    **wrong("cohort_bound", no_noise=rho_s * G**2 / S, no_sampling=sigma**2 / S,
+            over_NS=(sigma**2 + rho_s * G**2) / (N * S), noise_over_N=sigma**2 / N + rho_s * G**2 / S,
+            constant=sigma**2 / S + 99 * percent * rho_s * G**2 / S,
             root=(sigma + rho_s * G**2 / sigma) * sigma / S * 95 * percent),
     **wrong("cohort_square", sign=sq_grad - rho_s / S * (mean_square - sq_grad) + sigma**2 / S, no_noise=sq_grad
             + rho_s / S * (mean_square - sq_grad), mean=sq_grad + sigma**2 / S),
@@ -185,15 +187,17 @@ FALSE = {
     # Gradient descent
     **wrong("gd_step", constant=loss_before - 102 * percent * descent * sq_grad_before,
             no_half=loss_before - eta * (1 - eta * L / 4) * sq_grad_before, full=loss_before - eta * sq_grad_before),
-    **wrong("gd_rate", constant=99 * percent * L * sq_distance_0 / (4 * T + 2), plus_three=L * sq_distance_0 / (4 * T + 3),
-            square=L * sq_distance_0 / (2 * T + 1) ** 2, exponent=L**2 * sq_distance_0 / (4 * T + 2)),
+    **wrong("gd_rate", constant=99 * percent * L * sq_distance_0 / (4 * T + 2),
+            plus_three=L * sq_distance_0 / (4 * T + 3), square=L * sq_distance_0 / (2 * T + 1) ** 2,
+            exponent=L**2 * sq_distance_0 / (4 * T + 2)),
     **less("gd_rate", "convex"),
     **stepping("gd_rate", "longer", Eq(eta * L, 1), Eq(eta * L, 2)),
     **wrong("gd_short", constant=98 * percent * sq_distance_0 / (4 * T * eta + 2 / L),
             no_L=sq_distance_0 / (4 * T * eta + 3 / L)),
     **stepping("gd_short", "ceiling", eta * L <= 1, eta * L <= Rational(21, 10)),
-    **wrong("gd_contraction", only_mu=(1 - eta * mu) ** (2 * T) * sq_distance_0, constant=99 * percent * contraction(eta)**T
-            * sq_distance_0, exponent=contraction(eta) ** (T + 1) * sq_distance_0),
+    **wrong("gd_contraction", only_mu=(1 - eta * mu) ** (2 * T) * sq_distance_0,
+            constant=99 * percent * contraction(eta) ** T * sq_distance_0,
+            exponent=contraction(eta) ** (T + 1) * sq_distance_0),
     **asked("gd_contraction", "convex_only", SMOOTH, CONVEX, *DESCENT, eta * L <= 1,
             bound=(1 - eta * L / 2) ** (2 * T) * sq_distance_0),
     **wrong("gd_gradient", constant=98 * percent * 4 * L * gap_0 / (3 * T + 2), convex=4 * L * gap_0 / (4 * T + 2),
@@ -212,14 +216,16 @@ FALSE = {
     **wrong("sgd_floor", no_noise=(1 - eta * mu) ** (2 * T) * sq_distance_0,
             constant=(1 - eta * mu) ** (2 * T) * sq_distance_0
             + 95 * percent * eta**2 * sigma**2 / N * after(T, (1 - eta * mu) ** 2),
-            over_NT=(1 - eta * mu) ** (2 * T) * sq_distance_0 + eta**2 * sigma**2 / (N * T) * after(T, (1 - eta * mu) ** 2),
+            over_NT=(1 - eta * mu) ** (2 * T) * sq_distance_0
+            + eta**2 * sigma**2 / (N * T) * after(T, (1 - eta * mu) ** 2),
             rate=(1 - eta * mu) ** (2 * T + 1) * sq_distance_0 + eta**2 * sigma**2 / N * after(T, (1 - eta * mu) ** 2)),
     **stepping("sgd_floor", "ceiling", eta * (L + mu) <= 2, eta * L <= 2),
     **wrong("sgd_convex", small=(sq_distance_0 / (4 * eta * T) + eta * sigma**2 / (8 * N)), no_noise=sq_distance_0
             / (4 * eta * T)),
-    **wrong("sgd_nonconvex", no_noise=2 * gap_0 / (eta * T), no_L=2 * gap_0 / (eta * T) * 95 * percent + L * eta * sigma**2 / N,
-            over_T=2 * gap_0 / (eta * T) + L * eta * sigma**2 / (N * T), exponent=2 * gap_0 / (eta * T)
-            + L**2 * eta * sigma**2 / N),
+    **wrong("sgd_nonconvex", no_noise=2 * gap_0 / (eta * T),
+            constant=2 * gap_0 / (eta * T) * 95 * percent + L * eta * sigma**2 / N,
+            over_T=2 * gap_0 / (eta * T) + L * eta * sigma**2 / (N * T),
+            exponent=2 * gap_0 / (eta * T) + L**2 * eta * sigma**2 / N),
     **asked("least_below_best", "reversed", measures=best_sq_grad, bound=least_sq_grad),
     **less("mean_iterate", "convex"),
     **asked("mean_iterate", "reversed", CONVEX, measures=gap_mean, bound=gap_of_mean),
@@ -243,13 +249,13 @@ FALSE = {
 
 
 def reached(claim, enough, budget, seed=0):
-    """The first exact ratio of at least `enough` that a search finds, else the largest it ends with."""
-    found = 0.0
+    """The first exact ratio of at least `enough` that a search finds, else the exact one where floats are best."""
+    best = (-1.0, None)
     for setting in fitting(claim):
         for hunt, ratio, raw in adversary.searched(Question(claim, setting, 0), budget, seed):
-            if ratio >= max(enough, found):
-                point = Point.near(hunt, raw)
-                found = max(found, (point and point.ratio()) or 0.0)
-            if found >= enough:
-                return found
-    return found
+            if ratio > best[0]:
+                best = ratio, Point.near(hunt, raw)
+                found = (best[1].ratio() or 0.0) if ratio >= enough and best[1] else 0.0
+                if found >= enough:
+                    return found
+    return (best[1] and best[1].ratio()) or 0.0

@@ -41,8 +41,9 @@ class Clients:
             len(f["curves"]) != self.d or any(c.get("soft") for c in f["curves"]) for f in own)
         if loose or any("turn" in f for f in own) and (self.d != 2 or not self.convex):
             raise Undefined("losses that do not fit together")
-        self.turns = [turn(f["turn"]) if "turn" in f else None for f in own for _ in range(self.N if self.shared else 1)]
-        self.curves = [self._placed(own[0 if self.shared else i]["curves"], i) for i in range(self.N)]
+        own = [own[0 if self.shared else i] for i in range(self.N)]
+        self.turns = [turn(f["turn"]) if "turn" in f else None for f in own]
+        self.curves = [self._placed(own[i]["curves"], i) for i in range(self.N)]
         self.at_zero = [losses.grad(untilted(f), [ZERO] * self.d) for f in self.curves]
         self.low, self.high = losses.convexity(*self.curves), losses.smoothness(*self.curves)
         if self.exact and self.convex and self.low < 0:

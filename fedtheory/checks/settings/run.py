@@ -22,8 +22,9 @@ def shapes(random, relaxed, method="fedavg"):
         convex = int("convex" not in relaxed or "strongly_convex" not in relaxed or random.random() < 0.5)
         N = random.choice([1, 1, 1, 2, 2, 2, 3, 4])
         d = random.choice([1, 1, 1, 2])
-        shape = dict(N=N, S=N if random.random() < 0.5 else random.randint(1, N), T=random.choice([1, 1, 2, 2, 3, 4, 5]),
-                     K=1 if method == "fedsgd" else random.choice([1, 1, 2, 2, 3, 5]), d=d, convex=convex,
+        shape = dict(N=N, S=N if random.random() < 0.5 else random.randint(1, N), d=d, convex=convex,
+                     T=random.choice([1, 1, 2, 2, 3, 4, 5]),
+                     K=1 if method == "fedsgd" else random.choice([1, 1, 2, 2, 3, 5]),
                      pieces=1 if "quadratic" not in relaxed else random.choice([1, 1, 2, 2, 3] if convex else
                                                                                [1, 2, 3, 3, 4]),
                      lipschitz=int("lipschitz" not in relaxed or convex or random.random() < 0.5),

@@ -58,9 +58,10 @@ def measure(instance, values, wanted):
 def holds(instance):
     f = instance["loss"]
     low, high = losses.curvature(f)
+    infimum = losses.infimum([f], [Fraction(1)])
     return frozenset({"smooth"} | {name for name, met in dict(
         lipschitz=instance["lipschitz"] or low >= -high, convex=low >= 0, strongly_convex=low > 0,
-        quadratic=all(not c["bends"] for c in f), bounded_below=not isinstance(losses.infimum([f], [Fraction(1)]), float),
+        quadratic=all(not c["bends"] for c in f), bounded_below=not isinstance(infimum, float),
     ).items() if met})
 
 
