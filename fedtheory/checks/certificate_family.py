@@ -15,7 +15,7 @@ from fedtheory.enclosure.arithmetic import pair
 FORMAT = "fedtheory family 1"
 CONSTANT = "C_order"          # the symbol that stands for the constant
 COEFFICIENT = "c_order_"      # those of a regime: symbol = coefficient times shape
-MEMBERS, GROWTH = 7, Fraction(5, 4)
+MEMBERS, GROWTH = 7, Fraction(4)
 WIDTH = Fraction(1, 10**40)
 
 

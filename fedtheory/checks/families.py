@@ -22,12 +22,16 @@ from fedtheory.enclosure.arithmetic import Many, Undecided, pair
 from fedtheory.errors import FedtheoryError
 from fedtheory.symbol import Entry
 
-STEPS, BASE = 8, 2            # members after the first; a move of 1 doubles a number at each step
-MOVES = (1, -1, 2, -2, 4, -4)
+# Members after the first; a move of 1 takes a number times 1296 at each step, far beyond what any hypothesis leaves
+# between two finite ends, and roots of it are rational.
+STEPS, BASE = 8, 6**4
+FARTHEST = 10**6              # growth from the first member to the last, at least
+MODERATE = 100.0              # what a constant may depend on is between this and its inverse, or 0: no huge constants
+MOVES = (1, -1, 2, -2)
 TRIES = 12                    # families of a batch that are looked at exactly
-DRAWN = 20_000                # steps of work that a shape costs at least
+DRAWN = 20_000                # steps of work that a shape costs at least, and a look in fractions
 MOST = 6_000                  # operations at one step, which fractions are to repeat
-SLOWING = 0.97                # each of the last factors against the one before
+SLOWING = 0.99                # each of the last factors against the one before
 
 
 def bounded(claim, at, constant):
@@ -74,15 +78,20 @@ def refuted(claim, at, setting, budget, seed):
         return None
     left, random = budget * adversary.PER_SECOND, Random(f"{seed}/families")
     for hunt in adversary.hunts(question, seed):
-        for _ in hunt.climb(2):
-            pass
+        points, ratio = hunt.rated(hunt.draw(adversary.BATCH))    # not the worst ones, which are extreme already
+        points = points[np.isfinite(ratio)]
         left -= hunt.work + DRAWN
+        if not len(points):
+            if left <= 0:
+                return None
+            continue
         for turn in range(4):
             before = Many.count
-            for raw, moves in growing(hunt, hunt.top, random, turn):
+            for raw, moves in growing(hunt, points, random, turn):
                 found = confirmed(claim, at, named, hunt, raw, moves)
                 if found:
                     return found
+                left -= DRAWN
             left -= (Many.count - before) * (1.0 + adversary.BATCH / 400)
             if left <= 0:
                 return None
@@ -90,27 +99,23 @@ def refuted(claim, at, setting, budget, seed):
 
 
 def movable(hunt):
-    """What may be scaled: coordinates, free numbers, counts; and counts of the shape that change nothing else."""
-    q = hunt.question
+    """What may be scaled: coordinates and free numbers, counts among them; runs of many more rounds take too long."""
     reals = [name for name in hunt.names if hunt.kinds[name] in ("positive", "nonnegative", "real")
              and not name.startswith(COEFFICIENT)]
-    counts = [n for n in hunt.numbers]
-    counts += [n for n in q.setting.gives if isinstance(hunt.shape.get(n), int) and
-               q.setting.coordinates({**hunt.shape, n: 2 * hunt.shape[n]}) == q.setting.coordinates(hunt.shape)]
-    return reals, counts
+    return reals, list(hunt.numbers)
 
 
 def growing(hunt, points, random, turn):
     """[(raw point, {name: power of the base})] that grow in floats, the fastest first."""
     reals, counts = movable(hunt)
-    alone = [{name: power} for name, power in product(counts, (1, 2))] if turn == 0 else []
+    alone = [{name: 1} for name in counts] if turn == 0 else []
     singles = [{name: power} for name, power in product(reals, MOVES)] if turn < 2 else []
     rows = [random.choice(singles) if singles and turn == 1 else
             {name: random.choice(MOVES) for name in random.sample(reals, min(len(reals), random.choice([1, 2, 2, 3])))}
             for _ in points]
     if turn == 0 and singles:
         rows = list(islice(singles * (len(points) // len(singles) + 1), len(points)))
-    count = {random.choice(counts): random.choice([1, 2])} if counts and (turn % 2 or not reals) else {}
+    count = {random.choice(counts): 1} if counts and (turn % 2 or not reals) else {}
     for whole, moves in [*((each, [{}] * len(points)) for each in alone), (count, rows)]:
         ratios, still = along(hunt, points, moves, whole)
         if ratios is None:
@@ -119,14 +124,14 @@ def growing(hunt, points, random, turn):
             factors = ratios[1:] / ratios[:-1]
             good = still & np.all(np.isfinite(ratios), axis=0) & np.all(ratios > 0, axis=0) \
                 & np.all(factors >= float(GROWTH) * 1.001, axis=0) \
-                & np.all(factors[-4:] >= SLOWING * factors[-5:-1], axis=0)
+                & (ratios[-1] >= FARTHEST * ratios[0]) & np.all(factors[-4:] >= SLOWING * factors[-5:-1], axis=0)
         order = np.argsort(-np.where(good, factors[-1], 0.0), kind="stable")[:TRIES]
         yield from ((points[n], {**moves[n], **whole}) for n in order if good[n])
 
 
 def along(hunt, points, moves, whole):
     """(left over shape after each step, one row a step; where all stays admitted and what is hidden stays put)."""
-    ratios, still, first, spent = [], np.ones(len(points), dtype=bool), None, None
+    ratios, still, first = [], np.ones(len(points), dtype=bool), None
     for step in range(STEPS + 1):
         here = stepped(hunt, whole, step)
         before = Many.count
@@ -135,14 +140,16 @@ def along(hunt, points, moves, whole):
         except Exception:    # whatever a shape that its setting does not draw leads to
             return None, None
         work = Many.count - before
-        if spent is not None and work > 5 * spent + 1000 or work > MOST:    # what multiplies is not followed further
+        if work > MOST:
             return None, None
-        first, spent = first or kept, work
+        first = first or kept
         still &= good
         for name, (value, way) in kept.items():
             origin = first[name][0]
             with np.errstate(all="ignore"):
                 change = np.nan_to_num((value - origin) / np.maximum(abs(origin), 1e-300), nan=0.0)
+            size = abs(origin)
+            still &= (size == 0) | (size <= MODERATE) & (size >= 1 / MODERATE)
             still &= (change <= 1e-9 if way > 0 else change >= -1e-9 if way < 0 else abs(change) <= 1e-9)
         if not still.any():
             return None, None
@@ -151,9 +158,9 @@ def along(hunt, points, moves, whole):
 
 
 def stepped(hunt, whole, step):
-    """The hunt's shape and counts after some steps."""
-    scale = lambda named: {n: v * BASE ** (whole[n] * step) if n in whole else v for n, v in named.items()}
-    return adversary.Hunt(hunt.question, scale(hunt.shape), scale(hunt.numbers), None)
+    """The hunt with its counts after some steps."""
+    numbers = {n: v * BASE ** (whole[n] * step) if n in whole else v for n, v in hunt.numbers.items()}
+    return adversary.Hunt(hunt.question, hunt.shape, numbers, None)
 
 
 def scaled(hunt, points, moves, step):

@@ -11,13 +11,14 @@ import sympy
 
 from fedtheory import discover
 from fedtheory.checks import families, refutation
-from fedtheory.checks.certificate_family import COEFFICIENT, GROWTH
+from fedtheory.checks.certificate_family import COEFFICIENT
 from fedtheory.checks.settings import fitting
 from fedtheory.checks.verdict import Verdict
 from fedtheory.enclosure import Undefined
 
 FAR, BASE = 10, 4.0      # steps of a sweep, and the factor of each
-START, PAIRS = 40, 40    # points from which sweeps start, and how many move two symbols at once
+DRAWS, START, PAIRS = 600, 20, 15    # points drawn, those from which sweeps start, and sweeps of two symbols
+RISING = 1.25            # growth at each of the last steps that is taken for growth without bound
 HELD = (1.0, 0.1, 0.01)    # what is held fixed, tried in turn: a step size is small enough at the last
 HIGHEST = 40.0           # rounds are looked for up to e to this
 
@@ -28,7 +29,13 @@ def decide(claim, at, budget, seed, check):
     shown = families.mentioned(claim, at)
     chosen = [s.name for s in sorted(claim.expand(left).free_symbols - tied(claim), key=str)
               if s.name not in shown and s.name in claim.parameters]
-    settings = [] if chosen else fitting(claim)
+    if chosen:
+        notes.append(f"Its left side is free: nothing it assumes ties {', '.join(chosen)}, so it is a rule "
+                     "for choosing")
+    verdict = supported(claim, at, budget, seed, check, notes)
+    if verdict.status == "holds" or chosen:
+        return verdict
+    settings = fitting(claim)
     for setting in settings:
         found = families.refuted(claim, at, setting, 0.5 * budget / len(settings), seed)
         if found:
@@ -36,35 +43,36 @@ def decide(claim, at, budget, seed, check):
             table = [f"{float(c):.6g}" for c in constants]
             by = ", ".join(f"{name} times {factor}" for name, factor in moves.items())
             return Verdict(claim.id, "violated", "order", f"Left over shape grows without bound in {setting.says} as "
-                           f"each step takes {by}: {table[0]}, {table[1]}, ..., {table[-1]}.", confidence=1.0,
-                           witness=dict(moves=moves, growth=table, first=document["members"][0]["values"]),
-                           certificate=document)
-    if chosen:
-        notes.append(f"Its left side is free: nothing it assumes ties {', '.join(chosen)}, so it is a rule "
-                     "for choosing")
+                           f"each step takes {by}: {table[0]}, {table[1]}, ..., {table[-1]}.", None, verdict.cases, 1.0,
+                           dict(moves=moves, growth=table, first=document["members"][0]["values"]), document,
+                           notes=notes)
+    verdict.why += " No family of instances was found along which it fails." if settings else " No setting measures it."
+    return verdict
+
+
+def supported(claim, at, budget, seed, check, notes):
+    """The Verdict from the explicit companion alone: "holds" or "undecided"."""
+    open_ = lambda why, cases=0: Verdict(claim.id, "undecided", "order", why, cases=cases, notes=notes)
     if not claim.explicit:
-        why = "no setting measures it" if not settings else "no family of instances was found along which it fails"
-        return Verdict(claim.id, "undecided", "order", f"It has no explicit companion, and {why}.", notes=notes)
+        return open_("It has no explicit companion.")
     companion = discover.claim(claim.explicit)
     verdict = check(companion, budget=0.5 * budget, seed=seed)
     notes.append(f"Companion {companion.id}: {verdict.status}")
     reached = swept(claim, at, companion, seed)
     if reached is None:
-        return Verdict(claim.id, "undecided", "order", f"The bound of {companion.id} could not be compared with the "
-                       "shape.", cases=verdict.cases, notes=notes)
+        return open_(f"The bound of {companion.id} could not be compared with the shape.", verdict.cases)
     constant, held, growth = reached
     if growth:
         notes.append("The printed shape does not follow from the companion: its bound over the shape, "
                      f"what is measured being any number, grows along {growth}")
-        why = f"Its shape does not follow from {companion.id}, and no family was found along which it fails."
-    elif verdict.status in ("proved", "holds"):
-        said = "is proved" if verdict.status == "proved" else "holds"
-        return Verdict(claim.id, "holds", "order", f"{companion.id} {said}, and its bound is at most {constant:.6g} "
-                       f"times the shape along all sweeps, what the shape does not mention held at {held:g}.",
-                       cases=verdict.cases, notes=notes)
-    else:
-        why = f"{companion.id}, from which it would follow with the constant {constant:.6g}, is {verdict.status}."
-    return Verdict(claim.id, "undecided", "order", why, cases=verdict.cases, notes=notes)
+        return open_(f"Its shape does not follow from {companion.id}.", verdict.cases)
+    if verdict.status not in ("proved", "holds"):
+        return open_(f"{companion.id}, from which it would follow with the constant {constant:.6g}, is "
+                     f"{verdict.status}.", verdict.cases)
+    said = "is proved" if verdict.status == "proved" else "holds"
+    return Verdict(claim.id, "holds", "order", f"{companion.id} {said}, and its bound is at most {constant:.6g} "
+                   f"times the shape along all sweeps, what the shape does not mention held at {held:g}.",
+                   cases=verdict.cases, notes=notes)
 
 
 def tied(claim):
@@ -145,7 +153,7 @@ def solved_for(claim, at, companion):
 def sweeps(hunt, shown, held, rounds):
     """(largest ratio of the goal's sides, or of rounds over shape; what it grows along); None: nothing is admitted."""
     names = [s.name for s in hunt.symbols]
-    points = hunt.draw()
+    points = hunt.draw()[:DRAWS]
     for n, symbol in enumerate(hunt.symbols):
         if symbol.name not in shown:
             points[:, n] = 1.0 if symbol.is_integer else held
@@ -169,7 +177,7 @@ def sweeps(hunt, shown, held, rounds):
         most = max(most, np.nanmax(np.where(np.isfinite(track), track, np.nan)))
         with np.errstate(all="ignore"):
             factors = track[-6:][1:] / track[-6:][:-1]
-            grown = np.all(np.isfinite(track[-6:]), axis=0) & np.all(factors > float(GROWTH), axis=0) \
+            grown = np.all(np.isfinite(track[-6:]), axis=0) & np.all(factors > RISING, axis=0) \
                 & np.all(factors[1:] >= families.SLOWING * factors[:-1], axis=0)
         if grown.any() and not growth:
             k = int(np.argmax(grown))
@@ -188,7 +196,7 @@ def ratios(hunt, points, rounds):
     column = [s.name for s in hunt.symbols].index(rounds[0].name)
     error = [s.name for s in hunt.symbols].index(rounds[1].name)
     low, high = np.zeros(len(points)), np.full(len(points), HIGHEST)
-    for _ in range(50):    # the bound falls with the rounds
+    for _ in range(36):    # the bound falls with the rounds
         middle = (low + high) / 2
         trial = points.copy()
         trial[:, column] = np.exp(middle)
