@@ -4,6 +4,8 @@ Each mark is a wrong relative of the statement, made by one change: killed by an
 search (evidence of slack, no proof), or implied by the statement, hence no wrong relative.
 """
 
+import re
+
 import numpy as np
 
 from fedtheory import discover
@@ -56,17 +58,21 @@ def about(claim, mutant):
     kind, *names = mutant.at
     if kind in ("condition", "ceiling"):
         found = next(a for a in claim.assumptions if a.name == names[0])
-        return f"{names[0].replace('_', ' ')}" if found.relation is None else f"{names[0]}"
+        where = re.sub(r"T_(\w+)", r"$T_{\1}$", found.where)
+        return where if found.relation is not None else f"{names[0].replace('_', ' ')} ({where})"
     if kind in ("factor", "swap"):
         return ", ".join(f"${claim.table[name].latex}$" for name in names)
     return f"${mutant_latex(claim, names[0])}$"
 
 
 def mutant_latex(claim, text):
-    """A term's formula: that of the statement's or a definition's subexpression which reads like the text."""
+    """A term's formula: of the symbol so defined, or the part of the statement that reads like the text."""
     from sympy import preorder_traversal
 
     from fedtheory.symbol import plain
+    for symbol, whole in claim.definitions.items():
+        if plain(whole) == text:
+            return claim.latex(symbol)
     for whole in (claim.lines[0][2], *claim.definitions.values()):
         for part in preorder_traversal(whole):
             if plain(part) == text:
@@ -105,6 +111,8 @@ def draw(figure, data):
             else:
                 ax.text(x + 4, y, what, fontsize=_style.SMALL, va="center")
                 right = x + width / columns - 12
+                ax.axhspan(y - step / 2, y + step / 2, x / width, (right + 5) / width, linewidth=0,
+                           color=_style.PALE if place % 2 else "white")
                 for n, (_, state) in enumerate(reversed(states)):
                     colour, marker = STATES[state]
                     ax.plot(right - n * marks, y, marker, color=colour, markersize=4.2, markeredgewidth=1.1,

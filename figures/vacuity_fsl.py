@@ -18,6 +18,8 @@ DEPTH = 1e-5
 CEILINGS = {"11": "fsl.theorem2", "13": "fsl.h_lower"}
 TITLES = {"11": "rounds needed, steps in (11)", "13": "rounds needed, steps in (13)"}
 
+SHADES = ["#ffffff", "#f3f6f9", "#e2eaf2", "#cddbe9", "#b4c9df", "#98b5d3"]    # fewer than 10 rounds, ..., more than 1000
+
 
 def compute(scale, progress):
     theorem = discover.claim("fsl.theorem2")
@@ -47,10 +49,10 @@ def value(claim, expr, at):
 def draw(figure, data):
     axes = figure.subplots(1, 3, sharex=True, sharey=True)
     x, y = data["gamma"], data["eta_g"]
-    levels = [10., 30., 100., 300., 1e3, 3e3, 1e4, 3e4, 1e5]
+    levels = [10., 30., 100., 300., 1e3]
     for ax, (name, title) in zip(axes, TITLES.items()):
         needed = np.minimum(data[f"rounds_{name}"], 1e9).T
-        ax.contourf(x, y, needed, levels=[1, *levels[::2], 1e12], colors=SHADES)
+        ax.contourf(x, y, needed, levels=[0, *levels, 1e12], colors=SHADES)
         labelled(ax, ax.contour(x, y, needed, levels=levels, colors=[_style.INK], linewidths=.8), lambda v: f"{v:,.0f}")
         ax.set_title(title)
     ratio = (data["longest_13"] / data["longest_11"]).T
@@ -58,21 +60,20 @@ def draw(figure, data):
     axes[2].contour(x, y, data["h_11"].T, levels=[0], colors=[_style.DIFFER], linewidths=1.2, linestyles=["--"])
     labelled(axes[2], axes[2].contour(x, y, ratio, levels=[.003, .01, .03, .1, .3], colors=[_style.INK],
                                       linewidths=.8), lambda v: f"{v:g}")
-    axes[2].text(.97, .97, "$h<0$ at the longest\nstep of (11)", transform=axes[2].transAxes, ha="right", va="top",
-                 fontsize=_style.SMALL, color=_style.DIFFER)
+    axes[2].text(.04, .96, "$h>0$ up to\nthe longest\nstep of (11)", transform=axes[2].transAxes, va="top",
+                 fontsize=_style.SMALL, color=_style.DIFFER, linespacing=1.1)
+    axes[2].text(.04, .03, "$h<0$ there", transform=axes[2].transAxes, fontsize=_style.SMALL,
+                 color=_style.DIFFER)
     axes[2].set_title("longest step, (13) over (11)")
     for ax in axes:
         ax.set(xscale="log", yscale="log", xlabel=r"weight of the server $\gamma$")
     axes[0].set_ylabel(r"aggregation step $\eta_g$")
 
 
-SHADES = ["#ffffff", "#f3f6f9", "#e2eaf2", "#cddbe9", "#b4c9df", "#98b5d3"]
-
-
 def labelled(ax, contour, text):
     """Levels written into their contours, on white."""
-    for label in ax.clabel(contour, fmt=text, fontsize=_style.SMALL, inline_spacing=2) or ():
-        label.set_rotation(0)
+    for label in ax.clabel(contour, fmt=text, fontsize=_style.SMALL, inline=False):
+        label.set(rotation=0, bbox=dict(boxstyle="square,pad=.1", facecolor="white", edgecolor="none", alpha=.85))
 
 
 def rows(data):

@@ -1,0 +1,12 @@
+"""FSL, theorem 1: where its proof gives away how much, at instances drawn inside its hypotheses."""
+
+from figures import _slack
+from figures._record import Figure
+
+
+def compute(scale, progress):
+    return _slack.arrays("fsl.theorem1", scale, progress)
+
+
+FIGURE = Figure(cites="FSL, theorem 1", title="Where the proof's slack enters", compute=compute, draw=_slack.draw,
+                rows=_slack.rows, width="page", height=5.6)

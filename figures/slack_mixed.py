@@ -1,0 +1,12 @@
+"""mixed FL, theorem B.2, convex: where its proof gives away how much, at instances drawn inside its hypotheses."""
+
+from figures import _slack
+from figures._record import Figure
+
+
+def compute(scale, progress):
+    return _slack.arrays("mixed.stepB2_convex", scale, progress)
+
+
+FIGURE = Figure(cites="mixed FL, theorem B.2, convex", title="Where the proof's slack enters", compute=compute, draw=_slack.draw,
+                rows=_slack.rows, width="page", height=4.4)
