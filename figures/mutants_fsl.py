@@ -67,16 +67,16 @@ def about(claim, mutant):
 
 def mutant_latex(claim, text):
     """A term's formula: of the symbol so defined, or the part of the statement that reads like the text."""
-    from sympy import preorder_traversal
+    import sympy
 
     from fedtheory.symbol import plain
     for symbol, whole in claim.definitions.items():
         if plain(whole) == text:
             return claim.latex(symbol)
     for whole in (claim.lines[0][2], *claim.definitions.values()):
-        for part in preorder_traversal(whole):
+        for part in sympy.preorder_traversal(whole):
             if plain(part) == text:
-                return claim.latex(part)
+                return sympy.latex(part, symbol_names=claim.table.latex_names(), fold_short_frac=True)
     return rf"\mathrm{{{text}}}"
 
 
@@ -94,11 +94,12 @@ def draw(figure, data):
     ax = figure.add_axes((0, 0, 1, 1))
     ax.set_axis_off()
     found = groups(data)
-    columns = 3
-    size = -(-(len(found) + len({part for part, _ in found})) // columns)
+    count = len(found) + len({part for part, _ in found})
+    columns = 3 if count > 40 else 2
+    size = -(-count // columns) + 1
     width, height = figure.get_size_inches() * 72
     ax.set(xlim=(0, width), ylim=(height, 0))
-    step, marks = (height - 16) / (size + 1), 9.
+    step, marks = min(27., (height - 16) / (size + 1)), 9.
     place, last = 0, None
     for (part, what), states in found.items():
         heading = part != last
@@ -119,12 +120,12 @@ def draw(figure, data):
                             markerfacecolor="none")
             place += 1
         last = part
-    x = 0
+    x, legend = 0, step * (size + .7) + 8
     for state, words in LEGEND.items():
         colour, marker = STATES[state]
-        ax.plot(x + 4, height - 6, marker, color=colour, markersize=4.2, markeredgewidth=1.1, markerfacecolor="none")
+        ax.plot(x + 4, legend, marker, color=colour, markersize=4.2, markeredgewidth=1.1, markerfacecolor="none")
         count = int(np.sum(data["state"] == state))
-        ax.text(x + 11, height - 6, f"{words}: {count}", fontsize=_style.SMALL, va="center", color=colour)
+        ax.text(x + 11, legend, f"{words}: {count}", fontsize=_style.SMALL, va="center", color=colour)
         x += width / 3
 
 
@@ -139,4 +140,4 @@ def rows(data):
 
 
 FIGURE = Figure(cites="FSL, theorem 1", title="What the truth of theorem 1 needs", compute=compute, draw=draw,
-                rows=rows, width="page", height=3.6)
+                rows=rows, width="page", height=5.6)
