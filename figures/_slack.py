@@ -78,4 +78,5 @@ def rows(data):
     median = [f"{np.nanmedian(row):.4g}" if np.isfinite(row).any() else "" for row in data["ratios"]]
     added = dict(zip(data["stage"].tolist(), data["adds"] / data["adds"].sum()))
     return [["line", "ratio, median", "share of slack"],
-            *([name, m, f"{added[name]:.4g}" if name in added else ""] for name, m in zip(data["line"].tolist(), median))]
+            *([name, middle, f"{added[name]:.4g}" if name in added else ""]
+              for name, middle in zip(data["line"].tolist(), median))]

@@ -23,7 +23,8 @@ STATES = {"killed": (_style.AGREE, "x"), "survives": (_style.DIFFER, "o"), "impl
 
 def chosen(made, scale):
     """At smoke scale, the statement's own terms and its hypotheses."""
-    return [m for m in made if scale != "smoke" or m.at[0] == "condition" or m.at[0] == "term" and ", in" not in m.change]
+    small = lambda m: m.at[0] == "condition" or m.at[0] == "term" and ", in" not in m.change
+    return [m for m in made if scale != "smoke" or small(m)]
 
 
 def part_of(claim, mutant):
