@@ -1,7 +1,8 @@
 """What theory figures share: a bound over T, the exact expectation, sampled runs with their band, the worst case found.
 
-Runs are averaged in the round at which the expectation is least; 80 % of them lie in the band there. The worst case is the statement's, over all problems and step sizes, not the plotted
-problem's: it is drawn as the share of the bound that a search found some instance of T rounds to reach.
+Runs are averaged in the round at which the expectation is least; 80 % of them lie in the band there. The worst case is
+the statement's, over all problems and step sizes, not the plotted problem's: it is drawn as the share of the bound that
+a search found some instance of T rounds to reach.
 """
 
 import numpy as np
@@ -82,7 +83,7 @@ def draw_panels(figure, data, ids, method, left, trivial=None, xlabel="$T$", tit
 
 def rows_of(data, ids, left):
     """The plotted numbers as a table."""
-    found = [["statement", "T", "bound", f"{left}, exact", "runs, mean", "80 % of runs from", "to", "worst case, share"]]
+    found = [["statement", "T", "bound", f"{left}, exact", "runs, mean", "80 % from", "to", "worst case, share"]]
     for id in ids:
         of = lambda name: data[key(id, name)]
         shares = dict(zip(of("worst_T").tolist(), of("worst_ratio")))

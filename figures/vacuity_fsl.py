@@ -1,7 +1,7 @@
 """FSL: over gamma and eta_g, after how many rounds theorem 2 says anything, at the best step that (11) or (13) admits.
 
-||grad F~||^2 <= 2 L (F~ - inf F~) for every smooth loss, so that a bound of at least 2 L D~_0 on the least gradient says
-nothing. Theorem 2 bounds h times it: its bound is start / T + floor, and it speaks once start / T < 2 L D~_0 h - floor.
+||grad F~||^2 <= 2 L (F~ - inf F~) for every smooth loss, so that a bound of 2 L D~_0 or more on the least gradient
+says nothing. Theorem 2 bounds h times it: its bound is start / T + floor, and it speaks once start / T < 2 L D~_0 h - floor.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ DEPTH = 1e-5
 CEILINGS = {"11": "fsl.theorem2", "13": "fsl.h_lower"}
 TITLES = {"11": "rounds needed, steps in (11)", "13": "rounds needed, steps in (13)"}
 
-SHADES = ["#ffffff", "#f3f6f9", "#e2eaf2", "#cddbe9", "#b4c9df", "#98b5d3"]    # fewer than 10 rounds, ..., more than 1000
+SHADES = ["#ffffff", "#f3f6f9", "#e2eaf2", "#cddbe9", "#b4c9df", "#98b5d3"]    # below 10 rounds, ..., above 1000
 
 
 def compute(scale, progress):
