@@ -1,7 +1,7 @@
 """FSL: over gamma and eta_g, after how many rounds theorem 2 says anything, at the best step that (11) or (13) admits.
 
 ||grad F~||^2 <= 2 L (F~ - inf F~) for every smooth loss, so that a bound of 2 L D~_0 or more on the least gradient
-says nothing. Theorem 2 bounds h times it: its bound is start / T + floor, and it speaks once start / T < 2 L D~_0 h - floor.
+says nothing. Theorem 2 bounds h times it by start / T + floor, and it speaks once start / T < 2 L D~_0 h - floor.
 """
 
 import numpy as np
