@@ -18,6 +18,7 @@ BATCH = 128
 FREE, PLACED = 25.0, 9.0    # how far logarithms of free symbols and of an instance's coordinates may go
 NOTHING = -99.0    # a logarithm that stands for the number 0
 WAVE, DEEP, GENERATIONS = 12, 4, 30    # shapes begun at once, how many of them are climbed, and how far
+FAR = 100.0    # the most that a relation counts where it fails, in logarithms
 LEAST = 1000    # steps that an evaluation is counted as at least: numbers that are no batch are exact, and slow
 PER_SECOND = 300_000    # elementary steps that a core does: what turns a budget in seconds into work
 
@@ -158,6 +159,8 @@ class Hunt:
             points = self.moved_inside(points, values, edge)
             values = self.settled(values, points)
             good = q.admitted(values, size)
+            self.outside = sum((np.clip(np.nan_to_num(q.excess(r, values, size), nan=FAR), 0.0, FAR) for r in q.between),
+                               np.zeros(size))
             if not good.any():
                 return points, np.full(size, np.nan)
             q.measure(instance, values)
@@ -179,18 +182,22 @@ class Hunt:
             small = down[:size] <= 1e-9 * up[:size] if q.way == 0 else up[:size] <= 1e-6 * down[:size]
             steady = alike(down) | small if q.way == 0 else alike(down) & (alike(up) | small)
         self.work += (Many.count - before) * (1.0 + 2 * size / 400)
-        rates = np.where(steady, rates, -1.0)
+        rates = np.where(steady, rates, np.minimum(rates, -1.0))
         order = np.argsort(-rates, kind="stable")
         return points[order], rates[order]
 
+    def scored(self, points, edge=False):
+        """As `rated`, with -1 where there is nothing to say, and less the further a point lies outside."""
+        points, ratio = self.rated(points, edge)
+        return points, np.where(np.isnan(ratio), -1.0 - self.outside, ratio)
+
     def climb(self, generations, start=None):
-        """Generations of points, from a population or from nowhere; yields (ratio, raw point) of the best after each."""
+        """Generations of points, from a population or from nowhere; yields (score, raw point) of the best after each."""
         g = self.generator
-        points, ratio = self.rated(self.draw(BATCH) if start is None else np.resize(start, (BATCH, start.shape[1])),
-                                   edge=start is None)
-        score = lambda r: np.nan_to_num(r, nan=-1.0)
-        points_b, ratio_b = self.rated(self.draw(BATCH), edge=True)
-        every, rates = np.vstack([points, points_b]), np.concatenate([score(ratio), score(ratio_b)])
+        points, rates = self.scored(self.draw(BATCH) if start is None else np.resize(start, (BATCH, start.shape[1])),
+                                    edge=start is None)
+        points_b, rates_b = self.scored(self.draw(BATCH), edge=True)
+        every, rates = np.vstack([points, points_b]), np.concatenate([rates, rates_b])
         order = np.argsort(-rates, kind="stable")[:BATCH]
         points, rates = every[order], rates[order]
         if rates[0] > 1.0 + 1e-9:
@@ -213,8 +220,7 @@ class Hunt:
             trial = np.where(near[:, None], best[g.integers(0, len(best), BATCH)] + steps, trial)
             fresh = g.random(trial.shape) < 0.02    # a corner, or a new place
             trial = np.where(fresh, self.draw(BATCH), trial)
-            trial, found = self.rated(trial, edge=n % 4 == 3)
-            found = score(found)
+            trial, found = self.scored(trial, edge=n % 4 == 3)
             every, rates = np.vstack([points, trial]), np.concatenate([rates, found])
             order = np.argsort(-rates, kind="stable")[:BATCH]
             points, rates = every[order], rates[order]
@@ -222,6 +228,7 @@ class Hunt:
                 points, rates = self.steadied(points, rates)
             self.top = points
             yield rates[0], points[0]
+
 
 def shapes_of(question, random, relaxed, number=1000):
     """A shape that meets the assumptions between counts, with the counts the setting does not give."""
@@ -297,7 +304,7 @@ def searched(question, seconds, seed, reached=lambda ratio: ratio > 1.0 + 1e-9):
                 if reached(rated[0]) or hunt.work - before > left:
                     break
             left -= hunt.work - before
-            if best[0] <= rated[0] < 1.0 - 1e-9 or hunt is best[1]:
+            if max(0.0, best[0]) <= rated[0] < 1.0 - 1e-9 or hunt is best[1]:
                 best = (rated[0], hunt) if rated[0] < 1.0 - 1e-9 else (-1.0, None)
 
 
