@@ -5,7 +5,7 @@ and all at once in floats; what grows by a factor at every step, without slowing
 """
 
 from fractions import Fraction
-from itertools import islice, product
+from itertools import islice
 from random import Random
 
 import numpy as np
@@ -19,8 +19,7 @@ from fedtheory.checks.exactly import Point
 from fedtheory.checks.question import Question, as_array
 from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import Many, Undecided, pair
-from fedtheory.errors import FedtheoryError
-from fedtheory.symbol import Entry
+from fedtheory.symbol import PLAIN, Entry
 
 # Members after the first; a move of 1 takes a number times 1296 at each step, far beyond what any hypothesis leaves
 # between two finite ends, and roots of it are rational.
@@ -109,9 +108,13 @@ def growing(hunt, points, random, turn):
     """[(raw point, {name: power of the base})] that grow in floats, the fastest first."""
     reals, counts = movable(hunt)
     alone = [{name: 1} for name in counts] if turn == 0 else []
-    singles = [{name: power} for name, power in product(reals, MOVES)] if turn < 2 else []
+    # A number without a unit, such as of rounds, goes to infinity and not to 0: there is no small fraction of a round.
+    ways = {name: [p for p in MOVES if p > 0] if name in hunt.question.free
+            and hunt.question.claim.symbols[name].unit == PLAIN else MOVES for name in reals}
+    singles = [{name: power} for name in reals for power in ways[name]] if turn < 2 else []
     rows = [random.choice(singles) if singles and turn == 1 else
-            {name: random.choice(MOVES) for name in random.sample(reals, min(len(reals), random.choice([1, 2, 2, 3])))}
+            {name: random.choice(ways[name])
+             for name in random.sample(reals, min(len(reals), random.choice([1, 2, 2, 3])))}
             for _ in points]
     if turn == 0 and singles:
         rows = list(islice(singles * (len(points) // len(singles) + 1), len(points)))

@@ -17,7 +17,7 @@ from fedtheory.checks.verdict import Verdict
 from fedtheory.enclosure import Undefined
 
 FAR, BASE = 10, 4.0      # steps of a sweep, and the factor of each
-DRAWS, START, PAIRS = 600, 20, 15    # points drawn, those from which sweeps start, and sweeps of two symbols
+DRAWS, START, PAIRS, PASSES = 1500, 40, 15, 4    # points drawn, those swept, sweeps of two symbols, and repetitions
 RISING = 1.25            # growth at each of the last steps that is taken for growth without bound
 HELD = (1.0, 0.1, 0.01)    # what is held fixed, tried in turn: a step size is small enough at the last
 HIGHEST = 40.0           # rounds are looked for up to e to this
@@ -71,7 +71,7 @@ def supported(claim, at, budget, seed, check, notes):
                      f"{verdict.status}.", verdict.cases)
     said = "is proved" if verdict.status == "proved" else "holds"
     return Verdict(claim.id, "holds", "order", f"{companion.id} {said}, and its bound is at most {constant:.6g} "
-                   f"times the shape along all sweeps, what the shape does not mention held at {held:g}.",
+                   f"times the shape along all sweeps, its regime's coefficients held at {held:g}.",
                    cases=verdict.cases, notes=notes)
 
 
@@ -105,7 +105,7 @@ def eliminated(rules, first, last):
 
 
 def swept(claim, at, companion, seed):
-    """(supremum found of the companion's bound over the shape, what the rest is held at, what it grows along or "")."""
+    """(supremum found of the companion's bound over the shape, the regime's coefficients, what it grows along)."""
     left, _, shape = claim.lines[at]
     line = next((each for each in companion.lines if companion.expand(each[0]) == claim.expand(left)), None)
     rounds = None
@@ -125,9 +125,9 @@ def swept(claim, at, companion, seed):
     goal = sympy.Le(companion.expand(line[2]), claim.expand(shape), evaluate=False)
     hunt = refutation.Hunt(goal, rules, solved, seed)
     shown = families.mentioned(claim, at)
-    for held in HELD:
+    for held, others in [(c, other) for c in HELD for other in {1.0: 0, c: 0}]:
         try:
-            found = sweeps(hunt, shown, held, rounds)
+            found = sweeps(hunt, shown, held, others, rounds)
         except Undefined:
             return None
         if found:
@@ -150,45 +150,65 @@ def solved_for(claim, at, companion):
     return (rounds[0], errors[0]) if len(errors) == len(rounds) == 1 else None
 
 
-def sweeps(hunt, shown, held, rounds):
-    """(largest ratio of the goal's sides, or of rounds over shape; what it grows along); None: nothing is admitted."""
-    names = [s.name for s in hunt.symbols]
+def sweeps(hunt, shown, held, others, rounds):
+    """(largest ratio of the goal's sides, or of rounds over shape; what it grows along); None: nothing is admitted.
+
+    What the shape mentions goes to its extremes, alone and in pairs, from drawn points, then from where it was largest.
+    """
     points = hunt.draw()[:DRAWS]
     for n, symbol in enumerate(hunt.symbols):
         if symbol.name not in shown:
-            points[:, n] = 1.0 if symbol.is_integer else held
-    start, _ = ratios(hunt, points, rounds)
-    points = points[np.isfinite(start)][:START]
+            points[:, n] = 1.0 if symbol.is_integer else held if symbol.name.startswith(COEFFICIENT) else others
+        elif not symbol.is_integer and not symbol.is_positive:    # noise and the like: often absent
+            points[hunt.rng.random(len(points)) < 0.4, n] = 0.0
+    points = points[np.isfinite(ratios(hunt, points, rounds)[0])][:START]
     if not len(points):
         return None
-    most, growth = -np.inf, ""
-    moving = [n for n, symbol in enumerate(hunt.symbols) if symbol.name in shown]
-    ways = [(n, way) for n in moving for way in ((1,) if hunt.symbols[n].is_integer else (1, -1))]
+    ways = [(n, way) for n, symbol in enumerate(hunt.symbols) if symbol.name in shown
+            for way in ((1,) if symbol.is_integer else (1, -1))]
     pairs = [{a: x, b: y} for i, (a, x) in enumerate(ways) for b, y in ways[i + 1:] if a < b]
-    pairs = [pairs[k] for k in hunt.rng.permutation(len(pairs))[:PAIRS]]
-    for moves in [{n: way} for n, way in ways] + pairs:
-        track = []
-        for step in range(FAR + 1):
-            here = points.copy()
-            for n, way in moves.items():
-                here[:, n] *= BASE ** (way * step)
-            track.append(ratios(hunt, here, rounds)[0])
-        track = np.array(track)
-        most = max(most, np.nanmax(np.where(np.isfinite(track), track, np.nan)))
-        with np.errstate(all="ignore"):
-            factors = track[-6:][1:] / track[-6:][:-1]
-            grown = np.all(np.isfinite(track[-6:]), axis=0) & np.all(factors > RISING, axis=0) \
-                & np.all(factors[1:] >= families.SLOWING * factors[:-1], axis=0)
-        if grown.any() and not growth:
-            k = int(np.argmax(grown))
-            by = ", ".join(f"{names[n]} times {4 if way > 0 else '1/4'}" for n, way in moves.items())
-            at = ", ".join(f"{name} = {value:.4g}" for name, value in zip(names, points[k]))
-            growth = f"{by} at each step from {at}: from {track[0][k]:.4g} at first to {track[-1][k]:.4g} at step {FAR}"
-    return float(most), growth
+    pairs = [pairs[k] for k in hunt.rng.permutation(len(pairs))[:PAIRS if rounds is None else PAIRS // 3]]
+    most = []
+    for _ in range(PASSES):
+        every, rates = [], []
+        for moves in [{n: way} for n, way in ways] + pairs:
+            here, track = sweep(hunt, points, moves, rounds)
+            growth = growing(hunt, points, moves, track)
+            if growth:
+                return float(np.nanmax(track)), growth
+            every.append(here)
+            rates.append(np.nan_to_num(track.ravel(), nan=-np.inf, posinf=-np.inf))
+        every, rates = np.vstack(every), np.concatenate(rates)
+        best = np.argsort(-rates, kind="stable")[:START]
+        points, most = every[best[np.isfinite(rates[best])]], [*most, rates[best[0]]]
+    return float(most[-1]), "sweeps of sweeps, which find more each time" if most[-1] > RISING * most[-2] else ""
+
+
+def sweep(hunt, points, moves, rounds):
+    """(points, ratios of shape (FAR + 1, number of points)) as some symbols move geometrically."""
+    here = np.repeat(points[None], FAR + 1, axis=0)
+    for n, way in moves.items():
+        here[:, :, n] *= (BASE ** (way * np.arange(FAR + 1)))[:, None]
+    here = here.reshape(-1, points.shape[1])
+    return here, ratios(hunt, here, rounds)[0].reshape(FAR + 1, len(points))
+
+
+def growing(hunt, points, moves, track):
+    """In words, along which sweep the ratio rises at each of the last steps without slowing down; "" along none."""
+    with np.errstate(all="ignore"):
+        factors = track[-6:][1:] / track[-6:][:-1]
+        grown = np.all(np.isfinite(track[-6:]), axis=0) & np.all(factors > RISING, axis=0) \
+            & np.all(factors[1:] >= families.SLOWING * factors[:-1], axis=0)
+    if not grown.any():
+        return ""
+    k, names = int(np.argmax(grown)), [s.name for s in hunt.symbols]
+    by = ", ".join(f"{names[n]} times {'4' if way > 0 else '1/4'}" for n, way in moves.items())
+    at = ", ".join(f"{name} = {value:.4g}" for name, value in zip(names, points[k]))
+    return f"{by} at each step from {at}: from {track[0][k]:.4g} at first to {track[-1][k]:.4g} at step {FAR}"
 
 
 def ratios(hunt, points, rounds):
-    """(bound over shape, or least rounds over shape; points) where the relations hold, NaN elsewhere."""
+    """(bound over shape, or rounds beyond the first over shape; points) where the relations hold, NaN elsewhere."""
     if rounds is None:
         left, right, good = sides(hunt, points)
         with np.errstate(all="ignore"):
@@ -196,17 +216,20 @@ def ratios(hunt, points, rounds):
     column = [s.name for s in hunt.symbols].index(rounds[0].name)
     error = [s.name for s in hunt.symbols].index(rounds[1].name)
     low, high = np.zeros(len(points)), np.full(len(points), HIGHEST)
-    for _ in range(36):    # the bound falls with the rounds
+    for _ in range(26):    # the bound falls with the rounds
         middle = (low + high) / 2
         trial = points.copy()
         trial[:, column] = np.exp(middle)
         left, _, good = sides(hunt, trial)
         enough = good & (left <= points[:, error])
         low, high = np.where(enough, low, middle), np.where(enough, middle, high)
-    trial[:, column] = np.ceil(np.exp(high))
+    one = points.copy()
+    one[:, column] = 1.0
+    first, _, good = sides(hunt, one)
+    trial[:, column] = np.where(good & (first <= points[:, error]), 1.0, np.ceil(np.exp(high)))
     left, right, good = sides(hunt, trial)
     with np.errstate(all="ignore"):
-        return np.where(good & (left <= points[:, error]) & (right > 0), trial[:, column] / right, np.nan), trial
+        return np.where(good & (left <= points[:, error]) & (right > 0), (trial[:, column] - 1) / right, np.nan), trial
 
 
 def sides(hunt, points):

@@ -11,11 +11,12 @@ import fedtheory as ft
 from fedtheory.checks import certificate_family, certificate_run, orders
 from fedtheory.checks.certificate_algebra import Refused
 from fedtheory.claim import Claim, Theta
-from fedtheory.symbol import Table
+from fedtheory.symbol import LOSS, Table
 
 TABLE = Table("invented")
 n, m = TABLE.count("n", "n", ""), TABLE.count("m", "m", "")
-x, y, eta = TABLE.positive("x", "x", ""), TABLE.positive("y", "y", ""), TABLE.positive("eta", "eta", "")
+x, y, eta = (TABLE.positive(name, name, "", LOSS) for name in ("x", "y", "eta"))
+z = TABLE.positive("z", "z", "")
 SUM = n * (n + 1) / 2    # 1 + 2 + ... + n
 
 
@@ -65,6 +66,12 @@ def test_a_regime_ties_what_moves():
     assert ft.check(order(n * eta**2, 1 + 1 / n, regime=regime), budget=1.0).status != "violated"
     verdict = ft.check(order(n * eta, 1 + 1 / n, regime=regime), budget=1.0)
     assert verdict.status == "violated" and verdict.witness["moves"].keys() == {"n"}
+
+
+def test_a_number_without_a_unit_goes_to_infinity_only():
+    assert ft.check(order(z + 1, z), budget=0.5).status == "undecided"
+    assert ft.check(order(x + 1, x), budget=0.5).status == "violated"
+    assert ft.check(order(z**2 + 1, z), budget=0.5).status == "violated"
 
 
 def test_a_rule_for_choosing_numbers_is_not_refuted():
