@@ -101,7 +101,7 @@ def decided(claim, budget, seed):
     """A claim's result: the verdict as plain data, and what it took."""
     from fedtheory.checks.checking import check
     _forget_peak()
-    begun = time.perf_counter()
+    begun = time.process_time()
     try:
         verdict = plain_data(check(claim, budget=budget, seed=seed).as_dict())
     except (OSError, MemoryError):    # the machine's fault, not the claim's
@@ -110,7 +110,7 @@ def decided(claim, budget, seed):
         why = f"The check failed: {type(error).__name__}: {' '.join(str(error).split())[:300]}"
         verdict = dict(claim=claim.id, status="undecided", kind="error", why=why, tightness=None, cases=0,
                        confidence=None, witness=None, certificate=None, lines=[], notes=[])
-    return dict(verdict=verdict, seconds=round(time.perf_counter() - begun, 3), megabytes=_peak())
+    return dict(verdict=verdict, seconds=round(time.process_time() - begun, 3), megabytes=_peak())
 
 
 def _forget_peak():

@@ -32,7 +32,7 @@ def _parser():
     parser.add_argument("--figures", action="store_true", help="make all figures at smoke scale first")
     parser.add_argument("--replay", metavar="DIR", help="derive the package in DIR anew and name what differs")
     parser.add_argument("--all", action="store_true", help="with --replay: every verdict, not a sample")
-    parser.add_argument("--workers", default=str(campaign.WORKERS), metavar="N", help="processes: 2")
+    parser.add_argument("--workers", default=str(campaign.WORKERS), metavar="N", help="processes, 2 if not given; 0: in this one")
     return parser
 
 
@@ -47,7 +47,7 @@ def _number(name, text, kind, good, rule):
 def main(argv=None):
     try:
         arguments = _parser().parse_args(argv)
-        workers = _number("--workers", arguments.workers, int, lambda n: 1 <= n <= 256, "must be from 1 to 256")
+        workers = _number("--workers", arguments.workers, int, lambda n: 0 <= n <= 256, "must be from 0 to 256")
         if arguments.replay is not None:
             if arguments.prefixes or arguments.smoke or arguments.budget or arguments.figures:
                 refuse("--replay", "takes no other option than --all and --workers", arguments.replay)

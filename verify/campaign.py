@@ -35,7 +35,7 @@ class Broken(FedtheoryError):
 
 
 def run(claims, budget, seed, folder, workers=WORKERS, say=None):
-    """id -> result of every claim; those not kept in `folder` yet are found and kept there."""
+    """id -> result of every claim; those not kept in `folder` yet are found and kept there, with 0 workers here."""
     folder.mkdir(parents=True, exist_ok=True)
     for part in folder.glob(".*.part"):    # of a campaign that was killed in mid-write
         part.unlink(missing_ok=True)
@@ -49,7 +49,11 @@ def run(claims, budget, seed, folder, workers=WORKERS, say=None):
     while wanted:
         before = len(found)
         try:
-            _through(wanted, names, budget, seed, folder, workers, found, say)
+            if workers:
+                _through(wanted, names, budget, seed, folder, workers, found, say)
+            for claim in () if workers else wanted:
+                found[claim.id] = _decide(claim.id, budget, seed, folder, names[claim.id])
+                say.show(found)
         except BrokenProcessPool:
             tries = tries + 1 if len(found) == before else 0
             if tries >= RETRIES:

@@ -1,0 +1,208 @@
+"""The campaign from its command line: killed and resumed, interrupted, asked again, asked wrongly."""
+
+import json
+import multiprocessing
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+from fedtheory import discover, ledger, package
+from verify import campaign, reviewing
+from verify.__main__ import main
+
+ROOT = Path(__file__).resolve().parents[2]
+SOME = ("fsl.lemma3", "lamb.lemma1", "fsl.table", "flex.table4_MNIST")    # holds, violated, counts, findings
+ASK = [*SOME, "--budget", "0.01"]
+
+
+def start(out, *more):
+    return subprocess.Popen([sys.executable, "-m", "verify", *ASK, "--out", str(out), *more], cwd=ROOT,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def results(out):
+    return [path for path in (out / package.RESULTS).glob("*.json") if path.name != reviewing.STAMP]
+
+
+def until(process, out, number):
+    """Wait until so many results are kept, or the process has ended."""
+    while process.poll() is None and len(results(out)) < number:
+        time.sleep(0.005)
+
+
+def claims():
+    return [claim for claim in discover.claims() if claim.id.startswith(SOME)]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A package made without interruption."""
+    out = tmp_path_factory.mktemp("whole") / "verify"
+    process = start(out)
+    told, said = process.communicate()
+    assert process.returncode == 0, said
+    return out, told, said
+
+
+def test_the_package_has_every_claim_and_says_what_was_found(whole):
+    out, told, said = whole
+    book = package.opened(out)
+    assert [entry["id"] for entry in book["claims"]] == [claim.id for claim in claims()]
+    assert book["counts"]["violated"] >= 1 and sum(book["counts"].values()) == len(book["claims"])
+    assert package.unlike_sums(out) == []
+    assert re.search(r"^  lamb\.lemma1: .+", told, re.MULTILINE) and told.splitlines()[0].startswith(f"{len(claims())} ")
+    assert str(out / "index.html") in told
+    assert f"{len(claims())}/{len(claims())} claims decided" in said and "violated" in said
+    timings = json.loads((out / "timings.json").read_text())
+    assert set(timings) == {claim.id for claim in claims()} and all(t["seconds"] >= 0 for t in timings.values())
+    environment = json.loads((out / "environment.json").read_text())
+    assert environment["python"] and environment["processor"]["features"] is not None
+
+
+def test_nothing_is_done_twice_and_formulas_are_not_even_loaded(whole):
+    out, told, _ = whole
+    before = {path: path.stat().st_mtime_ns for path in out.rglob("*")}
+    code = ("import sys; from verify.__main__ import main; "
+            f"status = main({ASK + ['--out', str(out)]!r}); print('sympy' in sys.modules, status)")
+    again = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert again.stdout == told + "False 0\n" and "nothing changed" in again.stderr
+    assert {path: path.stat().st_mtime_ns for path in out.rglob("*")} == before
+
+
+def test_only_what_changed_is_looked_for_again(whole, tmp_path):
+    out, _, _ = whole
+    names = {claim.id: ledger.key(claim, 0.01, 0) for claim in claims()}
+    kept = {name: ledger.kept(out / package.RESULTS, key) for name, key in names.items()}
+    assert None not in kept.values()
+    for name, key in list(names.items())[1:]:
+        ledger.keep(tmp_path, key, kept[name])
+    line = StringIO()
+    found = campaign.run(claims(), 0.01, 0, tmp_path, 0, campaign.Progress(claims(), line))
+    assert f"{len(names)} claims, {len(names) - 1} of them decided before" in line.getvalue()
+    assert {name: r["verdict"] for name, r in found.items()} == {name: r["verdict"] for name, r in kept.items()}
+
+
+def test_a_campaign_killed_again_and_again_makes_the_same_ledger(whole, tmp_path):
+    out, kills = tmp_path / "verify", 0
+    for number in sorted(random.Random(5).sample(range(len(claims())), 3)):
+        process = start(out)
+        until(process, out, number)
+        kills += process.poll() is None
+        process.kill()
+        process.communicate()
+    assert kills >= 2
+    process = start(out, "--workers", "1")
+    process.communicate()
+    assert process.returncode == 0
+    same = lambda folder: {name: path.read_bytes() for name, path in package.plain_files(folder).items()
+                           if name not in ("timings.json", package.SUMS)}
+    assert same(out) == same(whole[0])
+
+
+def test_processes_do_not_outlive_a_campaign_that_was_killed(tmp_path):
+    out = tmp_path / "verify"
+    process = start(out)
+    until(process, out, 1)
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    workers = children.read_text().split() if children.exists() else []
+    process.kill()
+    process.communicate()
+    end = time.monotonic() + 30
+    while any(Path(f"/proc/{pid}").exists() for pid in workers) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not [pid for pid in workers if Path(f"/proc/{pid}").exists()]
+
+
+def test_ctrl_c_says_how_many_are_kept(tmp_path):
+    out = tmp_path / "verify"
+    process = start(out)
+    until(process, out, 1)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate()
+    assert process.returncode == 130
+    number, total = re.search(r"verify: interrupted; (\d+) of (\d+) claims are decided and kept", said).groups()
+    assert int(total) == len(claims()) and int(number) <= len(results(out)) and "Traceback" not in said
+
+
+class Killer:
+    """Progress that kills one process at the first opportunity."""
+
+    def begin(self, found):
+        self.killed = 0
+
+    def show(self, found):
+        for process in multiprocessing.active_children()[:1 - self.killed]:
+            self.killed += 1
+            os.kill(process.pid, signal.SIGKILL)
+
+    def end(self):
+        pass
+
+
+def test_a_process_that_dies_is_replaced(whole, tmp_path):
+    killer = Killer()
+    found = campaign.run(claims(), 0.01, 0, tmp_path, say=killer)
+    assert killer.killed == 1 and list(found) == [claim.id for claim in claims()]
+    entries = package.opened(whole[0])["claims"]
+    assert [r["verdict"]["status"] for r in found.values()] == [entry["verdict"]["status"] for entry in entries]
+
+
+@pytest.mark.parametrize("arguments, said", [
+    (["--budget", "-1"], "--budget must be a positive number of seconds; got '-1'"),
+    (["--budget", "nan"], "--budget must be a positive number of seconds; got 'nan'"),
+    (["--seed", "x"], "--seed must be an integer >= 0; got 'x'"),
+    (["--workers", "-1"], "--workers must be from 0 to 256; got '-1'"),
+    (["--smoke", "--budget", "1"], "--smoke has a budget of its own; got '--budget 1'"),
+    (["--all"], "--all goes with --replay; got 'no --replay'"),
+    (["--replay", "nowhere"], "--replay must be the folder of a package; got 'nowhere'"),
+    (["--replay", ".", "--smoke"], "--replay takes no other option than --all and --workers; got '.'"),
+    (["--wrong"], "unrecognized arguments: --wrong; see python -m verify --help"),
+    (["no.such.claim"], "PREFIX must begin the id of a claim; got 'no.such.claim'")])
+def test_bad_options_are_refused_in_one_sentence(arguments, said, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    try:
+        status = main(arguments)
+    except SystemExit as left:
+        status = left.code
+    assert status == 2
+    assert capsys.readouterr().err == f"verify: {said}\n"
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_with_other_things_is_left_alone(tmp_path, capsys):
+    (tmp_path / "thesis.tex").write_text("mine")
+    assert main([*ASK, "--out", str(tmp_path)]) == 2
+    assert "--out must be a new or an empty folder" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_progress_names_the_worst_ratio_and_what_is_left():
+    some = claims()
+    line = StringIO()
+    say = campaign.Progress(some, line)
+    say.begin({})
+    say.show({some[0].id: dict(verdict=dict(tightness="inf", status="violated"))}, last=True)
+    assert line.getvalue().splitlines()[1].startswith(f"1/{len(some)} claims decided, ")
+    assert line.getvalue().splitlines()[1].endswith(f" s left, worst ratio inf ({some[0].id}), 1 violated")
+
+
+def test_findings_of_figures_reach_the_ledger_and_the_page(tmp_path):
+    pictures = tmp_path / "figures"
+    pictures.mkdir()
+    (pictures / "some.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
+    name = next(claim.id for claim in claims() if claim.kind == "finding")
+    (pictures / "findings.json").write_text(json.dumps(
+        [dict(claim=name, figure="some", scale="smoke", verdict="reproduced", sentence="reproduced: 1 and 2")]))
+    out = tmp_path / "verify"
+    assert main(["flex.table4_MNIST", "--budget", "0.01", "--workers", "0", "--out", str(out)]) == 0
+    entry = next(entry for entry in package.opened(out)["claims"] if entry["id"] == name)
+    assert entry["finding"]["verdict"] == "reproduced"
+    assert (out / "figures" / "some.svg").exists() and "data:image/svg+xml" in (out / "index.html").read_text()
