@@ -79,10 +79,10 @@ def prove(target, assumptions=(), symbols=None, budget=10.0, refute=True, seed=0
 
 
 def found(search, document, quick=False):
-    """The search's proof; None where its floats, which only guide it, overflow."""
+    """The search's proof; None where its floats, which only guide it, overflow, or a sign is not known."""
     try:
         return search.proof(document["shows"], quick=quick)
-    except OverflowError:
+    except (OverflowError, Refused):
         return None
 
 
