@@ -125,7 +125,7 @@ def unfit(claim):
 
 def without_lines(claim, budget, seed):
     """The Verdict on a structure by running or computing both of its sides; a finding's figure has its own."""
-    if claim.same or claim.printed:
+    if claim.same or claim.compute:
         from fedtheory.checks import structure    # loads the compiler, which no other verdict needs
         return structure.decide(claim, budget, seed)
     return Verdict(claim.id, "undecided", claim.kind, "A sentence about an experiment: its figure decides it.")

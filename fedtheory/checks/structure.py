@@ -26,7 +26,8 @@ CASES_A_SECOND, FEWEST, MOST = 4, 8, 100    # of budget; instances of each equiv
 
 def decide(claim, budget, seed):
     """The Verdict on a claim that states equivalences or cells."""
-    differ = [(cell, printed, computed) for cell, printed, computed in claim.cells() if printed != computed]
+    cells = [(cell, printed, computed) for cell, printed, computed in claim.cells() if computed is not None]
+    differ = [(cell, printed, computed) for cell, printed, computed in cells if printed != computed]
     if differ:
         cell, printed, computed = differ[0]
         return Verdict(claim.id, "violated", "structure", f"{cell}: printed {printed}, computed {computed}.",
@@ -35,6 +36,9 @@ def decide(claim, budget, seed):
                                                                           for cell, printed, computed in differ},
                        certificate=signed(claim, cells=[[cell, text(printed), text(computed)]
                                                         for cell, printed, computed in differ]))
+    if len(cells) < len(claim.printed):
+        return Verdict(claim.id, "undecided", "structure", f"Of {len(claim.printed)} printed cells {len(cells)} were "
+                       "computed.", cases=len(cells))
     number = min(MOST, max(FEWEST, int(CASES_A_SECOND * budget)))
     cases, largest = 0, 0.0
     for which, same in enumerate(claim.same):
@@ -172,7 +176,8 @@ def _check(document):
     if "cells" in document:
         computed = {cell: (text(printed), text(value)) for cell, printed, value in claim.cells()}
         for cell, printed, value in document["cells"]:
-            require(computed.get(cell) == (printed, value) and printed != value, f"{cell} does not differ so")
+            require(computed.get(cell) == (printed, value) and value is not None and printed != value,
+                    f"{cell} does not differ so")
         return dict(status="violated", claim=claim.id, cells=document["cells"])
     same, instance = claim.same[document["same"]], document["instance"]
     require(set(instance["hyper"]) == set(free(same)), "its hyper-parameters are not those of the claim")

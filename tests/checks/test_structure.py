@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
+from fedtheory import discover
+from fedtheory.checks import structure as decided
 from fedtheory.checks.certificate_algebra import Refused
 from fedtheory.claim import Claim, Same
 from fedtheory.symbols.fsl import TABLE
@@ -82,3 +84,20 @@ def test_an_instance_that_agrees_is_refused():
     document["instance"]["rounds"], document["instance"]["sigma"] = 2, "1"
     with pytest.raises(Refused, match="without noise"):
         ft.replay(dict(document, digest=digest(document)))
+
+
+def test_cells_that_nothing_computes_are_no_misprints():
+    """A table of an experiment has printed cells and no formula for them: its figure judges it."""
+    assert ft.check(structure(printed=dict(one=1.5))).status == "undecided"
+    half = structure(printed=dict(one=1, two=2), compute=lambda: dict(one=1))
+    assert ft.check(half).status == "undecided" and ft.check(half).why == "Of 2 printed cells 1 were computed."
+    measured = [claim for claim in discover.claims() if claim.printed and not claim.compute and not claim.lines]
+    assert measured and not [claim.id for claim in measured if ft.check(claim).status != "undecided"]
+
+
+def test_a_document_about_a_cell_that_nothing_computes_is_refused():
+    claim = next(claim for claim in discover.claims() if claim.printed and not claim.compute)
+    cell, printed = next(iter(claim.printed.items()))
+    forged = decided.signed(claim, cells=[[cell, decided.text(printed), None]])
+    with pytest.raises(Refused, match="does not differ so"):
+        ft.replay(forged)
