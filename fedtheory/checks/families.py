@@ -109,8 +109,9 @@ def growing(hunt, points, random, turn):
     reals, counts = movable(hunt)
     alone = [{name: 1} for name in counts] if turn == 0 else []
     # A number without a unit, such as of rounds, goes to infinity and not to 0: there is no small fraction of a round.
-    ways = {name: [p for p in MOVES if p > 0] if name in hunt.question.free
-            and hunt.question.claim.symbols[name].unit == PLAIN else MOVES for name in reals}
+    q = hunt.question    # a setting may take numbers that the claim does not mention
+    unit = lambda name: (q.claim.symbols if name in q.claim.symbols else q.setting.table)[name].unit
+    ways = {name: [p for p in MOVES if p > 0] if name in q.free and unit(name) == PLAIN else MOVES for name in reals}
     singles = [{name: power} for name in reals for power in ways[name]] if turn < 2 else []
     rows = [random.choice(singles) if singles and turn == 1 else
             {name: random.choice(ways[name])
