@@ -206,3 +206,18 @@ def test_findings_of_figures_reach_the_ledger_and_the_page(tmp_path):
     entry = next(entry for entry in package.opened(out)["claims"] if entry["id"] == name)
     assert entry["finding"]["verdict"] == "reproduced"
     assert (out / "figures" / "some.svg").exists() and "data:image/svg+xml" in (out / "index.html").read_text()
+
+
+@pytest.mark.parametrize("left, status, said", [
+    (0, 0, ""), (1, 0, "some figures were not made"), (130, 130, "interrupted")])
+def test_figures_are_made_first_where_asked_for(tmp_path, monkeypatch, capsys, left, status, said):
+    asked = []
+
+    def ran(command, **_):
+        asked.append(command[1:])
+        return subprocess.CompletedProcess(command, left)
+    monkeypatch.setattr(reviewing.subprocess, "run", ran)
+    out = tmp_path / "verify"
+    assert main(["flex.table4_late", "--budget", "0.01", "--workers", "0", "--figures", "--out", str(out)]) == status
+    assert asked == [["-m", "figures", "--scale", "smoke", "--out", str(tmp_path / "figures")]]
+    assert said in capsys.readouterr().err
