@@ -19,8 +19,8 @@ NASTY = '<script>alert(1)</script>"><svg onload=alert(2)>\u202e$\\eta_{l$'
 def entry(name, status="holds", tightness=0.5, **more):
     verdict = dict(claim=name, status=status, kind="exact", why="It is so.", tightness=tightness, cases=7,
                    confidence=None, witness=dict(x="1/3"), certificate=None, lines=[], notes=[])
-    return {**dict(id=name, paper="fsl", cites=f"FSL, {name}", kind="exact", meaning=f"Of {name}.", statement=["a <= b"],
-                   latex=[r"\frac{a}{2} \le b_1"], regime=[], definitions=[r"b_1 = c"],
+    return {**dict(id=name, paper="fsl", cites=f"FSL, {name}", kind="exact", meaning=f"Of {name}.",
+                   statement=["a <= b"], latex=[r"\frac{a}{2} \le b_1"], regime=[], definitions=[r"b_1 = c"],
                    assumptions=[dict(says="a <= 1", latex=r"a \le 1", where="(3)", stated=True, note=""),
                                 dict(says="f is convex", latex="", where="", stated=False, note="its proof")],
                    symbols=[dict(name="a", latex="a", meaning="a number")], figure="", explicit="", note="",
@@ -71,7 +71,8 @@ def page(*entries, **pictures):
 # The page
 
 def test_the_page_is_well_formed_and_asks_nothing_of_any_network():
-    found = Page(page(entry("fsl.a"), entry("fsl.b", "violated", 2.0), fig=b"<svg xmlns='http://www.w3.org/2000/svg'/>"))
+    drawing = b"<svg xmlns='http://www.w3.org/2000/svg'/>"
+    found = Page(page(entry("fsl.a"), entry("fsl.b", "violated", 2.0), fig=drawing))
     assert len(found.all("tbody")) == 2 and len(found.all("script")) == 1 and len(found.all("img")) == 1
     for tag, attributes in found.elements:
         for name in ("src", "href", "action", "data", "srcset"):
@@ -107,7 +108,8 @@ def test_every_word_of_a_claim_is_escaped():
     assert "<script>alert(1)</script>" in "".join(found.words)
 
 
-@pytest.mark.parametrize("latex", [r"\frac{1}{", r"\eta_{l$", r"\href{javascript:alert(1)}{x}", "\x00", r"\text{<img src=x>}"])
+@pytest.mark.parametrize("latex", [
+    r"\frac{1}{", r"\eta_{l$", r"\href{javascript:alert(1)}{x}", "\x00", r"\text{<img src=x>}"])
 def test_formulas_that_are_no_latex_are_shown_harmlessly(latex):
     found = Page(str(package.typeset(latex)))
     assert {tag for tag, _ in found.elements} <= package.Tags.elements | {"code"}
@@ -121,8 +123,9 @@ def test_formulas_are_typeset():
 
 def rendered(folder, view):
     """The page's elements after its script ran in a browser."""
-    told = subprocess.run([CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder / 'user'}",
-                           "--host-resolver-rules=MAP * ~NOTFOUND", "--virtual-time-budget=5000", "--dump-dom",
+    told = subprocess.run([CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu",
+                           f"--user-data-dir={folder / 'user'}", "--host-resolver-rules=MAP * ~NOTFOUND",
+                           "--virtual-time-budget=5000", "--dump-dom",
                            f"file://{folder / 'index.html'}#{view}"], capture_output=True, text=True, timeout=120)
     return Page(told.stdout)
 

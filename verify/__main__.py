@@ -32,7 +32,8 @@ def _parser():
     parser.add_argument("--figures", action="store_true", help="make all figures at smoke scale first")
     parser.add_argument("--replay", metavar="DIR", help="derive the package in DIR anew and name what differs")
     parser.add_argument("--all", action="store_true", help="with --replay: every verdict, not a sample")
-    parser.add_argument("--workers", default=str(campaign.WORKERS), metavar="N", help="processes, 2 if not given; 0: in this one")
+    parser.add_argument("--workers", default=str(campaign.WORKERS), metavar="N",
+                        help="processes, 2 if not given; 0: in this one")
     return parser
 
 

@@ -31,7 +31,7 @@ class Stopped(KeyboardInterrupt):
 
 
 class Broken(FedtheoryError):
-    """Processes died again and again."""
+    """Processes died again and again, or no longer run what is to be checked."""
 
 
 def run(claims, budget, seed, folder, workers=WORKERS, say=None):
@@ -102,7 +102,10 @@ def _prepare():
 
 def _decide(name, budget, seed, folder, key):
     from fedtheory import discover
-    result = ledger.decided(discover.claim(name), budget, seed)
+    claim = discover.claim(name)
+    if ledger.key(claim, budget, seed) != key:
+        raise Broken("sources were edited while the campaign ran; what was decided is kept, run it again")
+    result = ledger.decided(claim, budget, seed)
     ledger.keep(folder, key, result)
     return result
 

@@ -58,7 +58,8 @@ def test_the_package_has_every_claim_and_says_what_was_found(whole):
     assert [entry["id"] for entry in book["claims"]] == [claim.id for claim in claims()]
     assert book["counts"]["violated"] >= 1 and sum(book["counts"].values()) == len(book["claims"])
     assert package.unlike_sums(out) == []
-    assert re.search(r"^  lamb\.lemma1: .+", told, re.MULTILINE) and told.splitlines()[0].startswith(f"{len(claims())} ")
+    assert re.search(r"^  lamb\.lemma1: .+", told, re.MULTILINE)
+    assert told.startswith(f"{len(claims())} claims: ")
     assert str(out / "index.html") in told
     assert f"{len(claims())}/{len(claims())} claims decided" in said and "violated" in said
     timings = json.loads((out / "timings.json").read_text())
@@ -153,6 +154,12 @@ def test_a_process_that_dies_is_replaced(whole, tmp_path):
     assert killer.killed == 1 and list(found) == [claim.id for claim in claims()]
     entries = package.opened(whole[0])["claims"]
     assert [r["verdict"]["status"] for r in found.values()] == [entry["verdict"]["status"] for entry in entries]
+
+
+def test_a_process_that_runs_other_sources_keeps_nothing(tmp_path):
+    with pytest.raises(campaign.Broken, match="sources were edited while the campaign ran"):
+        campaign._decide("fsl.lemma3", 0.01, 0, tmp_path, "the key of other sources")
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("arguments, said", [
