@@ -17,7 +17,7 @@ from fedtheory import ledger
 from fedtheory.errors import FedtheoryError
 
 WORKERS = 2
-SMOKE, FULL = 0.05, 4.0    # budgets of a claim, in seconds of one core
+SMOKE, FULL = 0.05, 10.0    # budgets of a claim, in seconds of one core
 RETRIES = 3    # how often processes that died are replaced before giving up
 ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
