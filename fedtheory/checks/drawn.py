@@ -6,6 +6,7 @@ at any time is allowed. Of a minimum over rounds each round's expectation has to
 are combined by their least.
 """
 
+import hashlib
 import math
 import time
 from types import SimpleNamespace
@@ -14,6 +15,7 @@ import numpy as np
 
 from fedtheory import discover, enclosure, metrics
 from fedtheory.checks.confidence import against_at_most, lower
+from fedtheory.checks.meaning import letters
 from fedtheory.checks.verdict import Tightness, Verdict
 from fedtheory.errors import InvalidInput, refuse
 from fedtheory.running import run
@@ -23,9 +25,14 @@ ROUNDS_OF = {"T": lambda row: row[:, -1:], "min": lambda row: row[:, :-1], "min_
              "mean": lambda row: row[:, :-1].mean(axis=1, keepdims=True), "1": lambda row: row[:, 1:2]}
 
 
+def seed_of(seed, look, block):
+    """A seed of its own for each block of each look."""
+    return int.from_bytes(hashlib.sha256(f"{seed}/{look}/{block}".encode()).digest()[:7], "big")
+
+
 def check_on(claim, problem, *, rounds, draws=4096, seed=0, alpha=1e-3, start=None, x_0=None, S=None, infimum=None,
              **hyper):
-    """The Verdict on a claim for one problem and one choice of hyper-parameters, by at most `draws` runs of each look.
+    """The Verdict on a claim's first line for one problem and one choice of hyper-parameters, by at most `draws` runs of each look.
 
     `start` gives values of what is measured at the start (such as D_0), exactly or rounded to the safe side;
     `infimum` the infimum that the claim subtracts.
@@ -46,7 +53,9 @@ def check_on(claim, problem, *, rounds, draws=4096, seed=0, alpha=1e-3, start=No
     if how.minus and infimum is None:
         raise InvalidInput(f"{entry.name} is measured above an infimum; give infimum=")
     settings = SimpleNamespace(cohort="full" if S in (None, problem.N) else "without", partial=False)
-    numbers = {name: float(c) for name, c in problem.constants.items()}
+    theirs = letters(claim)
+    used = {name: theirs.get(name, name) for name in claim.parameters if theirs.get(name, name) in problem.constants}
+    numbers = {name: float(problem.constants[constant]) for name, constant in used.items()}
     numbers.update({k: v for k, v in hyper.items() if isinstance(v, (int, float))}, S=S or problem.N, N=problem.N,
                    T=rounds, **(start or {}))
     values = {name: numbers[name] for name in (*claim.parameters, *(start or {})) if name in numbers}
@@ -63,28 +72,31 @@ def check_on(claim, problem, *, rounds, draws=4096, seed=0, alpha=1e-3, start=No
     bound = float(np.nextafter(claim.evaluate(values) / float(factor), np.inf))
     shift = 0.0 if infimum is None else float(infimum)
 
-    def rows(first, count):
+    def rows(look, first, count):
         found = []
         for block in range(first // BLOCK, -(-(first + count) // BLOCK)):
-            r = run(problem, claim.algorithm, rounds=rounds, trials=BLOCK, seed=seed + 7_919 * (block + 1), x_0=x_0,
+            r = run(problem, claim.algorithm, rounds=rounds, trials=BLOCK, seed=seed_of(seed, look, block), x_0=x_0,
                     S=S, metrics=(how.metric,), **hyper)
-            found.append(ROUNDS_OF[how.at](r.metrics[how.metric] - shift))
+            stayed = np.all([r.inside[c] for c in set(used.values()) & set(r.inside or ())], axis=0)
+            values = ROUNDS_OF[how.at](r.metrics[how.metric] - shift)
+            found.append(np.where(np.reshape(stayed, (-1, 1)), values, np.nan))    # outside a constant's ball
         return np.concatenate(found)[first % BLOCK:][:count]
 
     looks, taken, best = [], 0, None
     for look in (0, 1):    # the second confirms by fresh seeds
         seen, evidence, count = None, -math.inf, BLOCK
         while evidence <= math.log(2 / alpha) and (seen is None or len(seen) < draws):
-            more = rows(look * 2**40 + (0 if seen is None else len(seen)), count)
+            more = rows(look, 0 if seen is None else len(seen), count)
             seen = more if seen is None else np.concatenate([seen, more])
             count = min(len(seen), draws - len(seen))
             if not np.isfinite(seen).all() or (seen < -1e-12).any():
-                return Verdict(claim.id, "undecided", "sampled", "A run left the finite numbers: it says nothing.",
+                return Verdict(claim.id, "undecided", "sampled", "A run left the finite numbers, or the "
+                               "ball on which a constant is known: it says nothing.",
                                cases=taken + len(seen), seconds=time.perf_counter() - begun)
             evidence = min(against_at_most(np.maximum(column, 0), bound).max() for column in seen.T) \
                 if bound > 0 else -math.inf
         taken += len(seen)
-        best = best or min(lower(np.maximum(column, 0), alpha / 2) for column in seen.T)
+        best = best if look else min(lower(np.maximum(column, 0), alpha / 2) for column in seen.T)
         looks.append(evidence > math.log(2 / alpha))
         if not looks[-1]:
             break

@@ -116,7 +116,7 @@ class Reservoir:
                     self.keep(at, hunt)
 
     def at(self, mutant, questions):
-        """(ratio, hunt, points, ratios) of the mutant's question at what is kept, the largest ratios first."""
+        """(largest ratio, hunt, points, ratios, rows) of the mutant's question at what is kept, the largest first."""
         found = []
         for line, setting, shape, numbers, column, rows in [*self.telling, *self.other]:
             question = questions.get(setting.name)
@@ -169,7 +169,7 @@ def implied(claim, mutant):
     """Whether the statement's line, under its hypotheses, provably gives the mutant's."""
     if mutant.at[0] in ("condition", "ceiling"):
         return False
-    left, sign, right = claim.lines[mutant.line]
+    _, sign, right = claim.lines[mutant.line]
     _, _, other = mutant.claim.lines[mutant.line]
     if sign == "==":
         return claim.expand(right - other).expand() == 0
@@ -212,7 +212,7 @@ def with_bound(claim, at, bound):
 
 def changes(claim, right):
     """(words, what it is about, new right-hand side) of each change to the right-hand side."""
-    for words, about, bound in in_tree(right, claim, right):
+    for words, about, bound in in_tree(right, right):
         yield words, about, bound
     mentioned, queue = [], [right]
     while queue:
@@ -221,7 +221,7 @@ def changes(claim, right):
                 mentioned.append(symbol)
                 queue.append(claim.definitions[symbol])
     for symbol in mentioned:    # what is named, changed in its definition
-        for words, about, definition in in_tree(claim.definitions[symbol], claim, claim.definitions[symbol]):
+        for words, about, definition in in_tree(claim.definitions[symbol], claim.definitions[symbol]):
             yield f"{words}, in {symbol.name}", about, opened(right, {**claim.definitions, symbol: definition}, symbol)
     parameters = [e for e in claim.parameters.values() if e.symbol in claim.expand(right).free_symbols]
     for one, other in combinations(parameters, 2):
@@ -249,7 +249,7 @@ def _reach(expr, definitions):
     return found
 
 
-def in_tree(expr, claim, whole):
+def in_tree(expr, whole):
     """(words, about, changed) of each change somewhere in an expression."""
     if not isinstance(expr, sympy.Basic) or not expr.args or isinstance(expr, (sympy.core.relational.Relational,)):
         if expr is whole and expr != 0:
@@ -283,7 +283,7 @@ def in_tree(expr, claim, whole):
         if part.args and not isinstance(part, (sympy.core.relational.Relational, sympy.logic.boolalg.Boolean)) \
                 and not isinstance(expr, (sympy.Piecewise, sympy.functions.elementary.piecewise.ExprCondPair)) \
                 and not (part.is_Pow and part.base.is_Symbol and expr.is_Mul):
-            for words, about, changed in in_tree(part, claim, None):
+            for words, about, changed in in_tree(part, None):
                 yield words, about, rebuilt(n, changed)
 
 

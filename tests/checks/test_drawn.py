@@ -6,7 +6,7 @@ import pytest
 from sympy import Rational
 
 import fedtheory as ft
-from fedtheory.checks.drawn import check_on
+from fedtheory.checks.drawn import check_on, seed_of
 from fedtheory.errors import InvalidInput
 
 PROBLEM = ft.problems.quadratic(d=2, clients=3, L=1.0, mu=1.0, G=0.5, xi_bar=0.2, sigma=0.4, sigma_0=0.4, seed=2)
@@ -58,3 +58,18 @@ def test_a_run_that_diverges_says_nothing():
 def test_bad_input_is_refused(change, says):
     with pytest.raises(InvalidInput, match=says):
         check_on(THEOREM, PROBLEM, **{**dict(start=start()), **SETTING, **change})
+
+
+def test_a_letter_means_what_its_paper_says():
+    """G is dissimilarity in FSL and a bound of second moments in flex, which a quadratic on all of R^d has not."""
+    from fedtheory.symbols import flex
+    G = flex.TABLE["G"].symbol
+    claim = ft.claim("flex.theorem3_1").replace(name="mine", teeth=None, algorithm="fedavg", assumptions=[], bound=G**2,
+                                               measures=ft.metrics["sq_grad_norm"].name)
+    with pytest.raises(InvalidInput, match="needs G"):
+        check_on(claim, PROBLEM, rounds=2, eta_l=0.1, K=1)
+
+
+def test_blocks_and_looks_have_seeds_of_their_own():
+    seeds = {seed_of(seed, look, block) for seed in range(3) for look in (0, 1) for block in range(50)}
+    assert len(seeds) == 300
