@@ -1,17 +1,16 @@
 """`fedtheory check`, `replay` and `mutate`: claims by id or from a file, verdicts in words, documents to and fro."""
 
 import importlib.util
-import json
-import os
 import sys
 import textwrap
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
-from fedtheory import discover
+from fedtheory import discover, ledger
 from fedtheory.claim import Claim
-from fedtheory.errors import InvalidInput, refuse, show
+from fedtheory.errors import InvalidInput, refuse
+from fedtheory.files import write
 
 STATUSES = ("proved", "holds", "violated", "vacuous", "undecided")
 LARGEST = 50_000_000    # characters of a document
@@ -97,19 +96,7 @@ def keep(out, verdict):
     name = "".join(c if c.isalnum() or c in "._-" else "_" for c in verdict.claim)[:100]
     for label, data in ((f"{name}.verdict.json", verdict.as_dict()), (f"{name}.certificate.json", verdict.certificate)):
         if data is not None:
-            path = out / label
-            part = path.with_name(path.name + ".part")
-            part.write_text(json.dumps(finite(data), indent=1, allow_nan=False) + "\n")
-            os.replace(part, path)
-
-
-def finite(value):
-    """JSON has no NaN and no infinity: they become texts."""
-    if isinstance(value, dict):
-        return {key: finite(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [finite(item) for item in value]
-    return str(value) if isinstance(value, float) and (value != value or abs(value) == float("inf")) else value
+            write(out / label, ledger.text(ledger.plain_data(data)))
 
 
 def described(verdict, out=None, width=88):
@@ -171,26 +158,13 @@ def belongs(document):
 
 
 def read(path):
-    """A JSON document from a file, strictly: no NaN, no key twice, no more than it may hold."""
+    """A verdict's document from a file, or the one inside a kept verdict."""
     if not path.is_file():
         refuse("replay", "takes a JSON file", str(path))
     if path.stat().st_size > LARGEST:
         refuse("replay", f"takes documents of at most {LARGEST} bytes", path.stat().st_size)
 
-    def once(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next((key for key in keys if keys.count(key) > 1), None)
-        if twice is not None:
-            raise InvalidInput(f"{path.name} has the key {show(twice)} twice")
-        return dict(pairs)
-
-    def never(text):
-        raise InvalidInput(f"{path.name} holds {text}, which is no JSON number")
-
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=once, parse_constant=never)
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise InvalidInput(f"{path.name} is no JSON document: {str(error)[:100]}") from None
+    document = ledger.read(path)
     if not isinstance(document, dict):
         raise InvalidInput(f"{path.name} holds no document, but a {type(document).__name__}")
     return document.get("certificate") or document if "format" not in document else document

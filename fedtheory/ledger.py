@@ -9,16 +9,15 @@ import hashlib
 import inspect
 import json
 import math
-import os
 import platform
 import re
-import tempfile
 import time
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
 from fedtheory.errors import InvalidInput
+from fedtheory.files import write
 
 FORMAT = "fedtheory ledger 1"
 PACKAGE = Path(__file__).resolve().parent
@@ -144,21 +143,6 @@ def kept(folder, name):
 
 def text(data):
     return (json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
-
-
-def write(path, content):
-    """Write a whole file or none: a reader or a crash never sees half of it."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
 
 
 # ---------------------------------------------------------------- the ledger

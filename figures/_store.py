@@ -8,9 +8,7 @@ import ast
 import hashlib
 import io
 import math
-import os
 import re
-import tempfile
 import zipfile
 from functools import cache
 from pathlib import Path
@@ -18,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from fedtheory.errors import InvalidInput, refuse
+from fedtheory.files import write
 
 ROOT = Path(__file__).resolve().parents[1]
 KINDS = "fiubU"              # floats, integers, booleans, text
@@ -139,23 +138,6 @@ def checked(name, arrays):
         if array.dtype.kind not in KINDS:
             refuse(f"{name}: {label}", "must hold floats, integers, booleans or text", array.dtype)
     return found
-
-
-def write(file, content):
-    """Put bytes in a file, all or nothing."""
-    file = Path(file)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=".", suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, file)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
 
 
 def save(file, arrays):

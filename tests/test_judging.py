@@ -72,7 +72,7 @@ def test_bad_input_is_one_sentence(arguments, says, capsys):
 
 
 @pytest.mark.parametrize("text, says", [
-    ("{", "no JSON document"), ("[1]", "holds no document"), ('{"a": NaN}', "no JSON number"),
+    ("{", "must be a JSON document"), ("[1]", "holds no document"), ('{"a": NaN}', "it holds NaN"),
     ('{"a": 1, "a": 2}', "twice"),
 ])
 def test_documents_are_read_strictly(text, says, tmp_path, capsys):

@@ -6,6 +6,7 @@ import zipfile
 import numpy as np
 import pytest
 
+from fedtheory import files
 from fedtheory.errors import InvalidInput
 from figures import _store
 
@@ -75,7 +76,7 @@ def test_arrays_of_an_older_key_go_and_others_stay(tmp_path):
 def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
     file = tmp_path / "x.txt"
     _store.write(file, b"old")
-    monkeypatch.setattr(_store.os, "replace", lambda *a: (_ for _ in ()).throw(OSError("disk full")))
+    monkeypatch.setattr(files.os, "replace", lambda *a: (_ for _ in ()).throw(OSError("disk full")))
     with pytest.raises(OSError):
         _store.write(file, b"new")
     assert file.read_bytes() == b"old" and list(tmp_path.iterdir()) == [file]
