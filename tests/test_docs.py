@@ -1,20 +1,85 @@
-"""Every snippet of the README and the docs runs and prints what it says."""
+"""Every snippet and every command of the README and the docs runs and prints what it says.
+
+Commands run in a copy of the sources, in which the files that a page shows lie where it says.
+"""
 
 import doctest
+import os
+import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+FENCE = re.compile(r"^```(.*)\n((?:.*\n)*?)```$", re.MULTILINE)
+CAPTION = re.compile(r":caption: (\S+)\n\n?")
+
+
+def parts(text):
+    """The files and commands of a page, in order: ("file", path, content) and ("command", line, output)."""
+    for kind, body in FENCE.findall(text):
+        caption = CAPTION.match(body)
+        if caption:
+            yield "file", caption[1], body[caption.end():]
+        elif kind == "console":
+            for piece in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
+                line, _, output = piece.partition("\n")
+                yield "command", line, output
+
+
+def shell(line, folder):
+    """What a terminal shows of a command: its answer, or why it has none; `fedtheory` and `python` are ours."""
+    tools = folder / ".tools"
+    if not tools.is_dir():
+        tools.mkdir()
+        for name, run in (("fedtheory", "-m fedtheory.cli"), ("python", "")):
+            (tools / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {run} "$@"\n')
+            (tools / name).chmod(0o755)
+    env = {**os.environ, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(folder)}
+    done = subprocess.run(line, shell=True, cwd=folder, env=env, capture_output=True, text=True)
+    return done.stdout or done.stderr
+
+
+def differences(text, folder):
+    """What the commands of a page print otherwise than it says, and how many there are."""
+    found, count = [], 0
+    for kind, name, content in parts(text):
+        if kind == "file":
+            path = folder / name
+            assert path.resolve().is_relative_to(folder.resolve()) and not path.exists(), name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content)
+            continue
+        count += 1
+        told = shell(name, folder)
+        if not doctest.OutputChecker().check_output(content, told, FLAGS):
+            found.append(f"$ {name}\n{told}\ninstead of\n{content}")
+    return found, count
+
+
+@pytest.fixture
+def sources(tmp_path, monkeypatch):
+    """A copy of what a clone holds, to work in."""
+    for name in ("fedtheory", "figures", "verify"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_snippets(page):
-    failed, tried = doctest.testfile(str(page), module_relative=False,
-                                     optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
+def test_snippets_and_commands(page, sources):
+    text = page.read_text()
+    found, count = differences(text, sources)
+    assert not found, "\n\n".join(found)
+    assert count > 0 or "```console" not in text
+    failed, tried = doctest.testfile(str(page), module_relative=False, optionflags=FLAGS)    # what commands left
     assert failed == 0
-    assert tried > 0 or ">>>" not in page.read_text()
+    assert tried > 0 or ">>>" not in text
 
 
 def test_a_wrong_snippet_would_fail(tmp_path):
@@ -22,3 +87,17 @@ def test_a_wrong_snippet_would_fail(tmp_path):
     page.write_text("```python\n>>> 1 + 1\n3\n\n```\n")
     with pytest.raises(doctest.DocTestFailure):
         doctest.testfile(str(page), module_relative=False, raise_on_error=True)
+
+
+@pytest.mark.parametrize("page, wrong", [
+    ("```console\n$ echo one\none\n$ echo two\ntwo\n```\n", 0),
+    ("```console\n$ echo one\none\n$ echo two\nthree\n```\n", 1),
+    ("```console\n$ echo one\n```\n", 1),
+    ("```console\n$ true\nnothing\n```\n", 1),
+    ("```{code-block} text\n:caption: in/a.txt\n\nhere\n```\n\n```console\n$ cat in/a.txt\nhere\n```\n", 0),
+    ("```console\n$ cat in/a.txt\nhere\n```\n", 1),
+    ("```console\n$ python -c 'import sys; sys.exit(\"no\")'\nno\n```\n", 0),
+], ids=range(7))
+def test_wrong_commands_would_fail(page, wrong, tmp_path):
+    found, count = differences(page, tmp_path)
+    assert len(found) == wrong and count > 0
