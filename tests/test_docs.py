@@ -65,8 +65,9 @@ def differences(text, folder):
 @pytest.fixture
 def sources(tmp_path, monkeypatch):
     """A copy of what a clone holds, to work in."""
-    for name in ("fedtheory", "figures", "verify"):
+    for name in ("fedtheory", "figures", "verify", "tests"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "setup.cfg", tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
