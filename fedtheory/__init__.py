@@ -31,6 +31,7 @@ _LAZY = {
     "participation": ("fedtheory.participation", None),
     "errors": ("fedtheory.errors", None),
 }
+__all__ = ["algorithms", *_LAZY]
 
 
 def algorithms():
