@@ -20,11 +20,12 @@ PAPERS = {
 }
 HEADINGS = {"exact": "Explicit statements", "order": "Orders of growth", "step": "Lines of proofs",
             "structure": "Structure", "finding": "Findings of experiments"}
+SPECIAL = r"[\\`*_{}\[\]<>#|$~^]"    # to Markdown
 
 
 def escaped(text):
     """Plain text as Markdown that shows it as it is."""
-    return re.sub(r"([\\`*_{}\[\]<>#|$~^])", r"\\\1", " ".join(str(text).split()))
+    return re.sub(f"({SPECIAL})", r"\\\1", " ".join(str(text).split()))
 
 
 def display(latex):
@@ -63,7 +64,7 @@ def page(claim):
         if some:
             out += [f"## {title}", ""]
             for a in some:
-                text = escaped(a.holds.says) if a.condition else f"${claim.latex(a.relation)}$"
+                text = escaped(a.holds.says) if a.condition else rf"$\displaystyle {claim.latex(a.relation)}$"
                 place = f" {escaped(f'[{a.where}]')}" if a.where else ""
                 out.append(f"- {text}{place}" + (f": {escaped(a.note)}" if a.note else ""))
             out.append("")
@@ -100,28 +101,35 @@ def index(paper, claims):
     return "\n".join(out)
 
 
-def write(folder):
-    """Every page, and the indices; pages of claims that are no more are taken away."""
+def keep(folder, pages):
+    """Write name -> text or bytes into a folder of pages; those that are no more are taken away."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
+    for path in folder.iterdir():
+        if path.suffix in (".md", ".svg") and path.name not in pages:
+            path.unlink()
+    for name, content in pages.items():
+        path, content = folder / name, content.encode() if isinstance(content, str) else content
+        if not path.exists() or path.read_bytes() != content:    # unchanged pages are not built again
+            path.write_bytes(content)
+    return sorted(pages)
+
+
+def contents(heading, text, names):
+    """A page that leads to others."""
+    return "\n".join([f"# {heading}", "", text, "", "```{toctree}", ":maxdepth: 1", "", *names, "```", ""])
+
+
+def write(folder):
+    """Every page, and the indices."""
     papers = {}
     for claim in discover.claims():
         papers.setdefault(claim.paper, []).append(claim)
     pages = {f"{claim.id}.md": page(claim) for claims in papers.values() for claim in claims}
     pages.update({f"of_{paper}.md": index(paper, claims) for paper, claims in papers.items()})
-    pages["index.md"] = "\n".join([
-        "# Claims", "",
-        "Every numbered statement, proof line and finding of five papers: one record each, from "
-        "which its page was made.", "",
-        "```{toctree}", ":maxdepth: 1", "", *(f"of_{paper}" for paper in papers), "```", ""])
-    for path in folder.glob("*.md"):
-        if path.name not in pages:
-            path.unlink()
-    for name, text in pages.items():
-        path = folder / name
-        if not path.exists() or path.read_text() != text:    # unchanged pages are not built again
-            path.write_text(text)
-    return sorted(pages)
+    pages["index.md"] = contents("Claims", "Every numbered statement, proof line and finding of five papers: one "
+                                 "record each, from which its page was made.", [f"of_{paper}" for paper in papers])
+    return keep(folder, pages)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ html_math_renderer = "mathml"
 exclude_patterns = ["changes"]
 html_static_path = []
 html_show_copyright = False
+smartquotes = False    # what is quoted is often code
 
 
 def inline_math(translator, node):
@@ -36,11 +37,13 @@ def block_math(translator, node):
     raise SkipNode
 
 
-def claims(app):
+def pages(app):
     import build_claims
+    import build_reference
     build_claims.write(HERE / "claims")
+    build_reference.write(HERE / "reference")
 
 
 def setup(app):
     app.add_html_math_renderer("mathml", (inline_math, None), (block_math, None))
-    app.connect("builder-inited", claims)
+    app.connect("builder-inited", pages)
