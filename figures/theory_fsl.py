@@ -87,12 +87,8 @@ def compute(scale, progress):
 def draw(figure, data):
     axes = _theory.draw_panels(figure, data, SHAPES, "fsl", r"least $\mathbb{E}\|\nabla\tilde F(x_t)\|^2$",
                                data["trivial"], titles=TITLES)
-    axes[0].annotate(r"$2L\tilde D_0$: trivial", (1, data["trivial"][0]), xycoords=("axes fraction", "data"),
-                     xytext=(-1, 2), textcoords="offset points", ha="right", fontsize=_style.SMALL,
-                     color=_style.OPEN)
-    axes[0].plot(.06, .215, transform=axes[0].transAxes, label="_", **_style.WORST)
-    axes[0].text(.11, .25, "worst case found\nfor any problem,\nas share of bound", transform=axes[0].transAxes,
-                 va="top", fontsize=_style.SMALL, color=_style.DIFFER, linespacing=1.05)
+    _theory.say_trivial(axes[0], data["trivial"][0], r"$2L\tilde D_0$: trivial")
+    _theory.say_worst(axes[0], .06, .215)
     _style.direct_labels(axes[-1])
 
 

@@ -7,7 +7,10 @@ import fedtheory as ft
 import figures
 from fedtheory import discover
 from fedtheory.checks.settings import by_name
-from figures import _slack, _store, _theory, mutants_fsl, theory_fsl, vacuity_fsl
+from fedtheory.errors import InvalidInput
+from fedtheory.participation import Arrival, Participation, distribution
+from figures import (_slack, _store, _theory, mutants_fsl, theory_flex, theory_fsl, theory_lamb, theory_mixed,
+                     vacuity_fsl)
 from tests.figures.looks import drawn, faults
 
 
@@ -76,6 +79,163 @@ def test_theory_looks_well(tmp_path):
         measured = [[1 / t, 1.1 / t, .9 / t, 1.4 / t] for t in T]
         data.update(_theory.panel(id, T, 50 / T, measured, (5, 10), np.array([.5, np.nan]), np.array([10., 5.])))
     assert looks_well("theory_fsl", data, tmp_path)
+
+
+def errors_apart(runs, exact):
+    """How many standard errors the mean of runs (trials,) is from the expectation."""
+    return abs(runs.mean() - exact) / (runs.std(ddof=1) / np.sqrt(len(runs)))
+
+
+def test_only_instances_of_that_many_rounds_and_local_steps_are_searched():
+    from random import Random
+    setting = _theory.of_rounds(by_name("lamb_run"), 3, T=2)
+    assert {(s["R"], s["T"]) for s in (setting.shapes(Random(n), frozenset()) for n in range(5))} == {(3, 2)}
+    with pytest.raises(InvalidInput, match="rounds"):
+        _theory.of_rounds(by_name("lamb_run"), 5).shapes(Random(0), frozenset())
+
+
+@pytest.mark.parametrize("id", theory_mixed.IDS)
+def test_mixed_steps_are_the_longest_that_the_statement_admits(id):
+    claim, at = discover.claim(id), theory_mixed.values(id, 1000)
+    assert not claim.admits(at)
+    assert claim.admits(dict(at, eta=1.01 * at["eta"], eta_c=1.01 * at["eta_c"]))
+
+
+def test_mixed_bounds_by_hand():
+    # beta = 1, mu = 1/2, B = G = sigma = sigma_c = 1, K = 2, S = 4: (sigma^2 + S sigma_c^2) / (K S) = 5/8
+    strong, at = "mixed.theoremB1_strong_explicit", theory_mixed.values("mixed.theoremB1_strong_explicit", 30)
+    D_sq, F = at["D_sq"], at["F"]
+    right = 4.5 * D_sq * np.exp(-30 / 24) + 6 / 12 * 5 / 8 + 24 / 144 * (1 + 1)
+    assert theory_mixed.bound(strong, 30) == pytest.approx(right)
+    # 20 sigma^2 + 12 K S sigma_c^2 = 116
+    assert theory_mixed.bound("mixed.theoremB2_convex_explicit", 1000) == pytest.approx(
+        4 / 3 * (8 * D_sq / 1001 + np.sqrt(116 * D_sq / 8008)))
+    # beta = 2: 54 * 2 F / (T + 1), noise 3/8 + 2
+    assert theory_mixed.bound("mixed.theoremB2_nonconvex_explicit", 1000) == pytest.approx(
+        108 * F / 1001 + 6 * np.sqrt(19 / 8 * 2 * F / 1001))
+    # both gradients at x* are G/2 long: lag 1; noise 5/8 + (1 + 1) / (2 * 2)
+    eta = 1 / 162
+    assert theory_mixed.bound("mixed.theoremB3_convex_explicit", 99) == pytest.approx(
+        (D_sq + 9 * eta**2) / (100 * eta) + 12 * eta * 9 / 8)
+    assert theory_mixed.bound(theory_mixed.QUIET, 99) == pytest.approx(14 * 48 * F / 100)
+
+
+@pytest.mark.parametrize("id", theory_mixed.IDS)
+def test_mixed_expectations_are_those_of_runs_and_below_the_bound(id):
+    T, trials = 200, 100
+    (exact, mean, low, high), = theory_mixed.measured(id, [T], trials)
+    assert 0 <= exact <= theory_mixed.bound(id, T)
+    if id == theory_mixed.QUIET:    # every run is the same
+        assert [low, mean, high] == pytest.approx([exact] * 3)
+    else:    # 80 % lie in the band: 1.3 deviations of a normal law to either side
+        assert low < mean < high and abs(mean - exact) < 5 * (high - low) / 2.5 / np.sqrt(trials)
+
+
+def test_the_last_point_as_mean_point_has_the_expected_loss(monkeypatch):
+    monkeypatch.setattr(theory_mixed, "weights", lambda id, T, at: np.eye(T + 1)[T])
+    for id in ("mixed.theoremB1_convex_explicit", "mixed.theoremB2_strong_explicit", "mixed.theoremB3_strong_explicit"):
+        (of, x_0), at = theory_mixed.problem(id), theory_mixed.values(id, 40)
+        e = ft.expected(of, theory_mixed.METHODS[theory_mixed.IDS[id][0]], rounds=40, x_0=x_0, S=4,
+                        **theory_mixed.hyper(id, at)).metrics["mixed_loss"]
+        assert theory_mixed.exact_gap(id, 40, at) - theory_mixed.excess(of, x_0) == pytest.approx(e[-1] - e[0])
+
+
+def test_flex_bounds_by_hand():
+    # mu = 1/2, L = 1, E = 2, theta = 1, all work: gamma = max(32 * 2 * 2 / (mu 2), 16 / 2) = 128, and the larger of
+    # gamma^2 D_0 and (16 * 2 / (mu 2))^2 B / 2 with sigma_bar^2 = 1/16
+    of, G_sq = theory_flex.problem(), theory_flex.largest_gradient()**2
+    star = of.minimizer()
+    D_0 = np.sum((theory_flex.X_0 - star)**2)
+    Gamma = np.mean((of.data.b[1:] - star)**2 @ of.data.A[0]) / 2
+    B = 12 * Gamma + 2.125 * 4 * G_sq + 8 * G_sq + 1 / 8
+    assert theory_flex.bound("flex.fedavg_special", 10) == pytest.approx(max(128**2 * D_0, 512 * B) / (20 + 128))
+    # some device always completes: E[sum p s] = 2, gamma = 32 * 2 * 5 = 320; the start dominates, D adds to it
+    D = 64 * theory_flex.values("flex.table1_A_het_explicit", 10)["ps_Gamma"] / .5
+    assert theory_flex.bound("flex.table1_A_het_explicit", 10) == pytest.approx((10 * D + 320**2 * D_0) / (20 + 320))
+    moved, Delta = np.linalg.norm(theory_flex.shift()), theory_flex.values(theory_flex.START, 10)["Delta"]
+    assert Delta == pytest.approx(theory_flex.exact(theory_flex.START, 10)[-1])
+    assert theory_flex.start_over(Delta) == pytest.approx((np.sqrt(Delta) + moved)**2)
+
+
+@pytest.mark.parametrize("id", theory_flex.PANELS)
+def test_flex_expectations_are_those_of_runs_and_of_expected_and_below_the_bound(id):
+    claim, rounds = discover.claim(id), 12
+    assert not claim.admits(theory_flex.values(id, rounds))
+    assert claim.admits(dict(theory_flex.values(id, rounds), eta=1.)) or id == theory_flex.START
+    exact, runs = theory_flex.exact(id, rounds), theory_flex.runs(id, rounds, 1000)
+    assert errors_apart(runs[:, -1], exact[-1]) < 5
+    measured = theory_flex.start_over(exact) if id == theory_flex.START else exact
+    assert measured[-1] <= theory_flex.bound(id, rounds)
+    _, scheme, rows = theory_flex.PANELS[id]
+    if id != theory_flex.AFTER:
+        found = ft.expected(theory_flex.problem(), f"flex_{scheme.lower()}", rounds=rounds, x_0=theory_flex.X_0, E=2,
+                            eta=theory_flex.rates(id, rounds), participation=Participation(
+                                work=distribution([list(map(float, row)) for row in rows[:4]])))
+        # scheme A's discarded rounds, one in 10^4, are none here
+        assert exact == pytest.approx(found.metrics["sq_distance"], rel=1e-3 if "A_hom" in id else 1e-9)
+
+
+def test_flex_points_stay_where_gradients_are_bounded():
+    of = theory_flex.problem(5)
+    found = ft.run(of, "flex_c", rounds=40, trials=50, keep="x", x_0=theory_flex.X_0, E=2, metrics=(),
+                   eta=theory_flex.rates(theory_flex.AFTER, 20),
+                   participation=Participation(arrivals=(Arrival(5, theory_flex.ARRIVAL),))).x
+    squares = ((found[:, :, None] - of.data.b[1:])**2 @ of.data.A[0]**2).max() + theory_flex.SIGMA**2
+    assert squares <= theory_flex.largest_gradient()**2 <= 2 * squares
+
+
+def test_lamb_bounds_by_hand():
+    # M = v_0 = phi = L = 1, n = p = h = 2, sigma^2 = .08 of a coordinate, beta_1 = 0, beta_2 = .9
+    alpha, s = 1 / 32, .08
+    e = ft.expected(theory_lamb.problem(), "fed_lamb", rounds=1, x_0=np.full(2, 2.), **theory_lamb.hyper(2, alpha))
+    start, noise = e.metrics["loss"][1] / (2 * alpha * 8), s / 16 * np.sqrt(.1 / 2)
+    bracket = alpha**2 * .2 + 1 + np.sqrt(1 + 2 * s) + 2 * s / np.sqrt(2)
+    right = start + noise + 4 * alpha * bracket + alpha**2 * .1 * 2 / 2
+    assert theory_lamb.bound("lamb.theorem1_explicit@2", 8) == pytest.approx(right)
+    assert theory_lamb.alpha_of("lamb.corollary1_explicit@1", 8) == pytest.approx(.5 / 4)
+    assert theory_lamb.bound("lamb.corollary1_explicit@2", 128) == pytest.approx(    # alpha = 1 / 32 again
+        e.metrics["loss"][1] / (2 * alpha * 128) + s / 256 * np.sqrt(.1 / 2) + 4 * alpha * bracket + alpha**2 * .1)
+
+
+@pytest.mark.parametrize("id", theory_lamb.TITLES)
+def test_lamb_expectations_are_those_of_all_layers_and_of_runs(id):
+    steps, R = theory_lamb.steps_of(id), 4
+    assert not discover.claim(id.partition("@")[0]).admits(theory_lamb.values(id, R))
+    alpha = theory_lamb.alpha_of(id, R)
+    whole = ft.expected(theory_lamb.problem(), "fed_lamb", rounds=2, x_0=np.full(2, 2.), budget=10**6,
+                        **theory_lamb.hyper(steps, alpha))
+    assert theory_lamb.exact("sq_grad_norm", steps, alpha, 2, 10**6) == pytest.approx(whole.metrics["sq_grad_norm"])
+    exact, mean, low, high = theory_lamb.measured(id, R, 2000, 10**6)
+    assert low <= mean <= high and exact <= theory_lamb.bound(id, R)
+    assert abs(mean - exact) < 5 * (high - low) / 2.5 / np.sqrt(2000)
+    assert np.isnan(theory_lamb.measured(id, R, 2, 1)[0])    # no room for the ways it can go
+
+
+def test_the_second_moment_stays_at_its_start():
+    found = ft.run(theory_lamb.problem(), "fed_lamb", rounds=20, trials=20, x_0=np.full(2, 2.),
+                   **theory_lamb.hyper(2, theory_lamb.ALPHA))
+    assert np.all(found._state[1] == theory_lamb.V_0)    # State's v_hat
+
+
+def test_what_is_false_is_seen_on_the_axis():
+    violated = _theory.worst(discover.claim("lamb.theorem1_explicit"), (1,), .2, T=1)
+    assert violated[0] > 1
+    claim = discover.claim("mixed.theoremB1_convex_explicit")
+    assert _theory.worst(claim, (10,), .1)[0] <= 1 < _theory.worst(claim.replace(bound=claim.bound / 30), (10,), .1)[0]
+    claim = discover.claim("flex.table1_B_hom_explicit")
+    assert _theory.worst(claim, (1,), .1)[0] <= 1 < _theory.worst(claim.replace(bound=claim.bound / 300), (1,), .1)[0]
+
+
+@pytest.mark.parametrize("name, panels, trivial", [
+    ("theory_mixed", theory_mixed.IDS, {_theory.key(id, "trivial"): np.array(6.) for id in theory_mixed.IDS}),
+    ("theory_flex", theory_flex.PANELS, {"trivial": np.array([6.])}),
+    ("theory_lamb", theory_lamb.TITLES, {"trivial": np.array([6.])})])
+def test_the_other_theory_figures_look_well(name, panels, trivial, tmp_path):
+    T, data = np.array([1, 30, 1000]), dict(trivial)
+    for id in panels:
+        measured = [[1 / t if t < 100 or name != "theory_lamb" else np.nan, 1.1 / t, .9 / t, 1.4 / t] for t in T]
+        data.update(_theory.panel(id, T, 50 / T, measured, (1, 30), np.array([3., np.nan]), np.array([50., 5.])))
+    assert looks_well(name, data, tmp_path)
 
 
 def test_the_vacuity_map_against_the_statement(tmp_path):
