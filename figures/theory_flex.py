@@ -188,6 +188,8 @@ def draw(figure, data):
             _theory.draw_trivial(ax, data["trivial"][0])
     _theory.say_trivial(axes[0, 0], data["trivial"][0], r"$G^2/\mu^2$: trivial", high=False)
     _theory.say_worst(axes[1, 0], .06, .3, "worst case found,\nas share of bound")
+    axes[1, -1].text(.03, .06, r"$(\sqrt{\Delta}+\|w^*-\tilde w^*\|)^2$", transform=axes[1, -1].transAxes,
+                     fontsize=_style.SMALL)    # what the corollary's last line bounds
     for ax in axes[1]:
         ax.set_xlabel(r"$\tau$")
     axes[0, -1].set_xlabel(r"$\tau-\tau_0$")
