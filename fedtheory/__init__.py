@@ -17,7 +17,7 @@ _LAZY = {
     "Run": ("fedtheory.running", "Run"),
     "expected": ("fedtheory.checks.expected", "expected"),
     "check": ("fedtheory.checks.checking", "check"),
-    "mutate": ("fedtheory.checks.mutants", "mutate"),
+    "mutate": ("fedtheory.checks.mutation", "mutate"),
     "audit": ("fedtheory.checks.audit", "audit"),
     "strategies": ("fedtheory.checks.strategies", None),
     "minimise": ("fedtheory.checks.minimiser", "minimise"),

@@ -172,7 +172,7 @@ def read(path):
 
 def mutate(names, budget=60.0, seed=0, stream=sys.stderr):
     """(data, text) of the mutants of each claim."""
-    from fedtheory.checks.mutants import mutate as mutated
+    from fedtheory.checks.mutation import mutate as mutated
     rows, text = [], []
     for _, claim in asked(names):
         def progress(done, total, mutant):

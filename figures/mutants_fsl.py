@@ -9,7 +9,7 @@ import re
 import numpy as np
 
 from fedtheory import discover
-from fedtheory.checks import mutants
+from fedtheory.checks import mutation
 from figures import _style
 from figures._record import Figure
 
@@ -17,14 +17,12 @@ CLAIM = "fsl.theorem1"
 KINDS = dict(term="left out", scale="halved or doubled", factor="power changed", swap="swapped",
              condition="left out", ceiling="2 or 8 times as far")
 SECONDS = dict(smoke=2., quick=60., paper=240.)    # of search, altogether
-FILL = .15                                         # of it for the statement itself
 STATES = {"killed": (_style.AGREE, "x"), "survives": (_style.DIFFER, "o"), "implied": (_style.OPEN, "_")}
 
 
-def chosen(made, scale):
-    """At smoke scale, the statement's own terms and its hypotheses."""
-    small = lambda m: m.at[0] == "condition" or m.at[0] == "term" and ", in" not in m.change
-    return [m for m in made if scale != "smoke" or small(m)]
+def small(mutant):
+    """What is changed at smoke scale: the statement's own terms and its hypotheses."""
+    return mutant.at[0] == "condition" or mutant.at[0] == "term" and ", in" not in mutant.change
 
 
 def part_of(claim, mutant):
@@ -40,15 +38,10 @@ def part_of(claim, mutant):
 
 def compute(scale, progress):
     claim = discover.claim(CLAIM)
-    made = chosen(list(mutants.mutants(claim)), scale)
-    known = mutants.Reservoir()
-    known.fill(claim, FILL * SECONDS[scale], 0)
-    states = []
-    for n, mutant in enumerate(made):
-        mutant.killed = mutants.judged(mutant, known, (1 - FILL) * SECONDS[scale] / len(made), 0).status == "violated"
-        implied = not mutant.killed and mutants.implied(claim, mutant)
-        states.append("implied" if implied else "killed" if mutant.killed else "survives")
-        progress(n + 1, len(made))
+    found = mutation.mutate(claim, SECONDS[scale], progress=lambda done, total, _: progress(done, total),
+                            only=small if scale == "smoke" else lambda mutant: True)
+    made = found.mutants
+    states = ["implied" if m.implied else "killed" if m.killed else "survives" for m in made]
     return dict(change=np.array([m.change for m in made]), state=np.array(states),
                 part=np.array([part_of(claim, m) for m in made]), kind=np.array([m.at[0] for m in made]),
                 about=np.array([about(claim, m) for m in made]), statement=np.array(claim.latex()))

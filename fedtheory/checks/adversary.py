@@ -15,7 +15,8 @@ from fedtheory.checks.question import EXACT, as_array
 from fedtheory.enclosure.arithmetic import Many, pair
 
 BATCH = 128
-FREE, PLACED = 25.0, 9.0    # how far logarithms of free symbols and of an instance's coordinates may go
+FREE, PLACED = 25.0, 9.0    # how far logarithms of free symbols (and of the scale of losses) and of an instance's
+# other coordinates may go
 NOTHING = -99.0    # a logarithm that stands for the number 0
 WAVE, DEEP, GENERATIONS = 12, 4, 30    # shapes begun at once, how many of them are climbed, and how far
 FAR = 100.0    # the most that a relation counts where it fails, in logarithms
@@ -67,7 +68,7 @@ class Hunt:
             elif kind == "slack":
                 points[:, n] = np.clip(points[:, n], 0.0, 20.0)
             elif kind in ("positive", "nonnegative"):
-                most = FREE if name in self.question.free else PLACED
+                most = FREE if name in self.question.free or name == "scale" else PLACED
                 points[:, n] = np.where(points[:, n] < -most, NOTHING if kind == "nonnegative" else -most,
                                         np.minimum(points[:, n], most))
             else:
@@ -143,31 +144,38 @@ class Hunt:
                                     np.clip(points[:, n] - np.clip(move * slope, -30, 30), -FREE, FREE))
         return True
 
-    def rated(self, points, edge=False):
-        """Points inside the assumptions, and their ratios (NaN: outside, or nothing to say)."""
+    def lived(self, points, edge=False):
+        """(points inside the assumptions, values of all symbols there, where they are admitted)."""
         before = Many.count
         try:
-            return self._rated(points, edge)
+            with np.errstate(all="ignore"):
+                return self._lived(self.proper(points), edge)
         finally:
             self.work += LEAST + (Many.count - before) * (1.0 + len(points) / 400)
 
-    def _rated(self, points, edge):
+    def _lived(self, points, edge):
         q, size = self.question, len(points)
-        with np.errstate(all="ignore"):
-            points = self.proper(points)
-            instance, values = self.laid_out(points)
-            points = self.moved_inside(points, values, edge)
-            values = self.settled(values, points)
-            good = q.admitted(values, size)
-            self.outside = sum((np.clip(np.nan_to_num(q.excess(r, values, size), nan=FAR), 0.0, FAR) for r in q.between),
-                               np.zeros(size))
-            if not good.any():
-                return points, np.full(size, np.nan)
+        instance, values = self.laid_out(points)
+        points = self.moved_inside(points, values, edge)
+        values = self.settled(values, points)
+        good = q.admitted(values, size)
+        self.outside = sum((np.clip(np.nan_to_num(q.excess(r, values, size), nan=FAR), 0.0, FAR) for r in q.between),
+                           np.zeros(size))
+        if good.any():
             q.measure(instance, values)
-            finite = np.all([np.isfinite(as_array(values[n], size)) for n in values
-                             if n in q.claim.symbols and not isinstance(values[n], float)], axis=0)
+            good &= np.all([np.isfinite(as_array(values[n], size)) for n in values
+                            if n in q.claim.symbols and not isinstance(values[n], float)], axis=0)
             good &= q.admitted_measured(values, size)
-            return points, np.where(good & finite, q.ratio(values, size), np.nan)
+        return points, values, good
+
+    def rated(self, points, edge=False):
+        """Points inside the assumptions, and their ratios (NaN: outside, or nothing to say)."""
+        points, values, good = self.lived(points, edge)
+        before = Many.count
+        found = np.where(good, self.question.ratio(values, len(points)), np.nan) if good.any() else \
+            np.full(len(points), np.nan)
+        self.work += (Many.count - before) * (1.0 + len(points) / 400)
+        return points, found
 
     def steadied(self, points, rates):
         """Points in order, those last whose ratio is rounding's own: its parts change when they are nudged by 1e-9."""

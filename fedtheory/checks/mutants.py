@@ -1,31 +1,14 @@
-"""Wrong relatives of a statement, made one change at a time, and whether the checker refutes them.
+"""Wrong relatives of a statement, made one change at a time: constants, terms, exponents, symbols, hypotheses."""
 
-A killed mutant shows that the statement needs what was changed; a survivor is evidence of slack. A mutant that the
-statement provably implies is no wrong relative, and is not counted. Instances near which the statement itself is
-tight are kept, and tried on every mutant before it is hunted by itself.
-"""
-
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations
 
-import numpy as np
 import sympy
 
-from fedtheory import discover
-from fedtheory.checks import adversary, algebra, checking
-from fedtheory.checks.question import Question
-from fedtheory.checks.settings import fitting
-from fedtheory.checks.verdict import Verdict
 from fedtheory.conditions import Assumption
-from fedtheory.errors import InvalidInput, refuse
 from fedtheory.symbol import plain
 
 HALF = sympy.Rational(1, 2)
-POPULATIONS = 24    # kept in the reservoir, of each sort
-KEPT = 12           # instances of each that every mutant is tried on
-CLIMBED = 3         # of them climbed from
-GENERATIONS = 12
-EFFORT = 40         # how long a counterexample is made smaller
 
 
 @dataclass
@@ -46,142 +29,6 @@ class Mutant:
         state = "implied" if self.implied else "killed" if self.killed else "survives"
         return f"{state:9s}{self.change}"
 
-
-@dataclass
-class Mutation:
-    claim: str
-    mutants: list = field(default_factory=list)
-
-    @property
-    def score(self):
-        """The share of mutants killed, of those that the statement does not imply."""
-        counted = [m for m in self.mutants if not m.implied]
-        return sum(m.killed for m in counted) / len(counted) if counted else None
-
-    @property
-    def survivors(self):
-        return [m for m in self.mutants if not m.killed and not m.implied]
-
-    def __str__(self):
-        share = "no mutants" if self.score is None else f"{self.score:.0%} of its false relatives refuted"
-        return "\n".join([f"{self.claim}: {share}", *map(str, self.mutants)])
-
-    def as_dict(self):
-        return dict(claim=self.claim, score=self.score, mutants=[
-            dict(change=m.change, line=m.line, about=list(m.at), killed=m.killed, implied=m.implied, witness=m.witness)
-            for m in self.mutants])
-
-
-def mutate(claim, budget=60.0, seed=0, progress=None):
-    """The Mutation of a claim: each mutant killed or not, within a budget in seconds of one core."""
-    if not isinstance(budget, (int, float)) or isinstance(budget, bool) or not 0 < budget < float("inf"):
-        refuse("budget", "must be a positive number of seconds", budget)
-    claim = discover.claim(claim)
-    if not any(sign != "O" for _, sign, _ in claim.lines):
-        raise InvalidInput(f"mutate takes a claim with an inequality or an equation; {claim.id} is a {claim.kind}")
-    # Dropped terms first: where they matter, other changes to them show
-    made = sorted(mutants(claim), key=lambda mutant: mutant.at[0] != "term")
-    weights = sum(4 if mutant.at[0] in ("term", "condition") else 1 for mutant in made)
-    known = Reservoir()
-    known.fill(claim, budget / 10, seed)
-    for n, mutant in enumerate(made):
-        share = (4 if mutant.at[0] in ("term", "condition") else 1) / weights
-        mutant.verdict = judged(mutant, known, 0.9 * budget * share, seed)
-        mutant.killed = mutant.verdict.status == "violated"
-        mutant.implied = not mutant.killed and implied(claim, mutant)
-        if progress:
-            progress(n + 1, len(made), mutant)
-    return Mutation(claim.id, made)
-
-
-class Reservoir:
-    """Populations at which some relative of the statement fails, and those near which the statement is tight."""
-
-    def __init__(self):
-        self.telling, self.other = [], []
-
-    def keep(self, line, hunt, telling=False):
-        kept = self.telling if telling else self.other
-        if hunt.top is not None:
-            kept.insert(0, (line, hunt.question.setting, hunt.shape, hunt.numbers, dict(hunt.column), hunt.top.copy()))
-            del kept[POPULATIONS:]
-
-    def fill(self, claim, budget, seed):
-        """Where the statement itself is tight."""
-        for at, (_, sign, _) in enumerate(claim.lines):
-            for setting in fitting(claim) if sign != "O" else ():
-                hunts = {hunt: None for hunt, _, _ in adversary.searched(
-                    Question(claim, setting, at), budget / len(claim.lines), seed)}
-                for hunt in hunts:
-                    self.keep(at, hunt)
-
-    def at(self, mutant, questions):
-        """(largest ratio, hunt, points, ratios, rows) of the mutant's question at what is kept, the largest first."""
-        found = []
-        for line, setting, shape, numbers, column, rows in [*self.telling, *self.other]:
-            question = questions.get(setting.name)
-            if line != mutant.line or question is None:
-                continue
-            hunt = adversary.hunt_at(question, shape, numbers, 0)
-            if set(hunt.names) == set(column):
-                rows = rows[:, [column[name] for name in hunt.names]]
-                points, ratios = hunt.rated(rows[:KEPT].copy())
-                ratios = np.nan_to_num(ratios, nan=-1.0)
-                found.append((ratios.max(), hunt, points, ratios, rows))
-        return sorted(found, key=lambda each: -each[0])
-
-
-def judged(mutant, reservoir, budget, seed):
-    """The Verdict on a mutant: at the instances kept, climbing from the best of them, then by its own search."""
-    settings, cases = fitting(mutant.claim), 0
-    if not settings:
-        return checking.line(mutant.claim, mutant.line, budget, seed)
-    questions = {setting.name: Question(mutant.claim, setting, mutant.line) for setting in settings}
-    questions = {name: question for name, question in questions.items() if not question.impossible}
-    confirmed = lambda hunt, point: checking.violated(mutant.claim, hunt, point, cases, effort=EFFORT)
-    near = reservoir.at(mutant, questions)
-    for best, hunt, points, ratios, _ in near:
-        cases += len(points)
-        for n in np.argsort(-ratios, kind="stable")[:2]:
-            verdict = ratios[n] > 1 + 1e-9 and confirmed(hunt, points[n])
-            if verdict:
-                return verdict
-    for best, hunt, _, _, rows in near[:CLIMBED]:
-        for ratio, point in hunt.climb(GENERATIONS, rows):
-            cases += adversary.BATCH
-            verdict = ratio > 1 + 1e-9 and confirmed(hunt, point)
-            if verdict:
-                reservoir.keep(mutant.line, hunt, True)
-                return verdict
-    for question in questions.values():
-        last = None
-        for hunt, ratio, point in adversary.searched(question, budget / len(questions), seed):
-            cases += adversary.BATCH
-            verdict = ratio > 1 + 1e-9 and last is not hunt and confirmed(hunt, point)
-            last = hunt if ratio > 1 + 1e-9 else last    # one look at a shape
-            if verdict:
-                reservoir.keep(mutant.line, hunt, True)
-                return verdict
-    return Verdict(mutant.claim.id, "holds", settings[0].kind, "It was not refuted.", cases=cases)
-
-
-def implied(claim, mutant):
-    """Whether the statement's line, under its hypotheses, provably gives the mutant's."""
-    if mutant.at[0] in ("condition", "ceiling"):
-        return False
-    _, sign, right = claim.lines[mutant.line]
-    _, _, other = mutant.claim.lines[mutant.line]
-    if sign == "==":
-        return claim.expand(right - other).expand() == 0
-    relations = [a.relation for a in claim.assumptions if a.relation is not None]
-    target = algebra.related(right, {"<": "<=", ">": ">="}.get(sign, sign), other)
-    plainly = claim.expand(target)
-    if plainly in (sympy.true, sympy.false):
-        return plainly == sympy.true
-    return bool(algebra.prove(target, relations, claim.definitions, budget=0.3, refute=False))
-
-
-# Making them
 
 def mutants(claim):
     """Every Mutant of a claim, each change once."""

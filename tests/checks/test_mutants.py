@@ -4,7 +4,7 @@ import pytest
 from sympy import Rational
 
 import fedtheory as ft
-from fedtheory.checks import mutants
+from fedtheory.checks import mutants, mutation
 from fedtheory.claim import Claim
 from fedtheory.conditions import Assumption
 from fedtheory.errors import InvalidInput
@@ -47,7 +47,7 @@ def test_hypotheses_that_are_needed():
 def test_a_weaker_relative_is_implied_not_counted():
     weaker = mutants.Mutant("", TIGHT.replace(bound=3 * a**2 + 2 * b**2), 0, ("scale", "x"))
     stronger = mutants.Mutant("", TIGHT.replace(bound=a**2 + 2 * b**2), 0, ("scale", "x"))
-    assert mutants.implied(TIGHT, weaker) and not mutants.implied(TIGHT, stronger)
+    assert mutation.implied(TIGHT, weaker) and not mutation.implied(TIGHT, stronger)
 
 
 def test_changes_reach_into_definitions():
@@ -61,23 +61,37 @@ def test_changes_reach_into_definitions():
     assert len({m.change + str(m.claim.lines[m.line][2]) + str(m.claim.assumptions) for m in made}) == len(made)
 
 
-def test_a_dropped_noise_term_of_theorem_1_is_refuted():
-    claim = ft.claim("fsl.theorem1")
-    reservoir = mutants.Reservoir()
-    wanted = ["without the term gamma^2 sigma_0^2/K_0, in Psi", "without the term sigma^2/(K S), in Psi",
-              "without the term G^2 rho_s/S, in Psi"]
-    found = {m.change: m for m in mutants.mutants(claim)}
-    for change in wanted:
-        verdict = mutants.judged(found[change], reservoir, 3.0, 0)
-        assert verdict.status == "violated", change
-        assert ft.replay(verdict.certificate)["left"] > ft.replay(verdict.certificate)["right"]
+NEEDED = ["gamma^2 sigma_0^2/K_0, in Psi", "sigma^2/(K S), in Psi", "G^2 rho_s/S, in Psi", "Phi",
+          "(2 G^2 + sigma^2/K)/eta_g^2, in Phi", "gamma kappa xi_bar^2/(gamma + 1)", "5 K_0^2 L Psi eta_0^2"]
+
+
+def test_terms_that_theorem_1_needs():
+    """At small step and with a single source of error, a round's loss grows by what only that term allows for."""
+    found = ft.mutate("fsl.theorem1", budget=20.0, only=lambda m: m.change in {f"without the term {t}" for t in NEEDED})
+    assert len(found.mutants) == len(NEEDED)
+    for m in found.mutants:
+        assert m.killed, m.change
+        shown = ft.replay(m.verdict.certificate)
+        assert shown["left"] > shown["right"]
+
+
+def test_factors_that_theorem_1_needs():
+    """Without one L or G of the drift's term, the units do not fit: it fails for losses of a large scale."""
+    wanted = ("L^2 turned into L in 8 K_0^3", "G^2 turned into G in 2 G^2", "without the factor L in 5 K_0^2",
+              "without the factor eta_0 in -K_0 eta_0 h")
+    found = ft.mutate("fsl.theorem1", budget=30.0, only=lambda m: m.change.startswith(wanted))
+    assert [m.change for m in found.mutants if m.killed] == [m.change for m in found.mutants] != []
 
 
 def test_a_halved_constant_with_slack_is_not_refuted():
     """The 5 of theorem 1's noise term has room: its half still bounds every round that is found."""
-    claim = ft.claim("fsl.theorem1")
-    half = next(m for m in mutants.mutants(claim) if m.change.startswith("the term 5 K_0^2") and "halved" in m.change)
-    assert mutants.judged(half, mutants.Reservoir(), 1.0, 0).status == "holds"
+    found = ft.mutate("fsl.theorem1", budget=3.0, only=lambda m: m.change == "the term 5 K_0^2 L Psi eta_0^2 halved")
+    assert [m.killed or m.implied for m in found.mutants] == [False]
+
+
+def test_a_mutation_depends_on_its_seed_alone():
+    one, other = (ft.mutate(TIGHT, budget=1.0, seed=3).as_dict() for _ in range(2))
+    assert one == other
 
 
 @pytest.mark.parametrize("claim, says", [("fsl.table2", "inequality or an equation"), ("fsl.corollary1", "order")])

@@ -124,7 +124,7 @@ def test_processes_do_not_outlive_a_campaign_that_was_killed(tmp_path):
 
 def test_ctrl_c_says_how_many_are_kept(tmp_path):
     out = tmp_path / "verify"
-    process = start(out)
+    process = start(out, "--budget", "60")
     until(process, out, 1)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate()

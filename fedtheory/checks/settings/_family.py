@@ -60,6 +60,15 @@ def build_family(shape, point, count):
     return found
 
 
+def flattened(losses_, x):
+    """Tilt losses alike, in place, until the gradient of their mean at x is 0."""
+    slopes = [losses.grad(loss, x) for loss in losses_]
+    for j in range(len(x)):
+        mean = sum(g[j] for g in slopes) / len(slopes)
+        for loss in losses_:
+            loss[j]["tilt"] = loss[j]["tilt"] - mean
+
+
 def upper_curvature(losses_):
     """The least L for which each loss lies below its upper quadratics: smoothness as FSL's text defines it."""
     return maximum(*(losses.curvature(loss)[1] for loss in losses_))

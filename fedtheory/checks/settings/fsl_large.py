@@ -17,11 +17,11 @@ COUNTS = (1, 1, 1, 2, 3, 10, 30, 100)    # exact powers grow with them
 
 def shapes(random, relaxed):
     N = random.choice([1, 2, 2, 3, 10, 100, 1000])
-    S = random.choice([1, N, random.randint(1, N)])
+    S = random.choice([1, N, max(1, N - 1), random.randint(1, N)])
     return dict(N=N, S=S, kind_1=random.choice([N, (N + 1) // 2, max(1, N - 1)]), K=random.choice(COUNTS),
                 K_0=random.choice(COUNTS), convex=int(random.random() < 0.7),
                 noise=int(random.random() < 0.5), noise_0=int(random.random() < 0.5),
-                own=int("server_dissimilar" in relaxed and random.random() < 0.5))
+                own=int("server_dissimilar" in relaxed and random.random() < 0.5), still=int(random.random() < 0.3))
 
 
 def coordinates(shape):
@@ -38,10 +38,14 @@ def build(shape, point):
     scale = point["scale"]
     bend = lambda u: scale * u if shape["convex"] else scale * (2 * u - 1)
     slope = bend(point["bend"])
-    return dict({name: shape[name] for name in ("N", "S", "K", "K_0", "kind_1")}, x=point["x"],
-                slope=slope, slope_0=bend(point["bend_0"]) if shape["own"] else slope,
-                tilts=[scale * point[f"tilt_{i}"] if f"tilt_{i}" in point else Fraction(0) for i in range(3)],
-                sigma=point.get("sigma", Fraction(0)), sigma_0=point.get("sigma_0", Fraction(0)))
+    found = dict({name: shape[name] for name in ("N", "S", "K", "K_0", "kind_1")}, x=point["x"],
+                 slope=slope, slope_0=bend(point["bend_0"]) if shape["own"] else slope,
+                 tilts=[scale * point[f"tilt_{i}"] if f"tilt_{i}" in point else Fraction(0) for i in range(3)],
+                 sigma=point.get("sigma", Fraction(0)), sigma_0=point.get("sigma_0", Fraction(0)))
+    if shape["still"]:    # gradients of server and clients are 0 where the round begins
+        g, x = slope * point["x"] + mean_tilt(found), point["x"]
+        found["tilts"] = [-found["slope_0"] * x, *(tilt - g for tilt in found["tilts"][1:])]
+    return found
 
 
 def constants(instance):

@@ -7,8 +7,8 @@ from math import comb
 
 from fedtheory.checks import losses
 from fedtheory.checks.settings import Setting, names
-from fedtheory.checks.settings._family import (build_family, draw_family, family_coordinates, outcomes, sound_noise,
-                                               two_point, upper_curvature, variance)
+from fedtheory.checks.settings._family import (build_family, draw_family, family_coordinates, flattened, outcomes,
+                                               sound_noise, two_point, upper_curvature, variance)
 from fedtheory.claims.fsl._round import Instance, quantities
 from fedtheory.enclosure.arithmetic import root, vector
 from fedtheory.enclosure.intervals import INF
@@ -26,8 +26,7 @@ BREAKABLE = ("lipschitz", "equal_weights", "uniform_cohort", "independent_noise"
 
 def shapes(random, relaxed):
     while True:
-        N = random.choice([1, 1, 2, 2, 2, 3, 4])
-        noisy = random.random() < 0.5
+        N, noisy = random.choice([1, 1, 2, 2, 2, 3, 4]), random.random() < 0.5
         shape = dict(N=N, S=random.randint(1, N), K=random.choice([1, 1, 2, 2, 3, 5, 10]),
                      K_0=random.choice([1, 1, 2, 3, 5, 10]),
                      noise=random.choice(["none", "even", "skewed"]) if noisy else "none",
@@ -35,8 +34,22 @@ def shapes(random, relaxed):
                      **draw_family(random, random.random() < 0.6, "dissimilar" not in relaxed))
         broken = random.choice(sorted(relaxed & set(BREAKABLE)) or ["none"])
         shape["breaks"] = broken if random.random() < 0.4 else "none"
+        shape["start"] = "still" if shape["breaks"] == "none" and random.random() < 0.3 else "any"
+        if shape["start"] == "still":
+            shape.update(one_error(random, N, shape["K"]))
         if ways(shape) <= MOST:
             return shape
+
+
+def one_error(random, N, K):
+    """Parts of a shape in which a single thing keeps the round from the gradient step: drift, cohorts or noise."""
+    only = random.choice(["drift", "cohort", "noise", "noise_0"])
+    found = dict(noise="even" if only == "noise" else "none", noise_0="even" if only == "noise_0" else "none")
+    if only in ("drift", "cohort"):
+        found["N"] = max(2, N)
+    if only == "drift":
+        found.update(K=max(2, K), alike=0)
+    return dict(found, S=1 if only == "cohort" else found.get("N", N))
 
 
 def ways(shape):
@@ -60,8 +73,11 @@ def coordinates(shape):
 
 def build(shape, point):
     d, N, broken = shape["d"], shape["N"], shape["breaks"]
-    instance = dict({name: shape[name] for name in ("N", "S", "K", "K_0")},
-                    losses=build_family(shape, point, N + 1), x=[point[f"x_{j}"] for j in range(d)],
+    x, (server, *clients) = [point[f"x_{j}"] for j in range(d)], build_family(shape, point, N + 1)
+    if shape["start"] == "still":    # every first-order term of a bound is 0 there
+        flattened([server], x)
+        flattened(clients, x)
+    instance = dict({name: shape[name] for name in ("N", "S", "K", "K_0")}, losses=[server, *clients], x=x,
                     noise=two_point(point.get("sigma"), shape["noise"], d),
                     noise_0=two_point(point.get("sigma_0"), shape["noise_0"], d))
     if broken == "equal_weights":

@@ -49,7 +49,7 @@ def coordinates(shape):
 
 def build(shape, point):
     filled = {**{name: Fraction(0) for name in family_coordinates(shape, 1)}, **point}
-    instance = dict(fsl_round.build(dict(shape, breaks="none"), filled), T=int(shape["rounds"]))
+    instance = dict(fsl_round.build(dict(shape, breaks="none", start="any"), filled), T=int(shape["rounds"]))
     if "xi_bar" in shape:
         instance["losses"][0] = "mean"
     return instance
