@@ -1,6 +1,6 @@
 """A claim: one statement of a paper, once, in SymPy; numbers, LaTeX and checks come from this record."""
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Callable, NamedTuple
@@ -14,6 +14,7 @@ from fedtheory.errors import InvalidInput, refuse, show
 from fedtheory.symbol import LOSS, SQ_GRADIENT, SQ_POINT, Entry, Measure, admits, plain
 
 KINDS = ("exact", "order", "step", "structure", "finding")
+ANY = "any_"    # how the name of a constant begins that no hypothesis certifies any more
 SIGNS = {"<=": r"\le", "<": "<", "==": "=", ">=": r"\ge", ">": ">", "O": r"=\mathcal{O}"}
 
 
@@ -180,8 +181,28 @@ class Claim:
         for name in names:
             if name not in known:
                 refuse("without", f"takes assumptions of {self.id}: {', '.join(sorted(known))}", name)
-        kept = [a for a in (*self.assumes, *self.unstated) if not {a.name, a.where} & set(names)]
-        return self.replace(assumptions=kept)
+        return self.under([a for a in (*self.assumes, *self.unstated) if not {a.name, a.where} & set(names)])
+
+    def under(self, kept, name=None):
+        """The variant that assumes only `kept` of its own hypotheses.
+
+        A constant that none of these certifies any more (G, once nothing is said of dissimilarity) is any number.
+        """
+        certified = lambda some: {c for a in some if a.condition is not None for c in a.condition.constants}
+        lost = certified(self.assumptions) - certified([*kept, *self.assumptions[len(self.assumes) + len(self.unstated):]])
+        entries = [self.parameters[c] for c in sorted(lost & set(self.parameters))]
+        if not entries:
+            return self.replace(name, kept)
+        free = {e.symbol: sympy.Symbol(ANY + e.name, **e.symbol.assumptions0) for e in entries}
+        turned = lambda e: self.expand(e).xreplace(free)
+        changes = {field: turned(getattr(self, field)) for field in ("bound", "measures", "teeth")
+                   if getattr(self, field) is not None}
+        return self.replace(
+            name, [a if a.relation is None else replace(a, holds=turned(a.holds)) for a in kept],
+            also=tuple((turned(a), sign, turned(b)) for a, sign, b in self.also), symbols=None,
+            schedule={hyper: turned(e) for hyper, e in self.schedule.items()},
+            table=self.table.extended([e._replace(symbol=free[e.symbol], meaning=f"any number for: {e.meaning}")
+                                       for e in entries]), **changes)
 
     # Numbers
 

@@ -93,7 +93,7 @@ def draw(figure, data):
     size = -(-count // columns) + 1
     width, height = figure.get_size_inches() * 72
     ax.set(xlim=(0, width), ylim=(height, 0))
-    step, marks = min(27., (height - 16) / (size + 1)), 9.
+    step, marks = min(33., (height - 16) / (size + 1)), 9.
     place, last = 0, None
     for (part, what), states in found.items():
         heading = part != last

@@ -30,6 +30,7 @@ def _parser():
     parser.add_argument("--seed", default="0", metavar="N", help="0 if not given")
     parser.add_argument("--out", default="out/verify", metavar="DIR", help="where the package goes: out/verify")
     parser.add_argument("--figures", action="store_true", help="make all figures at smoke scale first")
+    parser.add_argument("--open", action="store_true", help="show the page in a browser when it is made")
     parser.add_argument("--replay", metavar="DIR", help="derive the package in DIR anew and name what differs")
     parser.add_argument("--all", action="store_true", help="with --replay: every verdict, not a sample")
     parser.add_argument("--workers", default=str(campaign.WORKERS), metavar="N",
@@ -50,7 +51,7 @@ def main(argv=None):
         arguments = _parser().parse_args(argv)
         workers = _number("--workers", arguments.workers, int, lambda n: 0 <= n <= 256, "must be from 0 to 256")
         if arguments.replay is not None:
-            if arguments.prefixes or arguments.smoke or arguments.budget or arguments.figures:
+            if arguments.prefixes or arguments.smoke or arguments.budget or arguments.figures or arguments.open:
                 refuse("--replay", "takes no other option than --all and --workers", arguments.replay)
             return replaying.replay(Path(arguments.replay), arguments.all, workers)
         if arguments.all:
@@ -61,8 +62,11 @@ def main(argv=None):
                          "must be a positive number of seconds") if arguments.budget else \
             campaign.SMOKE if arguments.smoke else campaign.FULL
         seed = _number("--seed", arguments.seed, int, lambda n: 0 <= n < 2**63, "must be an integer >= 0")
-        return reviewing.make(Path(arguments.out), budget, seed, tuple(arguments.prefixes), workers,
-                              arguments.figures)
+        status = reviewing.make(Path(arguments.out), budget, seed, tuple(arguments.prefixes), workers,
+                                arguments.figures)
+        if arguments.open:
+            print(reviewing.shown(Path(arguments.out) / "index.html"), file=sys.stderr)
+        return status
     except KeyboardInterrupt as stopped:
         print(f"verify: {stopped if isinstance(stopped, campaign.Stopped) else 'interrupted'}", file=sys.stderr)
         return 130

@@ -108,6 +108,14 @@ def _processor():
     return dict(model=value("model name"), features=sorted((value("flags") or value("Features")).split()))
 
 
+def shown(page):
+    """Open a page in the browser of a desktop; what happened, in words. A terminal's browser is not started."""
+    import webbrowser
+    desktop = sys.platform in ("darwin", "win32") or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
+    done = desktop and webbrowser.open(page.resolve().as_uri())
+    return "the page is opened in a browser" if done else "no desktop's browser was found: open the page yourself"
+
+
 def summary(book, out):
     """Counts by status, and every violated claim with its reason."""
     lines = [f"{len(book['claims'])} claims: " + ", ".join(f"{n} {status}" for status, n in book["counts"].items())]

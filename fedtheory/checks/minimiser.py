@@ -60,7 +60,7 @@ def minimise(claim, budget=60.0, seed=0, progress=None):
         """The Verdict under some of the hypotheses."""
         lacking = [a.name for a in all_of_them if a not in kept]
         name = claim.id + (f"!without {', '.join(lacking)}" if lacking else "")
-        verdict = check(claim.replace(name, assumptions=kept), each, seed)
+        verdict = check(claim.under(kept, name), each, seed)
         if progress:
             progress(verdict)
         return verdict

@@ -139,8 +139,7 @@ def weaker_hypotheses(claim):
     own = [*claim.assumes, *claim.unstated]
     for assumption in own:
         rest = [a for a in own if a is not assumption]
-        yield f"without: {assumption}", ("condition", assumption.name), claim.replace(
-            name=f"{claim.id} (mutant)", assumptions=rest)
+        yield f"without: {assumption}", ("condition", assumption.name), claim.under(rest, f"{claim.id} (mutant)")
         relation = assumption.relation
         if isinstance(relation, (sympy.Le, sympy.Lt, sympy.Ge, sympy.Gt)) and relation.lts.free_symbols:
             for factor in (2, 8):

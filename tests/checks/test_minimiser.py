@@ -32,10 +32,10 @@ def test_cocoercivity_needs_convexity_but_no_bound_on_L():
     """Nesterov, theorem 2.1.5; without convexity, -z^2/2 breaks it."""
     claim = house("cocoercive", inner_change, ">=", sq_change / L, SMOOTH, CONVEX, L <= 100)
     found = ft.minimise(claim, budget=3.0)
-    assert names(found.needed) == ["convex"] and "L <= 100" in names(found.not_needed)
+    assert names(found.needed) == ["smooth", "convex"] and "L <= 100" in names(found.not_needed)
     assert "convex" in names(found.smallest) and "L <= 100" not in names(found.smallest)
-    (_, _, verdict), = [row for row in found.rows if row[1] == "needed"]
-    assert ft.replay(json.loads(json.dumps(verdict.certificate)))["status"] == "violated"
+    for verdict in [row[2] for row in found.rows if row[1] == "needed"]:
+        assert ft.replay(json.loads(json.dumps(verdict.certificate)))["status"] == "violated"
     assert "needed: " in str(found) and json.loads(json.dumps(found.as_dict()))["smallest"] == [
         str(a) for a in found.smallest]
 
@@ -64,3 +64,14 @@ def test_what_does_not_stand_is_left_alone():
 def test_refusals(given, words):
     with pytest.raises(InvalidInput, match=words):
         ft.minimise(**{"claim": house("x", f_y, "<=", mu * f_x), **given})
+
+
+def test_a_constant_that_nothing_certifies_is_any_number():
+    """Without its hypothesis G has nothing to do with the losses: the bound fails at G = 0."""
+    claim = ft.claim("fsl.theorem1").without("dissimilar")
+    assert "any_G" in claim.parameters and "G" not in claim.parameters
+    verdict = ft.check(claim, budget=5.0)
+    assert verdict.status == "violated" and ft.replay(verdict.certificate)["status"] == "violated"
+    # L stays what it is while one of the two hypotheses that certify it is left
+    assert "L" in ft.claim("fsl.theorem1").without("smooth").parameters
+    assert "any_L" in ft.claim("fsl.theorem1").without("smooth", "lipschitz").parameters

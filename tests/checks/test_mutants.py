@@ -1,7 +1,6 @@
 """Mutants of statements whose slack is known: what is tight dies, what is slack survives, what is weaker is implied."""
 
 import pytest
-from sympy import Rational
 
 import fedtheory as ft
 from fedtheory.checks import mutants, mutation

@@ -10,6 +10,8 @@ import pkgutil
 from functools import cache
 from typing import Callable, NamedTuple
 
+from fedtheory.claim import ANY
+
 
 class Setting(NamedTuple):
     name: str
@@ -76,7 +78,7 @@ def reads(setting, claim):
         return setting.table.paper == claim.table.paper
     alike = lambda name, entry: (name in setting.table and (entry.unit, entry.domain) ==
                                  (setting.table[name].unit, setting.table[name].domain))
-    return all(alike(name, entry) for name, entry in claim.parameters.items())
+    return all(name.startswith(ANY) or alike(name, entry) for name, entry in claim.parameters.items())
 
 
 def by_name(name):
