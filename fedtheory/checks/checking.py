@@ -13,7 +13,7 @@ from fedtheory.checks import (adversary, algebra, certificate_algebra, certifica
 from fedtheory.checks.certificate_algebra import Refused
 from fedtheory.checks.exactly import Point
 from fedtheory.checks.question import Question
-from fedtheory.checks.settings import all_settings, conditions, fitting
+from fedtheory.checks.settings import all_settings, conditions, fitting, reads
 from fedtheory.checks.verdict import Tightness, Verdict, together
 from fedtheory.errors import refuse
 
@@ -115,7 +115,7 @@ def unfit(claim):
     """Why no setting fits."""
     asked = {name: condition.says for name, condition in conditions(claim).items()}
     wanted = {entry.measure for entry in claim.quantities.values()}
-    able = [s for s in all_settings() if wanted and wanted <= s.measures and s.table.paper == claim.table.paper]
+    able = [s for s in all_settings() if wanted and wanted <= s.measures and reads(s, claim)]
     if able:
         lacking = [says for name, says in asked.items() if not any(name in s.ensures for s in able)]
         return "No setting vouches for: " + "; ".join(lacking or asked.values()) + "."

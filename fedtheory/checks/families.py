@@ -86,7 +86,7 @@ def refuted(claim, at, setting, budget, seed):
             continue
         for turn in range(4):
             before = Many.count
-            for raw, moves in growing(hunt, points, random, turn):
+            for raw, moves in growing(hunt, points, random, turn, mentioned(claim, at)):
                 found = confirmed(claim, at, named, hunt, raw, moves)
                 if found:
                     return found
@@ -104,8 +104,9 @@ def movable(hunt):
     return reals, list(hunt.numbers)
 
 
-def growing(hunt, points, random, turn):
-    """[(raw point, {name: power of the base})] that grow in floats, the fastest first."""
+def growing(hunt, points, random, turn, shown):
+    """[(raw point, {name: power of the base})] that grow in floats: first those along which nothing that the shape
+    shows shrinks, the fastest first."""
     reals, counts = movable(hunt)
     alone = [{name: 1} for name in counts] if turn == 0 else []
     # A number without a unit, such as of rounds, goes to infinity and not to 0: there is no small fraction of a round.
@@ -129,7 +130,8 @@ def growing(hunt, points, random, turn):
             good = still & np.all(np.isfinite(ratios), axis=0) & np.all(ratios > 0, axis=0) \
                 & np.all(factors >= float(GROWTH) * 1.001, axis=0) \
                 & (ratios[-1] >= FARTHEST * ratios[0]) & np.all(factors[-4:] >= SLOWING * factors[-5:-1], axis=0)
-        order = np.argsort(-np.where(good, factors[-1], 0.0), kind="stable")[:TRIES]
+        shrinking = [any(power < 0 for name, power in each.items() if name in shown) for each in moves]
+        order = np.lexsort((-np.where(good, factors[-1], 0.0), shrinking, ~good))[:TRIES]
         yield from ((points[n], {**moves[n], **whole}) for n in order if good[n])
 
 

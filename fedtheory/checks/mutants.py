@@ -44,7 +44,7 @@ def mutants(claim):
     for change, about, variant in weaker_hypotheses(claim):
         for at, (_, sign, _) in enumerate(claim.lines):
             if sign != "O":
-                yield Mutant(change, variant, at, about)
+                yield Mutant(change if len(claim.lines) == 1 else f"{change}, line {at + 1}", variant, at, about)
 
 
 def with_bound(claim, at, bound):

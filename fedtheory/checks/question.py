@@ -81,8 +81,8 @@ class Question:
             if equation in (sympy.true, sympy.false):
                 left += [] if equation == sympy.true else [equation]
                 continue
-            gap = equation.lhs - equation.rhs
-            order = lambda s: (s.name in self.keep, mentions(s.name), s.name)
+            gap, sides = equation.lhs - equation.rhs, equation.args
+            order = lambda s: (s.name in self.keep, s not in sides, mentions(s.name), s.name)    # V = ... fixes V
             for symbol in sorted((s for s in gap.free_symbols if s.name in reals
                                   and s.name not in {n for n, _ in solved}), key=order):
                 slope = sympy.expand(gap.diff(symbol))
