@@ -147,8 +147,9 @@ def text(data):
 
 # ---------------------------------------------------------------- the ledger
 
-def made(claims, verdicts, budget, seed, findings=None):
-    """(ledger, {file: certificate}) of claims and their verdicts; `findings` are what figures say: id -> data."""
+def made(claims, verdicts, budget, seed, findings=None, plots=None):
+    """(ledger, {file: certificate}) of claims and their verdicts; `findings` are what figures say: id -> data, and
+    `plots` the figures that show a claim: id -> names."""
     certificates, entries = {}, []
     for claim in claims:
         verdict = dict(verdicts[claim.id])
@@ -168,7 +169,8 @@ def made(claims, verdicts, budget, seed, findings=None):
                 certificates[file] = part["certificate"]
                 part["certificate"] = file
         entries.append(dict(**statement(claim), command=f"fedtheory check {claim.id} --budget {budget:g} --seed {seed}",
-                            key=key(claim, budget, seed), verdict=verdict, finding=(findings or {}).get(claim.id)))
+                            key=key(claim, budget, seed), verdict=verdict, finding=(findings or {}).get(claim.id),
+                            plots=(plots or {}).get(claim.id, [])))
     return dict(format=FORMAT, budget=float(budget), seed=seed, sources=digest(sources()), libraries=libraries(),
                 counts=counts(entries), claims=entries), certificates
 

@@ -49,6 +49,13 @@
     if (asked.has("open")) open(asked.get("open"));
   };
 
+  // A claim shows its plots when it is opened; each picture is in the page once, among the figures.
+  table.addEventListener("toggle", event => {
+    for (const place of event.target.querySelectorAll("[data-plot]")) {
+      const picture = document.querySelector(`#figure-${CSS.escape(place.dataset.plot)} img`);
+      if (event.target.open && picture && !place.querySelector("img")) place.append(picture.cloneNode());
+    }
+  }, true);
   form.addEventListener("input", filter);
   form.addEventListener("submit", event => event.preventDefault());
   table.tHead.addEventListener("click", event => {

@@ -33,7 +33,9 @@ def export(name, record, data, scale, out):
         last = dict(key=defined, files={file: hashlib.sha256(content).hexdigest() for file, content in files.items()},
                     findings=_judged(name, record, data))
         write(stamp, (json.dumps(last, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
-    merge(out / "findings.json", name, scale, last["findings"])
+    merge(out / "findings.json", ENTRY, name, [(claim, name, scale, *said) for claim, said in last["findings"].items()])
+    claims = sorted({*record.shows, *last["findings"]})
+    merge(out / "figures.json", INDEX, name, [(name, record.title, record.cites, scale, claims)])
     verdicts = [verdict for verdict, _ in last["findings"].values()]
     return {verdict: verdicts.count(verdict) for verdict in _findings.VERDICTS}
 
@@ -129,13 +131,13 @@ def _tex(cell):
 
 
 ENTRY = ("claim", "figure", "scale", "verdict", "sentence")
+INDEX = ("figure", "title", "cites", "scale", "claims")
 
 
-def merge(file, name, scale, found):
-    """Put a figure's findings into the file of all; those of other figures stay."""
-    others = [entry for entry in _read(file, []) if isinstance(entry, dict) and set(entry) == set(ENTRY)
+def merge(file, fields, name, rows):
+    """Put what there is of a figure into the file of all; that of other figures stays."""
+    others = [entry for entry in _read(file, []) if isinstance(entry, dict) and set(entry) == set(fields)
               and entry["figure"] != name]
-    entries = others + [dict(zip(ENTRY, (claim, name, scale, verdict, sentence)))
-                        for claim, (verdict, sentence) in found.items()]
-    entries.sort(key=lambda entry: (entry["figure"], entry["claim"]))
+    entries = others + [dict(zip(fields, row)) for row in rows]
+    entries.sort(key=lambda entry: (entry["figure"], str(entry.get("claim"))))
     write(file, (json.dumps(entries, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())

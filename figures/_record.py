@@ -16,6 +16,7 @@ class Figure:
     draw: Callable                  # (matplotlib Figure, data) -> None, from the saved arrays alone
     rows: Callable = None           # (data) -> [[cell, ...], ...], header first
     findings: Callable = None       # (data) -> {claim id: (verdict, sentence)}
+    shows: tuple = ()               # ids of claims that are plotted
     width: str = "column"           # or "page"
     height: float = 2.4             # inches
 

@@ -133,5 +133,5 @@ def rows(data):
             *(list(each) for each in zip(*(data[name].tolist() for name in ("part", "change", "state"))))]
 
 
-FIGURE = Figure(cites="FSL, theorem 1", title="What the truth of theorem 1 needs", compute=compute, draw=draw,
+FIGURE = Figure(cites="FSL, theorem 1", title="What the truth of theorem 1 needs", shows=(CLAIM,), compute=compute, draw=draw,
                 rows=rows, width="page", height=5.6)

@@ -8,5 +8,6 @@ def compute(scale, progress):
     return _slack.arrays("mixed.stepB2_convex", scale, progress)
 
 
-FIGURE = Figure(cites="mixed FL, theorem B.2, convex", title="Where the proof's slack enters", compute=compute, draw=_slack.draw,
+FIGURE = Figure(cites="mixed FL, theorem B.2, convex", title="Where the proof's slack enters", shows=("mixed.stepB2_convex", "mixed.theoremB2_convex_explicit"),
+                compute=compute, draw=_slack.draw,
                 rows=_slack.rows, width="page", height=4.4)

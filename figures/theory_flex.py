@@ -204,5 +204,6 @@ def rows(data):
     return _theory.rows_of(data, PANELS, "squared distance")
 
 
-FIGURE = Figure(cites="flex, theorem 3.1, corollary 3.2.1 and table 1", compute=compute, draw=draw, rows=rows,
+FIGURE = Figure(cites="flex, theorem 3.1, corollary 3.2.1 and table 1", shows=tuple(PANELS),
+                compute=compute, draw=draw, rows=rows,
                 title="Bounds, exact expectation, runs and worst cases", width="page", height=3.6)

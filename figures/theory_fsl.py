@@ -97,4 +97,4 @@ def rows(data):
 
 
 FIGURE = Figure(cites="FSL, theorem 2 and corollaries 1 and 2", title="Bounds, exact expectation, runs and worst cases",
-                compute=compute, draw=draw, rows=rows, width="page", height=2.3)
+                shows=tuple(SHAPES), compute=compute, draw=draw, rows=rows, width="page", height=2.3)

@@ -133,4 +133,5 @@ def rows(data):
 
 
 FIGURE = Figure(cites="FED-LAMB, theorem 1 and corollary 1", title="Bounds, exact expectation, runs and worst cases",
+                shows=("lamb.theorem1_explicit", "lamb.corollary1_explicit"),
                 compute=compute, draw=draw, rows=rows, width="page", height=2.3)

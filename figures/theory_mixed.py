@@ -179,4 +179,4 @@ def rows(data):
 
 
 FIGURE = Figure(cites="mixed FL, theorems B.1 to B.3", title="Bounds, exact expectation, runs and worst cases",
-                compute=compute, draw=draw, rows=rows, width="page", height=5.2)
+                shows=tuple(IDS), compute=compute, draw=draw, rows=rows, width="page", height=5.2)

@@ -86,4 +86,4 @@ def rows(data):
 
 
 FIGURE = Figure(cites="FSL, theorem 2, (11) and (13)", title="After how many rounds theorem 2 says anything",
-                compute=compute, draw=draw, rows=rows, width="page", height=2.4)
+                shows=("fsl.theorem2",), compute=compute, draw=draw, rows=rows, width="page", height=2.4)

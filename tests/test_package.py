@@ -24,7 +24,7 @@ def entry(name, status="holds", tightness=0.5, **more):
                    assumptions=[dict(says="a <= 1", latex=r"a \le 1", where="(3)", stated=True, note=""),
                                 dict(says="f is convex", latex="", where="", stated=False, note="its proof")],
                    symbols=[dict(name="a", latex="a", meaning="a number")], figure="", explicit="", note="",
-                   command=f"fedtheory check {name}", key="k", verdict=verdict, finding=None), **more}
+                   command=f"fedtheory check {name}", key="k", verdict=verdict, finding=None, plots=[]), **more}
 
 
 def book_of(*entries):
@@ -157,6 +157,17 @@ def test_the_table_filters_sorts_and_opens_claims(tmp_path, works):
     (tmp_path / "index.html").write_text(
         page(entry("fsl.a"), entry("fsl.b", "violated", "inf"), entry("fsl.c", tightness=0.75)))
     works(tmp_path)
+
+
+def test_an_opened_claim_shows_its_plots(tmp_path):
+    drawn = {"some": b"<svg xmlns='http://www.w3.org/2000/svg'/>"}
+    (tmp_path / "index.html").write_bytes(
+        package.page(book_of(entry("fsl.a", plots=["some", "gone"]), entry("fsl.b")), drawn))
+    images = lambda found: [image["alt"] for image in found.all("img")]
+    shut = Page((tmp_path / "index.html").read_text())
+    assert images(shut) == ["some"] and [a["href"] for a in shut.all("a")].count("#figure-some") == 1
+    if CHROMIUM:
+        assert images(rendered(tmp_path, "fsl.a")) == ["some", "some"] and images(rendered(tmp_path, "fsl.b")) == ["some"]
 
 
 # The folder

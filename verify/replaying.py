@@ -92,7 +92,7 @@ def _verdicts(book, every, workers, say):
         for name in entries}, book["budget"], book["seed"])
     for again in made["claims"]:
         theirs = entries[again["id"]]
-        wrong = [name for name in again if name not in ("verdict", "finding", "key")
+        wrong = [name for name in again if name not in ("verdict", "finding", "plots", "key")
                  and again[name] != theirs.get(name)]
         if again["id"] in results:
             wrong += [f"verdict, {name}" for name in again["verdict"]

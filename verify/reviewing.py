@@ -41,7 +41,7 @@ def _anew(out, store, pictures, budget, seed, prefixes, workers, say):
         refuse("PREFIX", "must begin the id of a claim", ", ".join(prefixes))
     results = campaign.run(claims, budget, seed, store, workers, say)
     book, certificates = ledger.made(claims, {name: result["verdict"] for name, result in results.items()}, budget,
-                                     seed, _findings(pictures))
+                                     seed, _findings(pictures), _plots(pictures))
     timings = {name: dict(seconds=result["seconds"], megabytes=result["megabytes"])
                for name, result in results.items()}
     package.build(out, book, certificates, {
@@ -89,6 +89,18 @@ def _findings(pictures):
                 for entry in found}
     except (OSError, ValueError, KeyError, TypeError):
         return {}
+
+
+def _plots(pictures):
+    """id -> names of the figures that show it."""
+    found = {}
+    try:
+        for entry in ledger.read(pictures / "figures.json") if pictures else []:
+            for claim in entry["claims"]:
+                found.setdefault(str(claim), []).append(str(entry["figure"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+    return found
 
 
 def _stamp(store):

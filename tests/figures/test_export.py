@@ -73,6 +73,9 @@ def test_findings_of_all_figures_stand_in_one_file(tmp_path):
     assert [(entry["figure"], entry["scale"], entry["verdict"]) for entry in entries] == [
         ("fsl_table2", "quick", "inconclusive"), ("mixed_table5", "quick", "not reproduced")]
     assert (tmp_path / "mixed_table5.csv").read_text() == "a\n1\n"
+    index = json.loads((tmp_path / "figures.json").read_text())
+    assert [(entry["figure"], entry["claims"]) for entry in index] == [
+        ("fsl_table2", ["house.claim"]), ("mixed_table5", ["house.claim"])]
 
 
 def test_a_verdict_outside_the_three_is_refused(tmp_path):

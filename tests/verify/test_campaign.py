@@ -208,10 +208,11 @@ def test_findings_of_figures_reach_the_ledger_and_the_page(tmp_path):
     name = next(claim.id for claim in claims() if claim.kind == "finding")
     (pictures / "findings.json").write_text(json.dumps(
         [dict(claim=name, figure="some", scale="smoke", verdict="reproduced", sentence="reproduced: 1 and 2")]))
+    (pictures / "figures.json").write_text(json.dumps([dict(figure="some", claims=[name])]))
     out = tmp_path / "verify"
     assert main(["flex.table4_MNIST", "--budget", "0.01", "--workers", "0", "--out", str(out)]) == 0
     entry = next(entry for entry in package.opened(out)["claims"] if entry["id"] == name)
-    assert entry["finding"]["verdict"] == "reproduced"
+    assert entry["finding"]["verdict"] == "reproduced" and entry["plots"] == ["some"]
     assert (out / "figures" / "some.svg").exists() and "data:image/svg+xml" in (out / "index.html").read_text()
 
 
