@@ -88,7 +88,7 @@ def draw(figure, data):
     axes = _theory.draw_panels(figure, data, SHAPES, "fsl", r"least $\mathbb{E}\|\nabla\tilde F(x_t)\|^2$",
                                data["trivial"], titles=TITLES)
     _theory.say_trivial(axes[0], data["trivial"][0], r"$2L\tilde D_0$: trivial")
-    _theory.say_worst(axes[0], .06, .215)
+    _theory.say_worst(axes[1], .06, .215)
     _style.direct_labels(axes[-1])
 
 
