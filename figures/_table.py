@@ -33,7 +33,7 @@ def spread_of(values):
     if deviation == 0:
         return number(mean)
     digits = max(0, 1 - int(np.floor(np.log10(deviation))))
-    return f"{mean:,.{digits}f} ± {deviation:,.{digits}f}".replace("-", "−")
+    return f"{mean:z,.{digits}f} ± {deviation:,.{digits}f}".replace("-", "−")
 
 
 def beside(values, printed):

@@ -21,6 +21,7 @@ def test_numbers(value, text):
 def test_mean_and_deviation():
     assert _table.spread_of(SEEDS) == "12.0 ± 1.6"
     assert _table.spread_of(-SEEDS / 100) == "−0.120 ± 0.016"
+    assert _table.spread_of([-1.01, 1.0]) == "0.0 ± 1.4"    # no minus zero
     assert _table.spread_of([3., 3, 3]) == "3" and _table.spread_of([1, np.nan]) == "–" == _table.spread_of([])
 
 
