@@ -6,6 +6,7 @@ Exit 0: the answer was obtained. 1: a check that was asked to hold did not. 2: b
 import argparse
 import json
 import math
+import os
 import shutil
 import sys
 import time
@@ -201,7 +202,10 @@ def main(argv=None):
     except (InvalidInput, FedtheoryError) as error:
         print(f"fedtheory: {error}", file=sys.stderr)
         return 2
-    print(json.dumps(_finite(data), allow_nan=False, indent=2) if arguments.json else text)
+    try:
+        print(json.dumps(_finite(data), allow_nan=False, indent=2) if arguments.json else text, flush=True)
+    except BrokenPipeError:    # whoever reads has seen enough, as `head` has
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0 if all(held) else 1
 
 

@@ -1,6 +1,7 @@
 """FSL: how far below its bounds the method stays, over the number of rounds.
 
 Theorem 2's step is the largest that (13) admits; the corollaries' constants are such that theirs are there from T = 5.
+With a large weight of the server (appendix A-F (b)) its loss is the clients' mean, and its weight 4.
 """
 
 import numpy as np
@@ -14,10 +15,14 @@ from figures._record import Figure
 
 SPECTRUM = dict(d=4, clients=8, L=1., mu=.05, G=1., xi_bar=.3, sigma=1., sigma_0=1.)
 FIXED = dict(gamma=.5, eta_g=2., K=2, K_0=4, S=4)    # eta_g = sqrt(S)
+SGD = "fsl.special_sgd_explicit"
 SHAPES = {"fsl.theorem2": None, "fsl.corollary1_explicit": (step_c, "c_b"), "fsl.corollary2a_explicit": (step_a, "c_a"),
-          "fsl.corollary2b_explicit": (step_b, "c_b")}
+          "fsl.corollary2b_explicit": (step_b, "c_b"), "fsl.corollary2c_explicit": (step_c, "c_b"),
+          SGD: (1 / (symbols.L * symbols.gamma**2), "c")}
+OWN = {SGD: dict(gamma=4., xi_bar=0.)}    # where a statement asks for it
 TITLES = {"fsl.theorem2": "theorem 2", "fsl.corollary1_explicit": "corollary 1",
-          "fsl.corollary2a_explicit": "corollary 2 (a)", "fsl.corollary2b_explicit": "corollary 2 (b)"}
+          "fsl.corollary2a_explicit": "corollary 2 (a)", "fsl.corollary2b_explicit": "corollary 2 (b)",
+          "fsl.corollary2c_explicit": "corollary 2 (c)", SGD: r"large $\gamma$, appendix A-F"}
 WORST_T = (5, 10, 20, 40)
 ROUNDS = dict(smoke=(4, 1280), quick=(2, 10240), paper=(2, 40960))    # factor between them, most
 TRIALS = dict(smoke=40, quick=200, paper=1000)
@@ -30,13 +35,17 @@ def ceiling(gamma, eta_g, L, **others):
     return min(1, (gamma + 1)**2 / (2 * kappa)) / (8 * L * (gamma + 1)) * (1 - 1e-9)
 
 
-def problem():
-    return ft.problems.quadratic(seed=3, **SPECTRUM), np.full(SPECTRUM["d"], 2.)
+def given(of, id):
+    """SPECTRUM or FIXED as a statement asks for it."""
+    return {name: OWN.get(id, {}).get(name, value) for name, value in of.items()}
 
 
-def excess(of, x_0):
+def problem(id=None):
+    return ft.problems.quadratic(seed=3, **given(SPECTRUM, id)), np.full(SPECTRUM["d"], 2.)
+
+
+def excess(of, x_0, gamma=FIXED["gamma"]):
     """The modified loss above its infimum at x_0; Hessians are alike, so its minimiser is a mean of minimisers."""
-    gamma = FIXED["gamma"]
     x_star = (of.data.x_star + gamma * of.data.b[0]) / (1 + gamma)
     at = lambda x: ft.expected(of, "fsl", rounds=0, x_0=x, eta_l=0., eta_0=0., gamma=gamma).metrics["tilde_loss"][0]
     return at(x_0) - at(x_star)
@@ -44,8 +53,9 @@ def excess(of, x_0):
 
 def values(id, T, D):
     """Everything a statement takes, at T rounds."""
-    u = ceiling(**FIXED, L=SPECTRUM["L"])
-    found = dict({name: SPECTRUM[name] for name in ("L", "G", "xi_bar", "sigma", "sigma_0")}, **FIXED,
+    fixed, spectrum = given(FIXED, id), given(SPECTRUM, id)
+    u = ceiling(**fixed, L=spectrum["L"])
+    found = dict({name: spectrum[name] for name in ("L", "G", "xi_bar", "sigma", "sigma_0")}, **fixed,
                  N=SPECTRUM["clients"], T=T, tilde_D_0=D, a=1., b=2.)
     if SHAPES[id]:
         shape, constant = SHAPES[id]
@@ -65,13 +75,13 @@ def bound(id, T, D):
 
 
 def compute(scale, progress):
-    of, x_0 = problem()
-    D = excess(of, x_0)
     factor, most = ROUNDS[scale]
     T = np.array([5 * factor**n for n in range(20) if 5 * factor**n <= most])
-    data, total = {"trivial": np.array([2 * SPECTRUM["L"] * D])}, len(SHAPES) * len(T)
+    data, total = {}, len(SHAPES) * len(T)
     for n, id in enumerate(SHAPES):
-        measured = []
+        of, x_0 = problem(id)
+        D, measured = excess(of, x_0, given(FIXED, id)["gamma"]), []
+        data[_theory.key(id, "trivial")] = np.array(2 * SPECTRUM["L"] * D)
         for m, rounds in enumerate(T):
             at = values(id, int(rounds), D)
             hyper = {name: at[name] for name in ("eta_l", "eta_g", "eta_0", "gamma", "K", "K_0")}
@@ -85,16 +95,23 @@ def compute(scale, progress):
 
 
 def draw(figure, data):
-    axes = _theory.draw_panels(figure, data, SHAPES, "fsl", r"least $\mathbb{E}\|\nabla\tilde F(x_t)\|^2$",
-                               data["trivial"], titles=TITLES)
-    _theory.say_trivial(axes[0], data["trivial"][0], r"$2L\tilde D_0$: trivial")
-    _theory.say_worst(axes[1], .06, .215)
-    _style.direct_labels(axes[-1])
+    axes = figure.subplots(2, 3, sharex=True, sharey=True)
+    for ax, id in zip(axes.flat, SHAPES):
+        _theory.draw_panel(ax, data, id, "fsl", TITLES[id])
+        _theory.draw_trivial(ax, data[_theory.key(id, "trivial")])
+    for row in axes:
+        row[0].set_ylabel(r"least $\mathbb{E}\|\nabla\tilde F(x_t)\|^2$")
+    for ax in axes[1]:
+        ax.set_xlabel("$T$")
+    _theory.say_trivial(axes[0, 0], data[_theory.key("fsl.theorem2", "trivial")], r"$2L\tilde D_0$: trivial")
+    _theory.say_worst(axes[0, 1], .06, .26)
+    _style.direct_labels(axes[0, -1])
+    _style.direct_labels(axes[1, -1])
 
 
 def rows(data):
     return _theory.rows_of(data, SHAPES, "least squared gradient")
 
 
-FIGURE = Figure(cites="FSL, theorem 2 and corollaries 1 and 2", title="Bounds, exact expectation, runs and worst cases",
-                shows=tuple(SHAPES), compute=compute, draw=draw, rows=rows, width="page", height=2.3)
+FIGURE = Figure(cites="FSL, theorem 2, corollaries 1 and 2, appendix A-F", title="Bounds, exact expectation, runs and worst cases",
+                shows=tuple(SHAPES), compute=compute, draw=draw, rows=rows, width="page", height=3.9)

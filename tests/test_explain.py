@@ -15,7 +15,8 @@ from fedtheory import cli, discover
 from fedtheory.errors import InvalidInput
 from fedtheory.explain import described, listed, parsed
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "docs"))
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "docs"))
 import build_claims  # noqa: E402  (it lies in docs/, which is no package)
 
 CLAIMS = discover.claims()
@@ -137,6 +138,14 @@ def test_a_lower_bound_is_rounded_down(capsys):
 
 
 # list
+
+def test_a_reader_that_stops_early_is_no_fault():
+    process = subprocess.Popen([sys.executable, "-m", "fedtheory.cli", "list", "claims"], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, cwd=ROOT)
+    process.stdout.read(10)
+    process.stdout.close()
+    assert process.stderr.read() == b"" and process.wait() == 0
+
 
 def test_claims_are_listed_by_prefix(capsys):
     status, out, _ = run(capsys, "list", "claims", "--json")

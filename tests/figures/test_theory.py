@@ -74,8 +74,9 @@ def test_a_false_bound_is_reached_by_the_worst_case():
 
 
 def test_theory_looks_well(tmp_path):
-    T, data = np.array([5, 80, 1280]), {"trivial": np.array([6.])}
+    T, data = np.array([5, 80, 1280]), {}
     for id in theory_fsl.SHAPES:
+        data[_theory.key(id, "trivial")] = np.array(6.)
         measured = [[1 / t, 1.1 / t, .9 / t, 1.4 / t] for t in T]
         data.update(_theory.panel(id, T, 50 / T, measured, (5, 10), np.array([.5, np.nan]), np.array([10., 5.])))
     assert looks_well("theory_fsl", data, tmp_path)
