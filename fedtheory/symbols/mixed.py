@@ -29,6 +29,7 @@ TABLE.rule(S <= N)
 # Constants of a problem
 beta = TABLE.positive("beta", r"\beta", "smoothness of every f_i and of f_c (definition D.1)", CURVATURE)
 mu = TABLE.nonnegative("mu", r"\mu", "convexity of every f_i and of f_c (definition D.4)", CURVATURE)
+TABLE.rule(mu <= beta)
 G = TABLE.nonnegative("G", "G", "gradient dissimilarity, additive (definition 4.2)", GRADIENT)
 B = TABLE.positive("B", "B", "gradient dissimilarity, relative (definition 4.2)")
 sigma = TABLE.nonnegative("sigma", r"\sigma", "noise of a client's gradient (4)", GRADIENT)

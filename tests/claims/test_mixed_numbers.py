@@ -210,7 +210,7 @@ def test_values_outside_an_assumption_are_refused_by_its_name(name, assumption):
     v = terms(CASES["plain"], claim)
     given = names(claim, v)
     breaks = dict(B=Q(1, 2), eps=Q(2), K=1, S=1, T=1, N=3, w_f=Q(1), eta=v.eta * 10**6, eta_c=v.eta_c * 10**6,
-                  eta_s=Q(1, 10), eta_m=Q(1, 3))
+                  eta_s=Q(1, 10), eta_m=Q(1, 3), mu=Q(10**6))
     changes = [{s.name: breaks[s.name]} for s in claim.expand(assumption.relation).free_symbols if s.name in breaks]
     broken = [change for change in changes if str(assumption) in map(str, claim.admits({**given, **change}))]
     assert broken, f"no value breaks {assumption}"
