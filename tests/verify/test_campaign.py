@@ -24,8 +24,9 @@ ASK = [*SOME, "--budget", "0.01"]
 
 
 def start(out, *more):
+    heard = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)    # tests in the background ignore Ctrl-C
     return subprocess.Popen([sys.executable, "-m", "verify", *ASK, "--out", str(out), *more], cwd=ROOT,
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heard)
 
 
 def results(out):
