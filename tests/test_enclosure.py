@@ -122,3 +122,11 @@ def test_the_fast_path_is_right_beyond_the_range_of_floats():
     assert found == pytest.approx(np.full(100, 0.125), rel=1e-12)    # a^3 alone is below every float
     assert arrays.sweep(a**3 / b**2, dict(a=np.array([1e200]), b=np.array([1e250]))) == pytest.approx([1e100])
     assert arrays.sweep(a / b, dict(a=np.array([1.0]), b=np.array([0.0])))[0] == math.inf
+
+
+@pytest.mark.parametrize("value", [float("inf"), float("-inf"), float("nan")])
+def test_what_is_no_number_has_no_exact_ends(value):
+    from fedtheory.enclosure.arithmetic import pair, root
+    for ask in (pair, root):
+        with pytest.raises(Undefined, match="infinite"):
+            ask(value)

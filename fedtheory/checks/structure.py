@@ -116,8 +116,10 @@ def chosen(field, random):
 
 def problem_of(instance):
     rows = lambda name: np.array([[float(fraction(v)) for v in row] for row in instance[name]])
-    sigma = float(fraction(instance["sigma"]))
-    return quadratic_from_arrays(rows("A"), rows("b"), sigma=sigma, sigma_0=sigma,
+    A, sigma = rows("A"), float(fraction(instance["sigma"]))
+    if len(A) == A.shape[1]:    # as many rows as coordinates would be read as one matrix
+        A = np.array([np.diag(row) for row in A])
+    return quadratic_from_arrays(A, rows("b"), sigma=sigma, sigma_0=sigma,
                                  weights=[float(fraction(w)) for w in instance["weights"]])
 
 

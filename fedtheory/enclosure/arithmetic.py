@@ -4,6 +4,7 @@ A quantity is written once, with + - * / ** and the functions below. `Many` lets
 batch of instances, `Interval` makes it rigorous where roots and logarithms appear. A Fraction meets both.
 """
 
+import math
 from fractions import Fraction
 from numbers import Rational
 
@@ -179,6 +180,8 @@ def pair(value):
     """(lower, upper) of an exact number or an interval."""
     if isinstance(value, Interval):
         return value.pair
+    if isinstance(value, float) and not math.isfinite(value):
+        raise Undefined("an infinite value")
     end = value if isinstance(value, Fraction) else Fraction(value)
     return end, end
 

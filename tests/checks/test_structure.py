@@ -101,3 +101,11 @@ def test_a_document_about_a_cell_that_nothing_computes_is_refused():
     forged = decided.signed(claim, cells=[[cell, decided.text(printed), None]])
     with pytest.raises(Refused, match="does not differ so"):
         ft.replay(forged)
+
+
+def test_as_many_losses_as_coordinates_keep_a_curvature_each():
+    """Two losses in two dimensions: rows are diagonals, not the rows of one matrix."""
+    instance = dict(A=[["1", "0"], ["2", "3"]], b=[["0", "0"], ["1", "1"]], weights=["1"], sigma="0")
+    problem = decided.problem_of(instance)
+    assert problem.client_grad(1, np.zeros(2)) == pytest.approx([-2, -3])
+    assert problem.client_grad(0, np.ones(2)) == pytest.approx([1, 0])
