@@ -8,7 +8,7 @@ shape does not mention, which its hidden constant may depend on, stays as it is 
 from fractions import Fraction
 
 from fedtheory.checks import certificate_run
-from fedtheory.checks.certificate_algebra import Refused, require
+from fedtheory.checks.certificate_algebra import require
 from fedtheory.checks.settings import by_name
 from fedtheory.enclosure.arithmetic import pair
 
@@ -19,15 +19,9 @@ MEMBERS, GROWTH = 7, Fraction(4)
 WIDTH = Fraction(1, 10**40)
 
 
+@certificate_run.refusing
 def check(document):
     """Refused unless the family shows what it is said to; {"status", "claim", "says", "constants"}."""
-    try:
-        return _check(document)
-    except Exception as error:    # whatever a malformed document leads to
-        raise error if isinstance(error, Refused) else Refused(f"the document is not well formed: {error!r}") from None
-
-
-def _check(document):
     require(document.get("format") == FORMAT, "no family of this format")
     require(document.get("digest") == certificate_run.digest(document), "it was changed")
     members = document["members"]

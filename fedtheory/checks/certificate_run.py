@@ -9,6 +9,7 @@ import hashlib
 import json
 import re
 from fractions import Fraction
+from functools import wraps
 
 from fedtheory import enclosure
 from fedtheory.checks.certificate_algebra import Refused, require
@@ -75,15 +76,22 @@ def value(steps, values):
     return low if low == high else Interval(low, high)
 
 
+def refusing(check):
+    """A check of a document that says Refused, whatever a malformed one leads to."""
+    @wraps(check)
+    def checked(document):
+        try:
+            return check(document)
+        except Refused:
+            raise
+        except Exception as error:
+            raise Refused(f"the document is not well formed: {error!r}") from None
+    return checked
+
+
+@refusing
 def check(document):
     """Refused unless the document's instance meets every hypothesis and breaks the line; {"left", "right", ...}."""
-    try:
-        return _check(document)
-    except Exception as error:    # whatever a malformed document leads to
-        raise error if isinstance(error, Refused) else Refused(f"the document is not well formed: {error!r}") from None
-
-
-def _check(document):
     require(document.get("format") == FORMAT, "no counterexample of this format")
     require(document.get("digest") == digest(document), "its content does not match its digest: it was changed")
     setting = by_name(document["setting"])

@@ -13,7 +13,7 @@ import numpy as np
 
 from fedtheory import discover
 from fedtheory.checks.certificate_algebra import Refused, require
-from fedtheory.checks.certificate_run import digest, fraction
+from fedtheory.checks.certificate_run import digest, fraction, refusing
 from fedtheory.checks.verdict import Verdict
 from fedtheory.errors import FedtheoryError
 from fedtheory.problems.quadratics import quadratic_from_arrays
@@ -161,15 +161,9 @@ def signed(claim, **content):
     return written
 
 
+@refusing
 def check(document):
     """Refused unless a rerun shows again what the document says; the claim is looked up by its id."""
-    try:
-        return _check(document)
-    except Exception as error:    # whatever a malformed document leads to
-        raise error if isinstance(error, Refused) else Refused(f"the document does not replay: {error}") from None
-
-
-def _check(document):
     require(document["digest"] == digest(document), "its content does not match its digest: it was changed")
     try:
         claim = discover.claim(document["claim"])
