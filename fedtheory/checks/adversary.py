@@ -84,6 +84,13 @@ class Hunt:
             return np.where(raw <= NOTHING, 0.0, np.exp(raw))
         return raw
 
+    def raw(self, name, number):
+        """The raw coordinate that stands for a number, as `number` reads it."""
+        if self.kinds[name] in ("positive", "nonnegative"):
+            with np.errstate(divide="ignore"):
+                return np.where(number > 0, np.log(number), NOTHING)
+        return number
+
     def laid_out(self, points):
         """(instance, values): what the points stand for, before anything runs."""
         q, at = self.question, {name: Many(self.number(name, points[:, n])) for name, n in self.column.items()}
@@ -162,7 +169,10 @@ class Hunt:
         self.outside = sum((np.clip(np.nan_to_num(q.excess(r, values, size), nan=FAR), 0.0, FAR) for r in q.between),
                            np.zeros(size))
         if good.any():
-            q.measure(instance, values)
+            try:
+                q.measure(instance, values)
+            except (enclosure.Undefined, ZeroDivisionError):    # nothing to measure at this shape: no device ever works
+                return points, values, np.zeros(size, dtype=bool)
             good &= np.all([np.isfinite(as_array(values[n], size)) for n in values
                             if n in q.claim.symbols and not isinstance(values[n], float)], axis=0)
             good &= q.admitted_measured(values, size)

@@ -32,7 +32,8 @@ class Mutant:
 
 def mutants(claim):
     """Every Mutant of a claim, each change once."""
-    seen = set()
+    seen, several = set(), len(claim.lines) > 1
+    named = lambda change, at: f"{change}, line {at + 1}" if several else change
     for at, (left, sign, right) in enumerate(claim.lines):
         if sign == "O":
             continue
@@ -40,11 +41,11 @@ def mutants(claim):
             key = at, claim.expand(bound)
             if key not in seen and claim.expand(bound - right) != 0:
                 seen.add(key)
-                yield Mutant(change, with_bound(claim, at, bound), at, about)
+                yield Mutant(named(change, at), with_bound(claim, at, bound), at, about)
     for change, about, variant in weaker_hypotheses(claim):
         for at, (_, sign, _) in enumerate(claim.lines):
             if sign != "O":
-                yield Mutant(change if len(claim.lines) == 1 else f"{change}, line {at + 1}", variant, at, about)
+                yield Mutant(named(change, at), variant, at, about)
 
 
 def with_bound(claim, at, bound):

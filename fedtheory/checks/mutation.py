@@ -270,9 +270,11 @@ class Search:
         return adversary.hunt_at(question, hunt.shape, numbers, self.cases)
 
     def fitted(self, population, own):
-        """The population's rows in the columns of the mutant's hunt."""
-        column = population.hunt.column
-        return population.rows[:, [column[name] for name in own.names]].copy()
+        """The population's rows in the columns of the mutant's hunt; equations may fix another symbol there."""
+        column, rows = population.hunt.column, population.rows
+        raw = lambda name: rows[:, column[name]] if name in column else \
+            own.raw(name, as_array(population.values[name], len(rows)))
+        return np.array([raw(name) for name in own.names]).T.reshape(len(rows), len(own.names))
 
     def look(self, hunt, rate, row):
         """Whether the line seems to fail at a point; if it does for certain, that is the verdict."""

@@ -75,3 +75,9 @@ def test_a_constant_that_nothing_certifies_is_any_number():
     # L stays what it is while one of the two hypotheses that certify it is left
     assert "L" in ft.claim("fsl.theorem1").without("smooth").parameters
     assert "any_L" in ft.claim("fsl.theorem1").without("smooth", "lipschitz").parameters
+
+
+def test_a_shape_at_which_nothing_can_be_measured_is_passed_over():
+    """Without the hypothesis that devices work at all, some laws have no complete round to weigh."""
+    claim = ft.claim("flex.bias_A_B")
+    assert len(ft.minimise(claim, budget=0.4).rows) == len([*claim.assumes, *claim.unstated])

@@ -97,3 +97,12 @@ def test_a_mutation_depends_on_its_seed_alone():
 def test_what_has_no_mutants_is_refused(claim, says):
     with pytest.raises(InvalidInput, match=says):
         ft.mutate(claim)
+
+
+def test_a_mutant_may_leave_another_symbol_to_its_equations():
+    """Which symbol K eta_g eta_l = K_0 eta_0 fixes depends on what the changed line mentions."""
+    found = ft.mutate("fsl.step18", budget=3.0)
+    assert any(m.killed for m in found.mutants)
+    for m in found.mutants:
+        if m.killed:
+            assert ft.replay(m.verdict.certificate)["status"] == "violated"
