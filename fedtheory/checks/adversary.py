@@ -15,8 +15,8 @@ from fedtheory.checks.question import EXACT, as_array
 from fedtheory.enclosure.arithmetic import Many, pair
 
 BATCH = 128
-FREE, PLACED = 25.0, 9.0    # how far logarithms of free symbols (and of the scale of losses) and of an instance's
-# other coordinates may go
+# How far logarithms may go: those of free symbols and of the scale of losses, and of an instance's other coordinates
+FREE, PLACED = 25.0, 9.0
 NOTHING = -99.0    # a logarithm that stands for the number 0
 WAVE, DEEP, GENERATIONS = 12, 4, 30    # shapes begun at once, how many of them are climbed, and how far
 FAR = 100.0    # the most that a relation counts where it fails, in logarithms
@@ -171,7 +171,7 @@ class Hunt:
         if good.any():
             try:
                 q.measure(instance, values)
-            except (enclosure.Undefined, ZeroDivisionError):    # nothing to measure at this shape: no device ever works
+            except (enclosure.Undefined, ZeroDivisionError):    # what is asked for has no value at this shape
                 return points, values, np.zeros(size, dtype=bool)
             good &= np.all([np.isfinite(as_array(values[n], size)) for n in values
                             if n in q.claim.symbols and not isinstance(values[n], float)], axis=0)

@@ -60,7 +60,10 @@ class Mutation:
 
 
 def mutate(claim, budget=60.0, seed=0, progress=None, only=lambda mutant: True):
-    """The Mutation of a claim: each mutant killed or not; `budget` is in seconds of one core, counted as work."""
+    """The Mutation of a claim: each mutant killed or not; `budget` is in seconds of one core, counted as work.
+
+    `only` picks the mutants that are looked at.
+    """
     if not isinstance(budget, (int, float)) or isinstance(budget, bool) or not 0 < budget < float("inf"):
         refuse("budget", "must be a positive number of seconds", budget)
     claim = discover.claim(claim)
