@@ -92,8 +92,11 @@ def _width(otherwise):
 
 def explain(arguments):
     from fedtheory.explain import described, explain
-    return (described(arguments.id),
-            explain(arguments.id, min(100, max(60, _width(88))), bold=sys.stdout.isatty()))
+    from fedtheory.judging import asked
+    claims, width = [claim for _, claim in asked([arguments.id])], min(100, max(60, _width(88)))
+    data = [described(claim) for claim in claims]
+    return (data if len(data) != 1 else data[0],
+            "\n\n".join(explain(claim, width, bold=sys.stdout.isatty()) for claim in claims))
 
 
 def bound(arguments):
@@ -164,7 +167,8 @@ def _parser():
                                                   choices=["algorithms", "problems", "metrics", "claims",
                                                            "figures"]),
         prefix=dict(nargs="?", default="", metavar="PREFIX", help="claims only: a paper, or how their ids begin"))
-    add("explain", explain, "a claim in plain words: what it means, says and assumes", id=dict(metavar="ID"))
+    add("explain", explain, "a claim in plain words: what it means, says and assumes",
+        id=dict(metavar="ID|FILE.py"))
     add("bound", bound, "a claim's right-hand side at numbers, rounded to the safe side", id=dict(metavar="ID"),
         values=dict(nargs="*", metavar="NAME=NUMBER"), line=dict(flag=True, type=int, default=0, metavar="N",
                                                                  help="which line of the statement, from 0"),

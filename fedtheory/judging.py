@@ -30,7 +30,7 @@ def asked(names):
 def defined(path):
     """The claims of a user's file, which is run as any Python file is."""
     if not path.is_file():
-        refuse("check", "takes ids of claims and Python files", str(path))
+        refuse("a claim", "must be an id, or a Python file that exists", str(path))
     spec = importlib.util.spec_from_file_location(f"claims_of_{path.stem}", path)
     module = importlib.util.module_from_spec(spec)
     try:

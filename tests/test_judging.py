@@ -57,7 +57,7 @@ def test_what_was_expected(mine, capsys):
 
 @pytest.mark.parametrize("arguments, says", [
     (("check", "no.such.claim"), "claim must be an id"),
-    (("check", "no_such_file.py"), "takes ids of claims and Python files"),
+    (("check", "no_such_file.py"), "must be an id, or a Python file that exists"),
     (("check", "fsl.lemma2", "--budget", "0"), "budget must be a positive number"),
     (("check", "fsl.lemma2", "--budget", "nan"), "budget must be a positive number"),
     (("check", "fsl.lemma2", "--seed", "-1"), "seed must be an integer >= 0"),
