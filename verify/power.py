@@ -10,7 +10,7 @@ import sys
 import time
 
 from fedtheory.checks import checking
-from tests.checks.textbook import FALSE
+from verify.textbook import FALSE
 
 
 def refuted(claim, budget, seed=0):

@@ -9,7 +9,7 @@ import sys
 import time
 
 from fedtheory.checks import checking
-from tests.checks.textbook import TIGHT, TRUE, reached
+from verify.textbook import TIGHT, TRUE, reached
 
 
 def campaign(claims, seeds, budget, start=0):

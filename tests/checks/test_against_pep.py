@@ -9,7 +9,7 @@ from sympy import Eq, Rational
 from fedtheory.checks import checking, pep
 from fedtheory.conditions import CONVEX, EXACT_GRADIENTS, SMOOTH
 from fedtheory.symbols.run import (K, L, N, R, S, T, eta, eta_g, eta_l, gap_T, sq_distance_0, sq_distance_T, zeta)
-from tests.checks.textbook import STRONG, house, reached
+from verify.textbook import STRONG, house, reached
 
 TENTH = Fraction(1, 10)
 LOCAL = {(2, 1): 0.3581133066, (3, 1): 0.3155953820, (2, 2): 0.2787896149, (3, 2): 0.2305284831}    # (K, T)

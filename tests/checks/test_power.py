@@ -6,7 +6,7 @@ import pytest
 
 import fedtheory as ft
 from fedtheory.checks import checking
-from tests.checks.textbook import FALSE, TRUE
+from verify.textbook import FALSE, TRUE
 from verify import power
 
 # These need more than a moment: `python -m verify.power` tries all.

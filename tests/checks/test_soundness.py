@@ -8,7 +8,7 @@ from sympy import Eq
 from fedtheory.checks import checking, losses
 from fedtheory.checks.settings import fitting
 from fedtheory.symbols.run import N, T
-from tests.checks.textbook import FALSE, TIGHT, TRUE, reached
+from verify.textbook import FALSE, TIGHT, TRUE, reached
 from verify import soundness
 
 

@@ -16,7 +16,7 @@ from fedtheory.checks.settings._run import Clients
 from fedtheory.enclosure import Undefined
 from fedtheory.symbols.run import TABLE
 from tests.checks.settings.agree import exact_is_batch
-from tests.checks.textbook import FALSE
+from verify.textbook import FALSE
 
 ALL = ["loss_0", "loss_T", "loss_before", "gap_T", "sq_distance_T", "sq_grad_T", "best_sq_grad", "mean_sq_grad"]
 
