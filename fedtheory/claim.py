@@ -7,7 +7,7 @@ from typing import Callable, NamedTuple
 
 import sympy
 
-from fedtheory import enclosure, metrics
+from fedtheory import enclosure, given, metrics
 from fedtheory.conditions import Assumption, Outside
 from fedtheory.enclosure import arrays
 from fedtheory.errors import InvalidInput, refuse, show
@@ -77,27 +77,32 @@ class Claim:
 
     def __post_init__(self):
         give = lambda name, value: object.__setattr__(self, name, value)
+        whose = given.identity(self.id)
         if self.kind not in KINDS:
-            refuse(f"{self.id}: kind", f"must be one of {', '.join(KINDS)}", self.kind)
-        if self.relation not in SIGNS:
-            refuse(f"{self.id}: relation", f"must be one of {', '.join(SIGNS)}", self.relation)
-        table = self.table or self.symbols.whole
+            refuse(f"{whose}: kind", f"must be one of {', '.join(KINDS)}", self.kind)
+        if self.relation not in (*SIGNS,):
+            refuse(f"{whose}: relation", f"must be one of {', '.join(SIGNS)}", self.relation)
+        table = given.table(whose, self.table if self.table is not None else self.symbols)
+        table = table if self.table is not None else table.whole
         if self.measures is not None and not isinstance(self.measures, sympy.Basic):
             table, symbol = _with_metric(table, self.measures)
             give("measures", symbol)
-        formula = lambda e: sympy.sympify(e, strict=True)    # strict: text is never evaluated
         for name in ("bound", "measures", "teeth"):
             if getattr(self, name) is not None:
-                give(name, formula(getattr(self, name)))
-        give("also", tuple((formula(a), sign, formula(b)) for a, sign, b in self.also))
-        give("assumes", tuple(_assumption(a, True) for a in self.assumes))
-        give("unstated", tuple(_assumption(a, False) for a in self.unstated))
+                give(name, given.formula(f"{whose}: {name}", getattr(self, name)))
+        if self.kind in ("exact", "order", "step") and (self.bound is None or self.measures is None):
+            refuse(f"{whose}: {'bound' if self.bound is None else 'measures'}",
+                   "must be an expression, as this is no structure and no finding", None)
+        give("also", tuple(given.line(whose, each, SIGNS) for each in self.also))
+        give("assumes", given.hypotheses(whose, self.assumes, True))
+        give("unstated", given.hypotheses(whose, self.unstated, False))
+        give("algorithm", given.algorithm(whose, self.algorithm))
         give("table", table)
         give("symbols", table.only(self._named()))
         give("paper", self.paper or table.paper)
         strangers = sorted(s.name for s in self._named() if s.name not in table)
         if strangers:
-            refuse(f"{self.id}: its formulas", f"must use symbols of the table of {table.paper}", strangers)
+            refuse(f"{whose}: its formulas", f"must use symbols of the table of {table.paper}", strangers)
 
     def _named(self):
         """Symbols the statement and its assumptions mention."""
@@ -166,14 +171,17 @@ class Claim:
 
     def replace(self, name=None, assumptions=None, **changes):
         """A variant: `bound`, `measures`, ... replaced; `assumptions` are then all it assumes; `name` is its id."""
-        given = {f.name: getattr(self, f.name) for f in fields(self)}
-        unknown = sorted(set(changes) - set(given))
+        mine = {f.name: getattr(self, f.name) for f in fields(self)}
+        unknown = sorted(set(changes) - set(mine))
         if unknown:
-            refuse("replace", f"takes name, assumptions, {', '.join(given)}", unknown)
+            refuse("replace", f"takes name, assumptions, {', '.join(mine)}", unknown)
         if assumptions is not None:
+            assumptions = given.hypotheses(f"{self.id}: replace: assumptions", assumptions, True)
             changes.update(assumes=tuple(a for a in assumptions if not isinstance(a, Assumption) or a.stated),
                            unstated=tuple(a for a in assumptions if isinstance(a, Assumption) and not a.stated))
-        return Claim(**{**given, **changes, "id": name or self.id})
+        if self.bound is not None and changes.get("bound", self.bound) is None:
+            refuse(f"{self.id}: replace: bound", "must be an expression, as the claim has a bound", None)
+        return Claim(**{**mine, **changes, "id": self.id if name is None else name})
 
     def without(self, *names):
         """The variant that assumes less: hypotheses switched off by name or place."""
@@ -231,7 +239,7 @@ class Claim:
     def _side(self, values, strict, line, side):
         if not self.lines:
             raise InvalidInput(f"{self.title} is a {self.kind}; it has no bound to evaluate")
-        numbers = self.numbers(values)
+        line, numbers = given.place(self.title, line, len(self.lines)), self.numbers(values)
         expr, sign = self.lines[line][side], self.lines[line][1]
         if strict:
             for broken in self._failing(values, numbers, complete=True):
@@ -249,7 +257,7 @@ class Claim:
     def numbers(self, values):
         """name -> Fraction, or a refusal that names the symbol."""
         numbers = {}
-        for key, value in values.items():
+        for key, value in given.values(self.title, values).items():
             name = getattr(key, "name", key)
             if name not in self.table:
                 raise InvalidInput(f"{self.title} has no symbol {show(name)}; it takes {', '.join(self.parameters)}")
@@ -314,14 +322,10 @@ class Claim:
         return [(cell, value, computed.get(cell)) for cell, value in self.printed.items()]
 
 
-def _assumption(given, stated):
-    return given if isinstance(given, Assumption) else Assumption(given, stated=stated)
-
-
 def _with_metric(table, metric):
     """A table that also holds a metric of the last round, for claims that name one."""
     name = getattr(metric, "name", metric)
-    if name not in metrics.ALL:
+    if not isinstance(name, str) or name not in metrics.ALL:
         refuse("measures", f"must be an expression or one of {', '.join(metrics.ALL)}", name)
     symbol = sympy.Symbol(f"measured_{name}", real=True)
     unit = LOSS if name.endswith("loss") else SQ_POINT if name.endswith(("distance", "drift")) else SQ_GRADIENT

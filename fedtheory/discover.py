@@ -76,7 +76,7 @@ def claim(name):
     from fedtheory.claim import Claim
     if isinstance(name, Claim):
         return name
-    if isinstance(name, str) and all(part.isidentifier() for part in name.split(".")):
+    if isinstance(name, str) and len(name) <= 200 and all(part.isidentifier() for part in name.split(".")):
         path = Path(__file__).parent.joinpath("claims", *name.split(".")).with_suffix(".py")
         if path.is_file():    # a file of its own: the others stay unread
             record = getattr(importlib.import_module(f"fedtheory.claims.{name}"), "CLAIM", None)

@@ -43,6 +43,11 @@ class Measure(NamedTuple):
     average: str = ""       # "" (a number at x_t), "E_t" (over round t) or "E" (over everything)
     minus: str = ""         # subtracted: "inf" for the infimum of the same quantity
 
+    @property
+    def of_a_run(self):
+        """Whether a method has to run before it can be measured: it is not read off a point or a law that is given."""
+        return self.at not in ("t", "0") or self.average == "E_t"
+
 
 class Entry(NamedTuple):
     symbol: sympy.Symbol

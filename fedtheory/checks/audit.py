@@ -7,7 +7,7 @@ evaluated in Fractions, or in enclosures where roots appear; what a line assumes
 
 from dataclasses import dataclass, field
 
-from fedtheory import discover
+from fedtheory import discover, given
 from fedtheory.checks.case import NO_VALUE, Case, answer, drawn, question, worst
 from fedtheory.checks.counterexample import texts
 from fedtheory.checks.dimensions import Inhomogeneous, show, unit
@@ -63,14 +63,14 @@ class Audit:
 
 def audit(claim, at="worst", steps=None, budget=5.0, seed=0):
     """The Audit of a claim's proof at "worst", "drawn" or a given Case; `steps` are claims or ids, if not its chain."""
-    claim = discover.claim(claim)
+    claim, budget, seed = discover.claim(claim), given.budget(budget), given.seed(seed)
     if not claim.lines or any(sign == "O" for _, sign, _ in claim.lines):
         refuse("claim", "must have lines with constants", claim.id)
     if not isinstance(at, Case) and at not in ("worst", "drawn"):
         refuse("at", 'must be "worst", "drawn" or a Case', at)
-    given = None if steps is None else [discover.claim(step) for step in steps]
-    setting = by_name(at.setting) if isinstance(at, Case) else best_setting(claim, given)
-    links, left_out = (given, {}) if given is not None else chain(claim, setting)
+    named = None if steps is None else [discover.claim(step) for step in steps]
+    setting = by_name(at.setting) if isinstance(at, Case) else best_setting(claim, named)
+    links, left_out = (named, {}) if named is not None else chain(claim, setting)
     case = at
     if not isinstance(at, Case):
         line = len(claim.lines) - 1
@@ -82,12 +82,12 @@ def audit(claim, at="worst", steps=None, budget=5.0, seed=0):
     return Audit(claim.id, case, filled(rows_of([*links, claim], case)), left_out)
 
 
-def best_setting(claim, given):
+def best_setting(claim, named):
     """Of the settings that fit a claim, the one in which most of its chain can be measured."""
     settings = fitting(claim)
     if not settings:
         refuse("claim", "must be one that a setting measures", claim.id)
-    links = lambda s: len(chain(claim, s)[0]) if given is None else sum(s in fitting(g) for g in given)
+    links = lambda s: len(chain(claim, s)[0]) if named is None else sum(s in fitting(each) for each in named)
     return max(settings, key=links)
 
 

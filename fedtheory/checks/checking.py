@@ -7,13 +7,13 @@ is made as small as it goes and checked again from its document. No claim is kno
 
 import time
 
-from fedtheory import discover
+from fedtheory import discover, given
 from fedtheory.checks import (adversary, algebra, certificate_algebra, certificate_family, certificate_run,
                               counterexample, orders, vacuity)
 from fedtheory.checks.certificate_algebra import Refused
 from fedtheory.checks.exactly import Point
 from fedtheory.checks.question import Question
-from fedtheory.checks.settings import all_settings, conditions, fitting, reads
+from fedtheory.checks.settings import all_settings, conditions, fitting, methods, reads
 from fedtheory.checks.verdict import Tightness, Verdict, together
 from fedtheory.errors import refuse
 
@@ -23,15 +23,13 @@ ATTEMPTS, EXACT = 4, 6    # exact looks at a shape while it is hunted, and shape
 
 def check(claim, budget=10.0, seed=0, progress=None):
     """The Verdict on a claim, or on an id; `budget` is in seconds of one core, counted as work."""
-    if not isinstance(budget, (int, float)) or isinstance(budget, bool) or not 0 < budget < float("inf"):
-        refuse("budget", "must be a positive number of seconds", budget)
-    if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
-        refuse("seed", "must be an integer >= 0", seed)
+    budget, seed = given.budget(budget), given.seed(seed)
     claim, begun = discover.claim(claim), time.perf_counter()
     if not claim.lines:
         verdict = without_lines(claim, budget, seed)
         verdict.seconds = time.perf_counter() - begun
         return verdict
+    fitting(claim)    # a run without its method is refused before anything is computed
     status, why, notes, certificate = vacuity.vacuity(claim, seed, budget)
     if status:    # nothing meets its hypotheses, or it says nothing: there is no counterexample to look for
         return Verdict(claim.id, status, "algebra", why, confidence=1.0, certificate=certificate, notes=notes,
@@ -115,7 +113,11 @@ def unfit(claim):
     """Why no setting fits."""
     asked = {name: condition.says for name, condition in conditions(claim).items()}
     wanted = {entry.measure for entry in claim.quantities.values()}
-    able = [s for s in all_settings() if wanted and wanted <= s.measures and reads(s, claim)]
+    able = [s for s in all_settings() if wanted <= s.measures and bool(wanted) == bool(s.measures)
+            and (not wanted or reads(s, claim))]
+    named = set(methods(claim))
+    if able and named and not any(named & set(s.algorithms) or not s.algorithms for s in able):
+        return f"No setting that measures it runs {', '.join(sorted(named))}."
     if able:
         lacking = [says for name, says in asked.items() if not any(name in s.ensures for s in able)]
         return "No setting vouches for: " + "; ".join(lacking or asked.values()) + "."

@@ -6,7 +6,7 @@ not to be needed is then dropped together, as far as the claim still stands.
 
 from dataclasses import dataclass, field
 
-from fedtheory import discover
+from fedtheory import discover, given
 from fedtheory.checks.checking import check
 from fedtheory.checks.verdict import Verdict
 from fedtheory.errors import refuse
@@ -48,8 +48,7 @@ class Minimised:
 
 def minimise(claim, budget=60.0, seed=0, progress=None):
     """The Minimised record of a claim, or of an id; `budget` is in seconds of one core for all checks together."""
-    if not isinstance(budget, (int, float)) or isinstance(budget, bool) or not 0 < budget < float("inf"):
-        refuse("budget", "must be a positive number of seconds", budget)
+    budget, seed = given.budget(budget), given.seed(seed)
     claim = discover.claim(claim)
     if not claim.lines:
         refuse("claim", "must have lines", claim.id)
@@ -59,7 +58,7 @@ def minimise(claim, budget=60.0, seed=0, progress=None):
     def judged(kept):
         """The Verdict under some of the hypotheses."""
         lacking = [a.name for a in all_of_them if a not in kept]
-        name = claim.id + (f"!without {', '.join(lacking)}" if lacking else "")
+        name = (claim.id + (f"!without {', '.join(lacking)}" if lacking else ""))[:given.LONGEST]
         verdict = check(claim.under(kept, name), each, seed)
         if progress:
             progress(verdict)

@@ -13,14 +13,14 @@ from typing import NamedTuple
 import numpy as np
 import sympy
 
-from fedtheory import discover
+from fedtheory import discover, given
 from fedtheory.checks import adversary, algebra, checking
 from fedtheory.checks.mutants import mutants
 from fedtheory.checks.question import Question, as_array
 from fedtheory.checks.settings import fitting
 from fedtheory.checks.verdict import Verdict
 from fedtheory.enclosure.arithmetic import Many
-from fedtheory.errors import InvalidInput, refuse
+from fedtheory.errors import InvalidInput
 
 SHAPES = 0.25, 0.1       # shares of the budget for instances of all shapes, and for those where the statement is tight
 MOST = 400               # populations of the pool
@@ -64,8 +64,7 @@ def mutate(claim, budget=60.0, seed=0, progress=None, only=lambda mutant: True):
 
     `only` picks the mutants that are looked at.
     """
-    if not isinstance(budget, (int, float)) or isinstance(budget, bool) or not 0 < budget < float("inf"):
-        refuse("budget", "must be a positive number of seconds", budget)
+    budget, seed = given.budget(budget), given.seed(seed)
     claim = discover.claim(claim)
     if not any(sign != "O" for _, sign, _ in claim.lines):
         raise InvalidInput(f"mutate takes a claim with an inequality or an equation; {claim.id} is a {claim.kind}")

@@ -47,6 +47,8 @@ KINDS = {kind: st.sampled_from(numbers) for kind, numbers in dict(    # the simp
 def cases(claim, setting=None):
     """A strategy for Cases inside the assumptions of a claim, or of an id: in a setting, or in any that fits."""
     claim = discover.claim(claim)
+    if not claim.lines or claim.lines[0][1] == "O":
+        refuse("claim", "must have a line with constants, at whose hypotheses cases are drawn", claim.id)
     fit = [s.name for s in fitting(claim)]
     names = fit if setting is None else [getattr(setting, "name", setting)]
     if not set(names) <= set(fit):

@@ -49,7 +49,7 @@ def number(name, value):
     """A given number as an exact Fraction; floats are taken at their binary value."""
     if isinstance(value, bool):
         refuse(name, "must be a number", value)
-    if isinstance(value, str) and len(value) <= 64 and abs(_exponent(value)) <= 400:
+    if isinstance(value, str) and value.isascii() and len(value) <= 64 and abs(_exponent(value)) <= 400:
         try:
             return Fraction(value)
         except (ValueError, ZeroDivisionError):

@@ -11,6 +11,7 @@ from functools import cache
 from typing import Callable, NamedTuple
 
 from fedtheory.claim import ANY
+from fedtheory.errors import refuse
 
 
 class Setting(NamedTuple):
@@ -50,10 +51,18 @@ def names(table, *symbols):
 
 
 def conditions(claim):
-    """name -> Condition, of those that bear on a claim: where it measures nothing, those that certify its numbers."""
+    """name -> Condition, of those that bear on a claim. Where it measures nothing, some losses and some method meet
+    all that settings vouch for, but for what certifies its numbers; a condition that none knows is never left out."""
     found = {a.name: a.condition for a in claim.assumptions if a.condition is not None}
-    return found if claim.quantities else {name: condition for name, condition in found.items()
-                                           if set(condition.constants) & set(claim.parameters)}
+    known = frozenset().union(*(setting.ensures for setting in all_settings()))
+    return found if claim.quantities else {name: condition for name, condition in found.items() if name not in known
+                                           or set(condition.constants) & set(claim.parameters)}
+
+
+def methods(claim):
+    """Names of the methods that a claim speaks of; none where it speaks of no run."""
+    several = claim.algorithm if isinstance(claim.algorithm, tuple) else (claim.algorithm,)
+    return tuple(getattr(each, "name", each) for each in several if each is not None)
 
 
 def fitting(claim):
@@ -61,15 +70,19 @@ def fitting(claim):
 
     Where it measures nothing, numbers alone decide it. Names mean what their paper's table says: K, N or S of one
     paper are never read as those of another. A table of the user's own is read as the one that it agrees with in
-    names, units and domains.
+    names, units and domains. What is measured on a run depends on the method: a claim that leaves it open is refused.
     """
-    wanted = {entry.measure for entry in claim.quantities.values()}
-    speaks = {getattr(a, "name", a) for a in (claim.algorithm if isinstance(claim.algorithm, tuple)
-                                              else (claim.algorithm,)) if a}
-    return [setting for setting in all_settings() if wanted <= setting.measures
-            and bool(wanted) == bool(setting.measures) and (not wanted or reads(setting, claim))
-            and set(conditions(claim)) <= setting.ensures
-            and (not speaks or not setting.algorithms or speaks & set(setting.algorithms))]
+    wanted, named = {entry.measure for entry in claim.quantities.values()}, set(methods(claim))
+    found = [setting for setting in all_settings() if wanted <= setting.measures
+             and bool(wanted) == bool(setting.measures) and (not wanted or reads(setting, claim))
+             and set(conditions(claim)) <= setting.ensures
+             and (not named or not setting.algorithms or named & set(setting.algorithms))]
+    on_a_run = [name for name, entry in claim.quantities.items() if entry.measure.of_a_run]
+    if on_a_run and not named and found and all(setting.algorithms for setting in found):
+        able = sorted({name for setting in found for name in setting.algorithms})
+        refuse(f"{claim.id}: algorithm", f"must name the method on whose run {', '.join(on_a_run)} is measured, such as "
+               f"{', '.join(able)}", claim.algorithm)
+    return found
 
 
 def reads(setting, claim):

@@ -1,0 +1,114 @@
+"""What people hand in with a claim, looked at before anything is made of it: names, formulas, hypotheses, budgets.
+
+Each function returns what it was given in the form that a record keeps, or refuses it with one sentence.
+"""
+
+from collections.abc import Mapping
+from math import isfinite
+from numbers import Integral, Real
+
+import sympy
+from sympy.core.relational import Relational
+from sympy.logic.boolalg import BooleanAtom
+
+from fedtheory.conditions import Assumption, Condition
+from fedtheory.errors import refuse
+from fedtheory.symbol import Table
+
+LONGEST = 200    # letters of a claim's name: it stands in sentences
+HYPOTHESIS = "must be a SymPy relation, a conjunction of such, a Condition or an Assumption"
+
+
+def identity(name):
+    """A claim's name."""
+    if not isinstance(name, str) or not 0 < len(name) <= LONGEST or not name.isprintable():
+        refuse("a claim's id", f"must be a name of 1 to {LONGEST} printable letters", name)
+    return name
+
+
+def formula(whose, value):
+    """A number or a SymPy expression as an expression; text is never read as one."""
+    plain = isinstance(value, (sympy.Expr, Real)) and not isinstance(value, bool)
+    found = sympy.sympify(value, strict=True) if plain else None
+    if not isinstance(found, sympy.Expr) or not found.is_commutative or \
+            found.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo, sympy.I):
+        refuse(whose, "must be a finite number or a SymPy expression of such", value)
+    return found
+
+
+def hypotheses(whose, given, stated):
+    """Hypotheses, one of them or several, as Assumptions."""
+    if isinstance(given, (str, bytes, Mapping, Condition, Assumption, sympy.Basic)) or not hasattr(given, "__iter__"):
+        refuse(whose, "must be a sequence of hypotheses", given)
+    return tuple(_hypothesis(whose, each, stated) for each in given)
+
+
+def _hypothesis(whose, given, stated):
+    holds = given.holds if isinstance(given, Assumption) else given
+    sound = _condition(holds) if isinstance(holds, Condition) else _relation(holds)
+    if not sound or isinstance(given, Assumption) and not (isinstance(given.where, str) and isinstance(given.note, str)):
+        refuse(f"{whose}: a hypothesis", HYPOTHESIS, holds)
+    return given if isinstance(given, Assumption) else Assumption(given, stated=stated)
+
+
+def _condition(given):
+    return (all(isinstance(text, str) and text for text in (given.name, given.says)) and callable(given.holds)
+            and isinstance(given.constants, tuple) and all(isinstance(name, str) for name in given.constants))
+
+
+def _relation(given):
+    """Whether it is a relation between numbers; true and false are what SymPy makes of some."""
+    if isinstance(given, sympy.And):
+        return all(map(_relation, given.args))
+    return isinstance(given, BooleanAtom) or isinstance(given, Relational) and all(
+        isinstance(side, sympy.Expr) for side in given.args)
+
+
+def line(whose, given, signs):
+    """(left, relation, right) of a further line."""
+    if not isinstance(given, (tuple, list)) or len(given) != 3 or given[1] not in signs:
+        refuse(f"{whose}: a line", f"must be (left, relation, right), its relation one of {', '.join(signs)}", given)
+    left, sign, right = given
+    return formula(f"{whose}: a line's left side", left), sign, formula(f"{whose}: a line's right side", right)
+
+
+def algorithm(whose, given):
+    """The method that a claim speaks of, or several; records or names."""
+    several = given if isinstance(given, (tuple, list)) else () if given is None else (given,)
+    for each in several:
+        if not isinstance(getattr(each, "name", each), str):
+            refuse(f"{whose}: algorithm", "must be a method or its name, or several of them", given)
+    return tuple(given) if isinstance(given, list) else given
+
+
+def table(whose, given):
+    if not isinstance(given, Table):
+        refuse(f"{whose}: symbols", "must be a Table", given)
+    return given
+
+
+def values(whose, given):
+    """Numbers by symbol, or by name."""
+    if not isinstance(given, Mapping):
+        refuse(f"{whose}: values", "must be a mapping of names to numbers", given)
+    return given
+
+
+def place(whose, given, number):
+    """Which of a claim's lines, from 0."""
+    if isinstance(given, bool) or not isinstance(given, Integral) or not 0 <= given < number:
+        refuse(f"{whose}: line", f"must be an integer from 0 to {number - 1}", given)
+    return int(given)
+
+
+def budget(given):
+    """Seconds of one core."""
+    if isinstance(given, bool) or not isinstance(given, Real) or not isfinite(given) or given <= 0:
+        refuse("budget", "must be a positive number of seconds", given)
+    return float(given)
+
+
+def seed(given):
+    if isinstance(given, bool) or not isinstance(given, Integral) or given < 0:
+        refuse("seed", "must be an integer >= 0", given)
+    return int(given)
