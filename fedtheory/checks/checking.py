@@ -93,7 +93,8 @@ def hunted(claim, at, setting, budget, seed, progress=None):
     ratio, point = reached
     return Verdict(claim.id, "holds", setting.kind, f"No counterexample among {cases} instances of {setting.says}.",
                    Tightness(ratio, counterexample.texts(point.numbers)), cases, None,
-                   dict(shape=point.hunt.shape, numbers=counterexample.texts(point.numbers)))
+                   dict(setting=setting.name, shape=point.hunt.shape,
+                        numbers=counterexample.texts({**point.hunt.numbers, **point.numbers})))
 
 
 def violated(claim, hunt, raw, cases, effort=400):

@@ -11,8 +11,11 @@ from sympy import Eq, Rational, sqrt
 
 import fedtheory as ft
 from fedtheory import discover
-from fedtheory.checks import certificate_run, counterexample
+from fedtheory.checks import adversary, certificate_run, counterexample
 from fedtheory.checks.certificate_algebra import Refused
+from fedtheory.checks.exactly import Point
+from fedtheory.checks.question import Question
+from fedtheory.checks.settings import by_name
 from fedtheory.claim import Claim
 from fedtheory.conditions import Assumption
 from fedtheory.symbol import SQ_GRADIENT, Table
@@ -157,3 +160,15 @@ def test_diverging_numbers_pass_nothing():
     claim = numbers("huge", a * 10**400, "<=", 10**800)
     verdict = ft.check(claim, budget=BUDGET)
     assert verdict.status in ("violated", "undecided", "holds") and verdict.tightness == verdict.tightness
+
+
+def test_the_instance_of_the_largest_ratio_can_be_measured_again():
+    """Counts of the claim, which no shape holds, stand among its numbers."""
+    claim = ft.claim("fsl.theorem1")
+    verdict = ft.check(claim, budget=0.05)
+    assert set(verdict.witness) == {"setting", "shape", "numbers"}
+    question = Question(claim, by_name(verdict.witness["setting"]))
+    numbers = dict(verdict.witness["numbers"])
+    counts = {name: numbers.pop(name) for name in question.counts}
+    hunt = adversary.hunt_at(question, verdict.witness["shape"], counts, 0)
+    assert Point(hunt, {name: Q(text) for name, text in numbers.items()}).ratio() == verdict.tightness
