@@ -1,0 +1,46 @@
+"""The second opinion on any document: a counterexample, a family of them."""
+
+from fractions import Fraction
+
+from tests.second_opinion import flex, lamb, mixed
+from tests.second_opinion.opinion import Refused, counterexample, number, require
+
+CLAIMS = {**flex.CLAIMS, **lamb.CLAIMS, **mixed.CLAIMS}
+WORLDS = {**flex.WORLDS, **lamb.WORLDS, **mixed.WORLDS}
+DOMAINS = {"flex": flex.DOMAINS, "lamb": lamb.DOMAINS, "mixed": mixed.DOMAINS}
+# What an order's shape mentions, and so may move along a family; all else its constant may depend on.
+SHAPES = {"flex.eq9": {"Gamma_l", "tau_0"}}
+
+
+def judged(document):
+    """Refused unless the document is evidence that the claim that it names is false."""
+    try:
+        if document["format"] == "fedtheory family 1":
+            family(document)
+        else:
+            counterexample(document, CLAIMS, WORLDS, DOMAINS[document["claim"].partition(".")[0]])
+    except (Refused, RecursionError):
+        raise
+    except Exception as error:    # malformed, whatever that leads to
+        raise Refused(f"malformed: {error!r}") from None
+
+
+def family(document):
+    """Left over shape grows without bound along counterexamples with ever larger constants."""
+    members, shape = document["members"], SHAPES.get(document["claim"])
+    require(shape is not None and len(members) >= 7, "no family")
+    for member in members:
+        require(member["claim"] == document["claim"] and member["line"] == document["line"] == 0, "another claim")
+        require(member["statement"] == members[0]["statement"] and member["instance"] == members[0]["instance"],
+                "other lines")
+        counterexample(member, CLAIMS, WORLDS, DOMAINS[document["claim"].partition(".")[0]])
+    constants = [number(member["numbers"]["C_order"]) for member in members]
+    require(all(b >= 4 * a for a, b in zip(constants, constants[1:])), "the constants do not grow")
+    for name in members[0]["numbers"]:
+        at = [number(member["numbers"][name]) for member in members]
+        if name != "C_order":
+            require(name in shape or len(set(at)) == 1, f"{name} moves")
+            require(all(a * c == b * b for a, b, c in zip(at, at[1:], at[2:])), f"{name} does not move evenly")
+    require(set(document["moves"]) <= shape and all(
+        number(members[1]["numbers"][name]) == number(members[0]["numbers"][name]) * Fraction(factor)
+        for name, factor in document["moves"].items()), "other moves")
