@@ -100,7 +100,9 @@ class Claim:
         give("table", table)
         give("symbols", table.only(self._named()))
         give("paper", self.paper or table.paper)
-        strangers = sorted(s.name for s in self._named() if s.name not in table)
+        # A namesake with other assumptions is another symbol to SymPy, and the same to whoever reads names.
+        named = self._named().union(*(e.free_symbols for e in self.definitions.values()))
+        strangers = sorted(s.name for s in named if s.name not in table or table[s.name].symbol != s)
         if strangers:
             refuse(f"{whose}: its formulas", f"must use symbols of the table of {table.paper}", strangers)
 

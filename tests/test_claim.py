@@ -97,6 +97,15 @@ def test_a_table_is_the_limit_of_a_claims_symbols():
         HOUSE.replace(bound=Symbol("zeta"))
     with pytest.raises(InvalidInput, match="measures must be an expression or one of loss"):
         Claim(id="x.y", cites="z", symbols=TABLE, bound=mu, measures="speed")
+    # SymPy takes a namesake with other assumptions for another symbol: mu/L - mu/L would not be 0
+    with pytest.raises(InvalidInput, match="must use symbols of the table of fsl; got .'mu'."):
+        HOUSE.replace(bound=Symbol("mu"))
+    with pytest.raises(InvalidInput, match="must use symbols of the table of fsl; got .'L'."):
+        HOUSE.replace(assumptions=[Symbol("L", real=True) <= 1])
+    table = Table("mine")
+    one, more = table.positive("one", "1", "a number"), table.define("more", "m", "more", 2 * Symbol("lost"))
+    with pytest.raises(InvalidInput, match="must use symbols of the table of mine; got .'lost'."):
+        Claim(id="mine.lost", cites="z", symbols=table, measures=one, bound=more)
 
 
 def test_text_is_never_a_formula():
