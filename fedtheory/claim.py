@@ -198,8 +198,9 @@ class Claim:
 
         A constant that none of these certifies any more (G, once nothing is said of dissimilarity) is any number.
         """
-        certified = lambda some: {c for a in some if a.condition is not None for c in a.condition.constants}
-        lost = certified(self.assumptions) - certified([*kept, *self.assumptions[len(self.assumes) + len(self.unstated):]])
+        certified = lambda some: set(self.table.certified(
+            {constant for a in some if a.condition is not None for constant in a.condition.constants}))
+        lost = certified(self.assumptions) - certified(kept)
         entries = [self.parameters[c] for c in sorted(lost & set(self.parameters))]
         if not entries:
             return self.replace(name, kept)
@@ -211,6 +212,7 @@ class Claim:
             name, [a if a.relation is None else replace(a, holds=turned(a.holds)) for a in kept],
             also=tuple((turned(a), sign, turned(b)) for a, sign, b in self.also), symbols=None,
             schedule={hyper: turned(e) for hyper, e in self.schedule.items()},
+            regime=tuple(Theta(*map(turned, theta)) for theta in self.regime),
             table=self.table.extended([e._replace(symbol=free[e.symbol], meaning=f"any number for: {e.meaning}")
                                        for e in entries]), **changes)
 

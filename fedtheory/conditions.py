@@ -22,7 +22,7 @@ class Condition(NamedTuple):
     name: str
     says: str
     holds: Callable
-    constants: tuple = ()    # what it certifies: names of problem.constants, and of symbols
+    constants: tuple = ()    # what it certifies: names of problem.constants, or of symbols that no problem has
 
     def __call__(self, problem, setup=None):
         return bool(self.holds(problem, setup or SimpleNamespace(cohort="without", partial=False)))

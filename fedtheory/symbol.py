@@ -78,10 +78,13 @@ def admits(domain, value):
 
 
 class Table:
-    """The symbols of one paper, in order; `rules` hold between them by their meaning (S <= N)."""
+    """The symbols of one paper, in order; `rules` hold between them by their meaning (S <= N).
 
-    def __init__(self, paper, entries=(), rules=(), whole=None):
-        self.paper, self.rules = paper, tuple(rules)
+    `constants` gives the name in problem.constants of symbols for which the paper has a letter of its own.
+    """
+
+    def __init__(self, paper, entries=(), rules=(), whole=None, constants=None):
+        self.paper, self.rules, self.constants = paper, tuple(rules), dict(constants or {})
         self.entries = {entry.name: entry for entry in entries}
         self.whole = whole or self
 
@@ -125,11 +128,17 @@ class Table:
                 queue += [s for s in getattr(definition, "free_symbols", ()) if s.name in self.entries]
         names = {name for name in wanted}
         rules = [rule for rule in self.rules if {s.name for s in rule.free_symbols} <= names]
-        return Table(self.paper, [e for e in self.entries.values() if e.name in wanted], rules, self.whole)
+        return Table(self.paper, [e for e in self.entries.values() if e.name in wanted], rules, self.whole,
+                     self.constants)
+
+    def certified(self, names):
+        """Names of the symbols that stand for these constants of a problem, or are so called."""
+        return [name for name in self.entries if self.constants.get(name, name) in names]
 
     def extended(self, entries):
         """This table with entries added or redefined."""
-        return Table(self.paper, [*{**self.entries, **{e.name: e for e in entries}}.values()], self.rules)
+        return Table(self.paper, [*{**self.entries, **{e.name: e for e in entries}}.values()], self.rules,
+                     constants=self.constants)
 
     def __getitem__(self, name):
         return self.entries[name]

@@ -118,7 +118,7 @@ def check(document):
         require(name not in tight and name not in document["numbers"], f"{name} is given twice")
         values[name] = value(steps, values)
     missing = [theirs for theirs in measured.values() if theirs not in values]
-    found = setting.measure(instance, values, sorted(set(missing)))
+    found = setting.measured(instance, values, sorted(set(missing)))
     values.update({mine: found[theirs] for mine, theirs in measured.items() if theirs in found})
     for name, domain in statement["domains"].items():
         low, high = pair(values[name])

@@ -15,7 +15,6 @@ import numpy as np
 
 from fedtheory import discover, enclosure, metrics
 from fedtheory.checks.confidence import against_at_most, lower
-from fedtheory.checks.meaning import letters
 from fedtheory.checks.verdict import Tightness, Verdict
 from fedtheory.errors import InvalidInput, refuse
 from fedtheory.running import run
@@ -53,7 +52,7 @@ def check_on(claim, problem, *, rounds, draws=4096, seed=0, alpha=1e-3, start=No
     if how.minus and infimum is None:
         raise InvalidInput(f"{entry.name} is measured above an infimum; give infimum=")
     settings = SimpleNamespace(cohort="full" if S in (None, problem.N) else "without", partial=False)
-    theirs = letters(claim)
+    theirs = claim.table.constants
     used = {name: theirs.get(name, name) for name in claim.parameters if theirs.get(name, name) in problem.constants}
     numbers = {name: float(problem.constants[constant]) for name, constant in used.items()}
     numbers.update({k: v for k, v in hyper.items() if isinstance(v, (int, float))}, S=S or problem.N, N=problem.N,

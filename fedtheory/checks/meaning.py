@@ -3,8 +3,6 @@
 Read off the metrics that a claim's symbols name, and off its conditions; never off the claim.
 """
 
-import importlib
-import importlib.util
 
 import sympy
 
@@ -71,21 +69,10 @@ GRADIENT_OF = {"sq_grad_norm": ("loss", 1), "sq_tilde_grad_norm": ("tilde_loss",
 SMOOTH = {"smooth", "lipschitz", "devices_smooth"}
 
 
-def letters(claim):
-    """symbol name -> name in problem.constants, where a paper's letter is not the problem's (G of one is M of another)."""
-    theirs = {}
-    for room in ("symbols", "claims"):
-        name = f"fedtheory.{room}.{claim.table.paper}" + ("._assumptions" if room == "claims" else "")
-        if importlib.util.find_spec(name.rpartition(".")[0]) and importlib.util.find_spec(name):
-            theirs.update(getattr(importlib.import_module(name), "CONSTANTS", {}))
-    return theirs
-
-
 def letter(claim, constant):
     """A claim's symbol for a constant of a problem, papers' letters being their own; None where it has none."""
-    theirs = {p: n for n, p in letters(claim).items()}
-    name = theirs.get(constant, constant)
-    return claim.table[name].symbol if name in claim.table else None
+    own = claim.table.certified({constant})
+    return claim.table[own[-1]].symbol if own else None
 
 
 def along(claim):

@@ -158,7 +158,7 @@ class Question:
         return good
 
     def measure(self, instance, values):
-        found = self.setting.measure(instance, values, [n for n in self.wanted if n not in values])
+        found = self.setting.measured(instance, values, [n for n in self.wanted if n not in values])
         for mine, theirs in self.measured.items():
             if theirs in found:
                 values[mine] = found[theirs]

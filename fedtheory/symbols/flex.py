@@ -7,7 +7,7 @@ from sympy import Eq, Max, Piecewise, sqrt
 
 from fedtheory.symbol import CURVATURE, GRADIENT, LOSS, PLAIN, POINT, SQ_GRADIENT, SQ_POINT, STEP, Table
 
-TABLE = Table("flex")
+TABLE = Table("flex", constants=dict(G="M"))
 
 # Numbers a user sets
 E = TABLE.count("E", "E", "local steps asked of each device in a round")

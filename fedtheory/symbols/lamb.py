@@ -4,7 +4,7 @@ from sympy import sqrt
 
 from fedtheory.symbol import CURVATURE, GRADIENT, LOSS, PLAIN, POINT, SQ_GRADIENT, SQ_POINT, Table
 
-TABLE = Table("lamb")
+TABLE = Table("lamb", constants=dict(L_l="L", L_bar="L", sigma="sigma_coordinate"))
 
 # Numbers a user sets
 alpha = TABLE.positive("alpha", r"\alpha", "learning rate", POINT)

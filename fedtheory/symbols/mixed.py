@@ -8,7 +8,7 @@ from sympy import Rational
 
 from fedtheory.symbol import CURVATURE, GRADIENT, LOSS, PLAIN, SQ_GRADIENT, SQ_POINT, STEP, Table
 
-TABLE = Table("mixed")
+TABLE = Table("mixed", constants=dict(beta="L", G="G_bgd", B="B_bgd"))
 half = Rational(1, 2)
 
 # Numbers a user sets
@@ -34,8 +34,7 @@ G = TABLE.nonnegative("G", "G", "gradient dissimilarity, additive (definition 4.
 B = TABLE.positive("B", "B", "gradient dissimilarity, relative (definition 4.2)")
 sigma = TABLE.nonnegative("sigma", r"\sigma", "noise of a client's gradient (4)", GRADIENT)
 sigma_c = TABLE.nonnegative("sigma_c", r"\sigma_c", "noise of the central gradient (6)", GRADIENT)
-# Their names in problem.constants, where f_c sits at index 0; G and B are those of w_f = w_c = 1/2.
-CONSTANTS = dict(beta="L", mu="mu", G="G_bgd", B="B_bgd", sigma="sigma", sigma_c="sigma_c")
+# f_c sits at index 0; G and B are those of w_f = w_c = 1/2.
 
 # Derived
 eta_tilde = TABLE.define("eta_tilde", r"\tilde\eta", "effective step of a federated round", K * eta_s * eta, STEP,

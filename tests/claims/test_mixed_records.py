@@ -13,7 +13,7 @@ from fedtheory.claims.mixed import costs
 from fedtheory.claims.mixed._assumptions import (HOMOGENEOUS, MU_STRONGLY, NOISY, SMOOTH_LOSSES, SMOOTH_SUM)
 from fedtheory.errors import InvalidInput
 from fedtheory.problems.mixed import bgd
-from fedtheory.symbols.mixed import CONSTANTS, TABLE
+from fedtheory.symbols.mixed import TABLE
 
 ALL = {c.id.partition(".")[2]: c for c in discover.claims() if c.paper == "mixed"}
 CASES, METHODS = ("strong", "convex", "nonconvex"), ("pt", "one_way", "two_way")
@@ -202,7 +202,7 @@ def test_conditions_say_yes_and_no():
 
 def test_symbols_are_the_algorithms_fields_and_the_problems_constants():
     problem = ft.problems.mixed(2, 2, L=2.0, mu=0.5, sigma=0.1, sigma_c=0.2, seed=1)
-    assert set(CONSTANTS) <= set(TABLE) and set(CONSTANTS.values()) <= set(problem.constants)
+    assert set(TABLE.constants) <= set(TABLE) and set(TABLE.constants.values()) <= set(problem.constants)
     fields = {name for a in ("one_way_gt", "parallel_training", "two_way_gt") for name in ft.algorithm(a).hyper
               if name.startswith("eta") or name == "K"}
     assert fields == {"eta", "eta_s", "eta_c", "eta_m", "K"} and fields <= set(TABLE)

@@ -33,6 +33,11 @@ class Setting(NamedTuple):
     holds: Callable = None     # (instance) -> those that an instance does meet, where relaxed ones may fail
     kind: str = "enumerated"   # or "exact", where nothing is random
 
+    def measured(self, instance, values, wanted):
+        """As `measure`; a constant that a variant sets free is that also where a quantity is defined with it."""
+        free = {name.removeprefix(ANY): value for name, value in values.items() if name.startswith(ANY)}
+        return self.measure(instance, {**values, **free}, wanted)
+
 
 @cache
 def all_settings():
@@ -56,7 +61,7 @@ def conditions(claim):
     found = {a.name: a.condition for a in claim.assumptions if a.condition is not None}
     known = frozenset().union(*(setting.ensures for setting in all_settings()))
     return found if claim.quantities else {name: condition for name, condition in found.items() if name not in known
-                                           or set(condition.constants) & set(claim.parameters)}
+                                           or set(claim.table.certified(condition.constants)) & set(claim.parameters)}
 
 
 def methods(claim):

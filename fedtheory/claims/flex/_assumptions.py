@@ -6,9 +6,6 @@ from fedtheory import conditions
 from fedtheory.conditions import DRAWN, Assumption, Condition
 from fedtheory.symbols.flex import E, eta, mu, ps, ratio_sup, tau, theta
 
-# Letters that differ from a problem's: symbol -> name in problem.constants.
-CONSTANTS = {"G": "M"}
-
 
 def _has(*names):
     return lambda problem, setup: all(name in problem.constants for name in names)
@@ -19,7 +16,7 @@ STRONGLY_CONVEX = Condition("devices_strongly_convex", "F_1, ..., F_N are mu-str
                             lambda problem, setup: _has("mu")(problem, setup) and problem.constants["mu"].value > 0,
                             ("mu",))
 VARIANCE = Condition("devices_noise", "stochastic gradients are unbiased, of variance at most sigma_k^2 at device k",
-                     lambda problem, setup: problem.noise in DRAWN)
+                     lambda problem, setup: problem.noise in DRAWN, ("sigma_bar_sq",))
 SECOND_MOMENT = Condition("second_moment", "E||g_t^k||^2 is at most G^2 for all k and t", _has("M"), ("M",))
 STATIC = Condition("static_law", "the distributions of s_tau^k do not vary with time",
                    lambda problem, setup: getattr(setup, "static", True))

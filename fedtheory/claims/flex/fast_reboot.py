@@ -8,10 +8,10 @@ from fedtheory.conditions import Assumption, Condition
 from fedtheory.symbols.flex import (L, TABLE, Gamma_l, W, dist_new, dist_old, dist_reboot, gap_new, inner_l, mu, p_l)
 
 BOUNDED = Condition("bounded_by_W", "grad F is continuous; ||grad F|| and ||Hessian of F|| are positive and at most W",
-                    lambda problem, setup: {"M", "L"} <= set(problem.constants), ("M", "L"))
+                    lambda problem, setup: {"M", "L"} <= set(problem.constants), ("W",))
 # What yields (7): <grad F_l(w), w - w~*> differs from its value at w* by at most W ||w - w*|| (||w* - w~*|| + 1).
 BOUNDED_L = Condition("bounded_by_W_l", "||grad F_l|| and ||Hessian of F_l|| are at most W as well",
-                      BOUNDED.holds, ("M", "L"))
+                      BOUNDED.holds, BOUNDED.constants)
 radius = gap_new / ((2 * sqrt(2 * L) / mu * p_l * sqrt(Gamma_l) + 1) * p_l * W)
 EQ7 = Assumption(dist_old < radius, "(7)")
 

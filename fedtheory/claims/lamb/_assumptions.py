@@ -6,9 +6,6 @@ from fedtheory import conditions
 from fedtheory.conditions import DRAWN, Assumption, Condition
 from fedtheory.symbols.lamb import M, T, beta_1, lambda_
 
-# Letters that differ from a problem's: symbol -> name in problem.constants.
-CONSTANTS = {"L_l": "L", "L_bar": "L", "M": "M", "sigma": "sigma_coordinate"}
-
 
 def _has(*names):
     return lambda problem, setup: all(name in problem.constants for name in names)
@@ -20,7 +17,7 @@ BOUNDED = Condition("bounded_gradient", "stochastic gradients are unbiased and o
 VARIANCE = Condition("coordinate_variance", "each coordinate of a stochastic gradient has variance at most sigma^2",
                      _has("sigma_coordinate"), ("sigma_coordinate",))
 SCALE = Condition("bounded_scale", "phi_m <= phi(a) <= phi_M for all a > 0",
-                  lambda problem, setup: getattr(setup, "phi", "clipped") == "clipped")
+                  lambda problem, setup: getattr(setup, "phi", "clipped") == "clipped", ("phi_m", "phi_M"))
 EVERYONE = Condition("everyone", "all n clients take part in every round",
                      lambda problem, setup: setup.cohort == "full" and not setup.partial)
 PLAIN_MOMENTS = Condition("plain_moments", "m is kept from round to round, moments are not corrected for bias, and "
