@@ -30,9 +30,11 @@ class Comparison(NamedTuple):
 
     quantity: str
     one: str
-    relation: str       # "<", ">", "<=", ">=", "~" (alike within error bars), "increases in", "decreases in"
+    relation: str       # "<", ">", "<=", ">=", "~" (alike), "increases in", "decreases in"
     other: str
     where: str = ""
+    margin: float = None    # how far apart the alike may be, fixed before any run: what the text prints shows as noise.
+    #                         A printed number has half a unit of its last digit besides, and needs no margin of its own.
 
 
 class Same(NamedTuple):

@@ -120,7 +120,9 @@ def _assumption(a):
 
 def _comparison(c):
     where = f" ({c.where})" if c.where else ""
-    return f"{c.quantity.replace('_', ' ')}: {c.one} {RELATIONS.get(c.relation, c.relation)} {c.other}{where}"
+    margin = f", within {c.margin:.3g}" if c.margin is not None else ""
+    margin += " and half a unit of the last digit" if c.relation == "~" and NUMBER.fullmatch(c.other) else ""
+    return f"{c.quantity.replace('_', ' ')}: {c.one} {RELATIONS.get(c.relation, c.relation)} {c.other}{margin}{where}"
 
 
 def _algorithms(claim):

@@ -119,7 +119,7 @@ def _harmless(cell):
 TEX = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
        "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$", "×": r"$\times$", "≤": r"$\le$",
        "≥": r"$\ge$", "<": "$<$", ">": "$>$", "✓": r"$\surd$", "✗": r"$\times$", "−": "$-$", "≈": r"$\approx$",
-       "–": "--", "√": r"$\surd$", "∞": r"$\infty$"}
+       "–": "--", "√": r"$\surd$", "∞": r"$\infty$", "↔": r"$\leftrightarrow$"}
 
 
 def _tex(cell):

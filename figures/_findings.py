@@ -1,13 +1,24 @@
 """Findings: a sentence about an experiment, decided from measured cells.
 
 A cell is {(quantity, method, where): array over seeds}; a number alone is exact, without seeds. Seeds of two cells
-pair up in order. Each comparison becomes an interval for a mean (Student's t over at least 5 seeds; the level is
-divided by the number of comparisons of the claim), and the sentence asks where the mean lies:
+pair up in order. Each comparison asks where the mean of differences lies, by one-sided tests (Student's t over at least
+5 seeds) of the bounds that the sentence sets it:
 
-    inside the interval that it allows: reproduced; outside: not reproduced; across its border: inconclusive.
+    one < other           below 0: reproduced; not below: not reproduced; else inconclusive
+    one ~ other (alike)   within a margin of 0: reproduced; beyond it: not reproduced; an interval too wide to lie within
+                          the margin wherever it stands: no power; else, across the border, inconclusive
+
+The margin is a record's, fixed before any run: half a unit of the last printed digit, and the noise that the paper's own
+numbers show. It never depends on the runs that are judged, so that noise buys no agreement.
+
+Errors: where a comparison is false, it is reproduced with probability LEVEL at most; where all of a sentence's are
+true, the sentence is not reproduced with probability LEVEL at most. A sentence is reproduced if all of its comparisons
+are, each at the whole level (an intersection of tests needs no correction), and not reproduced if one fails at the level
+divided by their number (Bonferroni). Sentences that are the cells of one table divide the level by the number of cells.
 """
 
 import math
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -15,9 +26,9 @@ from scipy import stats
 
 from fedtheory.errors import refuse
 
-REPRODUCED, NOT_REPRODUCED, INCONCLUSIVE = VERDICTS = ("reproduced", "not reproduced", "inconclusive")
+REPRODUCED, NOT_REPRODUCED, NO_POWER, INCONCLUSIVE = VERDICTS = ("reproduced", "not reproduced", "no power",
+                                                                "inconclusive")
 LEVEL, SEEDS = .05, 5
-BARS = 2    # "alike within error bars": the means differ by at most two standard deviations of a run
 TREND = {"increases in": ">", "decreases in": "<"}
 WORDS = {"<": "<", ">": ">", "<=": "≤", ">=": "≥", "~": "≈", "==": "="}
 
@@ -27,34 +38,39 @@ class Outcome(NamedTuple):
     sentence: str
 
 
-def judge(claim, cells, level=LEVEL):
-    """(verdict, sentence) of a finding claim from measured cells."""
+def judge(claim, cells, level=LEVEL, family=1):
+    """(verdict, sentence) of a finding claim from measured cells; `family` is how many sentences share the level."""
     if not claim.compares:
         return Outcome(INCONCLUSIVE, f"{claim.id} names no comparison")
     tests = [test for comparison in claim.compares for test in _tests(comparison, cells)]
-    found = [(label, compare(one, relation, other, level / len(tests)) if why is None
-              else Outcome(INCONCLUSIVE, why)) for label, one, relation, other, why in tests]
-    verdicts = [outcome.verdict for _, outcome in found]
-    verdict = (NOT_REPRODUCED if NOT_REPRODUCED in verdicts else
-               INCONCLUSIVE if INCONCLUSIVE in verdicts else REPRODUCED)
+    found = [(label, compare(one, relation, other, margin, level / family, len(tests)) if why is None
+              else Outcome(INCONCLUSIVE, why)) for label, one, relation, other, margin, why in tests]
+    verdict = worst(outcome.verdict for _, outcome in found)
     shown = [f"{label}: {outcome.sentence}" for label, outcome in found if outcome.verdict == verdict]
     count = f"{len(shown)} of {len(found)} comparisons; " if len(found) > 1 else ""
     more = f"; and {len(shown) - 3} more" if len(shown) > 3 else ""
-    confidence = "" if _exact(tests) else f" (level {level:g}{_shared(len(tests))})"
+    confidence = "" if _exact(tests) else f" (level {level:g}{_shared(len(tests), family)})"
     return Outcome(verdict, f"{verdict}: {count}{'; '.join(shown[:3])}{more}{confidence}")
 
 
-def _shared(count):
-    return f", shared by {count}" if count > 1 else ""
+def worst(verdicts):
+    """Of several that must all be: one that fails decides, then one that is open."""
+    verdicts = list(verdicts)
+    return next(v for v in (NOT_REPRODUCED, INCONCLUSIVE, NO_POWER, REPRODUCED) if v in verdicts)
+
+
+def _shared(count, family):
+    return (f", of refuting shared by {count}" if count > 1 else "") + (
+        f", shared by {family} cells" if family > 1 else "")
 
 
 def _exact(tests):
-    return all(why is None and np.ndim(one) == np.ndim(other) == 0 for _, one, _, other, why in tests)
+    return all(why is None and np.ndim(one) == np.ndim(other) == 0 for _, one, _, other, _, why in tests)
 
 
 def _tests(comparison, cells):
-    """(label, one, relation, other, why not) of each place a comparison speaks of."""
-    quantity, one, relation, other, where = comparison
+    """(label, one, relation, other, margin, why not) of each place a comparison speaks of."""
+    quantity, one, relation, other, where, margin = comparison
     constant = _number(other) is not None or other in ("True", "False")
     needed = [one] if constant or relation in TREND else [one, other]
     places = [where]
@@ -65,16 +81,16 @@ def _tests(comparison, cells):
         label = f"{quantity} of {one} {WORDS.get(relation, relation)} {other}" + (f" ({place})" if place else "")
         absent = [name for name in needed if (quantity, name, place) not in cells]
         if absent:
-            yield label, None, relation, None, f"{quantity} of {', '.join(absent)} was not measured"
+            yield label, None, relation, None, None, f"{quantity} of {', '.join(absent)} was not measured"
             continue
         values = cells[quantity, one, place]
         if relation in TREND:
             values, why = _slopes(values)
-            yield label, values, TREND[relation], 0., why
+            yield label, values, TREND[relation], 0., None, why
         elif constant:
-            yield label, values, relation, other, None
+            yield label, values, relation, other, margin, None
         else:
-            yield label, values, relation, cells[quantity, other, place], None
+            yield label, values, relation, cells[quantity, other, place], margin, None
 
 
 def _slopes(values):
@@ -87,13 +103,16 @@ def _slopes(values):
     return (values - values[..., ::-1])[..., pairs] @ steps[pairs] / (steps @ steps), None
 
 
-def compare(one, relation, other, level=LEVEL):
-    """The outcome of `one relation other` at a level; `other` may be a printed number, as text."""
+def compare(one, relation, other, margin=None, level=LEVEL, shared=1):
+    """The outcome of `one relation other`; `other` may be a printed number, as text.
+
+    Agreement is decided at `level`, refutation at its part of what is `shared`.
+    """
     if relation not in WORDS:
         refuse("relation", f"must be one of {', '.join(WORDS)}", relation)
-    half_unit = 0.
     if isinstance(other, str):
-        other, half_unit = (other == "True", 0.) if other in ("True", "False") else (_number(other), _half_unit(other))
+        margin = (margin or 0.) + _half_unit(other)
+        other = other == "True" if other in ("True", "False") else _number(other)
         if other is None:
             return Outcome(INCONCLUSIVE, "the text's side is no number")
     one, other = np.asarray(one, float), np.asarray(other, float)
@@ -108,28 +127,44 @@ def compare(one, relation, other, level=LEVEL):
         equal = difference == 0
         return Outcome(REPRODUCED if equal.all() else INCONCLUSIVE if equal.any() else NOT_REPRODUCED,
                        f"in {int(np.sum(equal))} of {equal.size} cases" if equal.ndim else _show(one, other))
-    mean, low, high = interval(difference, level)
-    bars = BARS * max(_deviation(one), _deviation(other)) + half_unit
-    verdict = {"<": _place(high < 0, low >= 0), "<=": _place(high <= 0, low > 0), ">": _place(low > 0, high <= 0),
-               ">=": _place(low >= 0, high < 0), "~": _place(-bars <= low and high <= bars, low > bars or high < -bars),
-               }[relation]
+    if relation == "~" and margin is None:
+        return Outcome(INCONCLUSIVE, "no margin was fixed beforehand")
     sentence = _show(one, other)
     if difference.ndim:
-        sentence += f", difference {mean:.3g} in [{low:.3g}, {high:.3g}] over {len(difference)} seeds"
+        low, high = ends(difference, level)
+        sentence += f", difference {difference.mean():.3g} in [{low:.3g}, {high:.3g}] over {len(difference)} seeds"
     if relation == "~":
-        sentence += f", error bars ±{bars:.3g}"
-    return Outcome(verdict, sentence)
+        sentence += f", margin ±{margin:.3g}"
+    return Outcome(str(decided(difference, relation, margin or 0., level, shared)), sentence)
 
 
-def interval(values, level=LEVEL):
-    """Mean and Student's interval of independent values; an exact number is its own."""
-    if np.ndim(values) == 0:
-        return float(values), float(values), float(values)
-    mean, deviation = np.mean(values), np.std(values, ddof=1)
-    if np.ptp(values) == 0:
-        return float(values[0]), float(values[0]), float(values[0])
-    half = stats.t.isf(level / 2, len(values) - 1) * deviation / math.sqrt(len(values))
-    return float(mean), float(mean - half), float(mean + half)
+def decided(differences, relation, margin=0., level=LEVEL, shared=1):
+    """The verdicts on means of independent differences (..., seeds), or on exact ones, ()."""
+    low, high = ends(differences, level)
+    least, most = ends(differences, level / shared / (2 if relation == "~" else 1))    # what is alike fails on two sides
+    inside, outside, blind = {
+        "<": (high < 0, least >= 0, False), "<=": (high <= 0, least > 0, False),
+        ">": (low > 0, most <= 0, False), ">=": (low >= 0, most < 0, False),
+        "~": ((-margin <= low) & (high <= margin), (least > margin) | (most < -margin), high - low > 2 * margin),
+    }[relation]
+    return np.select([inside, outside, blind], [REPRODUCED, NOT_REPRODUCED, NO_POWER], INCONCLUSIVE)
+
+
+def ends(values, level=LEVEL):
+    """(low, high) of independent values (..., seeds): each is beyond their mean with probability `level` at most
+    (Student's t); an exact number is its own."""
+    values = np.asarray(values, float)
+    if not values.ndim:
+        return values, values
+    count, same = values.shape[-1], np.ptp(values, axis=-1) == 0
+    mean = np.where(same, values[..., 0], values.mean(axis=-1))
+    half = np.where(same, 0., _quantile(level, count - 1) * values.std(axis=-1, ddof=1) / math.sqrt(count))
+    return mean - half, mean + half
+
+
+@cache
+def _quantile(level, freedom):
+    return float(stats.t.isf(level, freedom))
 
 
 def exactly(truths, label="cells"):
@@ -144,21 +179,15 @@ def exactly(truths, label="cells"):
     return Outcome(REPRODUCED, f"reproduced: all {len(truths)} {label} agree")
 
 
-def _place(inside, outside):
-    return REPRODUCED if inside else NOT_REPRODUCED if outside else INCONCLUSIVE
-
-
-def _deviation(values):
-    return float(np.std(values, ddof=1)) if values.ndim else 0.
-
-
 def _show(one, other):
     return f"{np.mean(one):.4g} and {np.mean(other):.4g}"
 
 
 def _unmeasured(one, other):
     bad = sum(int((~np.isfinite(side)).sum()) for side in (one, other))
-    return f"{bad} values are not finite" if bad else "nothing was measured"
+    endless = max(int(np.isposinf(side).sum()) for side in (one, other))
+    return (f"{endless} of {max(one.size, other.size)} runs are censored" if bad == endless and bad else
+            f"{bad} values are not finite" if bad else "nothing was measured")
 
 
 def _number(text):

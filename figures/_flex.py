@@ -13,6 +13,7 @@ from fedtheory.claims.flex import findings
 from fedtheory.problems.synthetic import synthetic, synthetic_data
 from fedtheory.running import threads
 from figures import _findings
+from figures._table import Cell
 
 E, ETA_0 = 5, 1.0
 SAMPLES = 200    # training samples of each device, where all have the same: sqrt(20 * 2000)
@@ -63,40 +64,51 @@ def over(jobs, work, progress):
 
 
 def first(hits, horizon):
-    """How many rounds until a hit, counted from 1; `horizon` if there is none within so many."""
+    """How many rounds until a hit, counted from 1; inf, which is censored, if there is none within the horizon."""
     hits = np.asarray(hits)[:horizon]
-    return int(np.argmax(hits)) + 1 if hits.any() else horizon
+    return float(np.argmax(hits) + 1) if hits.any() else np.inf
 
 
-def judged(cells, *names, level=_findings.LEVEL):
+def quartiles(values):
+    """(least quarter, median, greatest quarter) over seeds, as observed: censored ones are the last of all."""
+    ordered = np.sort(values, axis=0)
+    return [ordered[int(np.ceil(share * len(ordered))) - 1] for share in (.25, .5, .75)]
+
+
+def rounds_of(values, horizon):
+    """`median [quartiles]` of rounds as a table prints it."""
+    low, middle, high = (f">{horizon}" if np.isposinf(value) else f"{value:.3g}" for value in quartiles(values))
+    return f"{middle} [{low}, {high}]".replace("-", "−")
+
+
+def censored(values):
+    """`3 of 40 runs` that have no hit within the horizon."""
+    return f"{int(np.isinf(values).sum())} of {np.size(values)} runs"
+
+
+PRINTED = {(quantity, which): (f"flex.{name}", value) for name, _, _, quantity, which, value in findings.CELLS}
+
+
+def judged(cells, *names):
     """id -> (verdict, sentence) of the named claims."""
-    return {f"flex.{name}": _findings.judge(discover.claim(f"flex.{name}"), cells, level) for name in names}
+    return {f"flex.{name}": _findings.judge(discover.claim(f"flex.{name}"), cells) for name in names}
 
 
-def cells_judged(cells, level=_findings.LEVEL):
-    """The same of every printed cell that was measured: {(quantity, which): values over seeds}."""
-    names = [name for name, _, _, quantity, which, _ in findings.CELLS if (quantity, which) in cells]
-    return judged({(*key, ""): values for key, values in cells.items()}, *names, level=level)
+def cells_judged(cells):
+    """The same of every printed cell that was measured, {(quantity, which): values over seeds}; they share a level."""
+    of = {PRINTED[key][0]: {(*key, ""): values} for key, values in cells.items()}
+    return {id: _findings.judge(discover.claim(id), cell, family=len(of)) for id, cell in of.items()}
 
 
-def kindest(readings):
-    """Of {reading: {id: (verdict, sentence)}}, each claim's best outcome, the earlier reading's where they tie."""
-    rank = (_findings.REPRODUCED, _findings.INCONCLUSIVE, _findings.NOT_REPRODUCED)
-    best = {}
-    for reading, outcomes in readings.items():
-        for claim, (verdict, sentence) in outcomes.items():
-            if claim not in best or rank.index(verdict) < rank.index(best[claim][0]):
-                best[claim] = verdict, f"{sentence}; {reading}"
-    return best
-
-
-def beside(values, printed):
-    """A table's cell: ours over seeds, the paper's number, and whether they agree within error bars."""
-    return values, str(printed).replace("-", "−"), _findings.compare(values, "~", str(printed)).verdict
+def cell(key, shown, outcomes):
+    """A table's Cell of (quantity, which): ours as it is shown, the paper's number, and what `outcomes` say of them."""
+    id, value = PRINTED[key]
+    return Cell(shown, str(value).replace("-", "−"), outcomes[id][0], id)
 
 
 def agreement(outcomes):
-    """`12 of 32 cells agree, 8 are open` of the outcomes of cells."""
+    """`12 of 32 cells agree, 8 do not, 12 have no power` of the outcomes of cells."""
     verdicts = [verdict for verdict, _ in outcomes.values()]
-    agree, open_ = verdicts.count(_findings.REPRODUCED), verdicts.count(_findings.INCONCLUSIVE)
-    return f"{agree} of {len(verdicts)} cells agree" + (f", {open_} are open" if open_ else "")
+    words = {_findings.NOT_REPRODUCED: "do not", _findings.NO_POWER: "have no power", _findings.INCONCLUSIVE: "are open"}
+    return ", ".join([f"{verdicts.count(_findings.REPRODUCED)} of {len(verdicts)} cells agree",
+                      *(f"{verdicts.count(v)} {text}" for v, text in words.items() if v in verdicts)])

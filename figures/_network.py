@@ -6,16 +6,16 @@ from fedtheory import discover
 from figures import _structure, _table
 from figures._structure import verdict
 
-HEADER, BLANK = ["Layer", "Shape", "Parameters"], ("", "", "")
+HEADER, BLANK = ["Layer", "Shape", "Parameters"], _table.Cell("", "")
 
 
 def lines(data):
-    """[layer, (ours, paper, verdict) of its shape, the same of its parameters], in the paper's order, and their sum."""
+    """[layer, Cell of its shape, Cell of its parameters], in the paper's order, and their sum."""
     cells = _structure.by_cell(data)
     names = dict.fromkeys(cell.partition(", ")[0] for cell in cells)
     ours, paper = data["total"]
     return [*([name.rpartition(" ")[0], cells[f"{name}, shape"], cells.get(f"{name}, parameters", BLANK)]
-              for name in names), ["All parameters", BLANK, (f"{ours:,}", f"{paper:,}", verdict(True, ours == paper))]]
+              for name in names), ["All parameters", BLANK, _table.Cell(f"{ours:,}", f"{paper:,}", verdict(True, ours == paper))]]
 
 
 def draw(figure, data):
@@ -23,7 +23,7 @@ def draw(figure, data):
 
 
 def rows(data):
-    return _table.table_rows(HEADER, lines(data))[0]
+    return _table.table_rows(HEADER, lines(data))
 
 
 def compute(name):

@@ -4,6 +4,7 @@ import numpy as np
 
 from fedtheory import discover
 from figures import _findings
+from figures._table import Cell
 
 
 def text(value):
@@ -18,7 +19,7 @@ def text(value):
 def arrays(name):
     """What `compute` keeps of a claim's cells."""
     cells = discover.claim(name).cells()
-    return {"cell": np.array([cell for cell, _, _ in cells]),
+    return {"claim": np.array(name), "cell": np.array([cell for cell, _, _ in cells]),
             "printed": np.array([text(printed) for _, printed, _ in cells]),
             "ours": np.array([text(computed) for _, _, computed in cells]),
             "known": np.array([computed is not None for _, _, computed in cells]),
@@ -26,8 +27,8 @@ def arrays(name):
 
 
 def by_cell(data):
-    """cell -> (ours, printed, verdict), from the saved arrays."""
-    return {str(cell): (str(ours), str(printed), verdict(known, agree)) for cell, ours, printed, known, agree
+    """cell -> Cell, from the saved arrays."""
+    return {str(cell): Cell(str(ours), str(printed), verdict(known, agree), str(data["claim"])) for cell, ours, printed, known, agree
             in zip(data["cell"], data["ours"], data["printed"], data["known"], data["agree"])}
 
 

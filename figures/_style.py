@@ -12,7 +12,7 @@ INK, PALE, RULE = "#1a1a1a", "#e9e9e9", "#b8b8b8"
 AGREE, DIFFER, OPEN = "#00579c", "#b3261e", "#5f5f5f"    # told apart by their marks as well
 
 RC = {
-    "font.family": "serif", "font.serif": ["STIXGeneral"], "mathtext.fontset": "stix", "font.size": NORMAL,
+    "font.family": ["STIXGeneral", "DejaVu Sans"], "mathtext.fontset": "stix", "font.size": NORMAL,
     "axes.titlesize": NORMAL, "axes.labelsize": NORMAL, "xtick.labelsize": SMALL, "ytick.labelsize": SMALL,
     "legend.fontsize": SMALL, "figure.titlesize": NORMAL, "axes.titlelocation": "left", "axes.titlepad": 4,
     "axes.edgecolor": INK, "axes.labelcolor": INK, "text.color": INK, "xtick.color": INK, "ytick.color": INK,

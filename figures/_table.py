@@ -1,13 +1,19 @@
-"""A table as a picture: ours, with its standard deviation, beside the paper's number, marked where they differ."""
+"""A table as a picture: ours, with its standard deviation, beside the paper's number, marked by what is found of them.
+
+A cell does not decide its mark: it carries the verdict of the finding that it shows, and that claim's id, which the
+drawn mark keeps (as its gid, in the SVG too).
+"""
 
 import re
+from typing import NamedTuple
 
 import numpy as np
 
-from figures import _findings
 from figures._style import AGREE, DIFFER, INK, NORMAL, OPEN, PALE, RULE, SMALL
 
-MARKS = {"reproduced": ("✓", AGREE), "not reproduced": ("✗", DIFFER), "inconclusive": ("?", OPEN), "": ("", INK)}
+MARKS = {"reproduced": ("✓", AGREE), "not reproduced": ("✗", DIFFER), "no power": ("↔", OPEN),
+         "inconclusive": ("?", OPEN), "": ("", INK)}
+MARKED = "✓ agrees, ✗ differs, ↔ no power, ? undecided"
 SYMBOLS = "DejaVu Sans"    # the face that has the marks
 
 
@@ -36,13 +42,17 @@ def spread_of(values):
     return f"{mean:z,.{digits}f} ± {deviation:,.{digits}f}".replace("-", "−")
 
 
-def beside(values, printed):
-    """(ours, the paper's, verdict): whether the printed text is a number that ours agree with within error bars."""
-    return spread_of(values), printed, _findings.compare(values, "~", printed).verdict
+class Cell(NamedTuple):
+    """Ours beside the paper's, as text; the verdict on them, and of which claim it is."""
+
+    ours: str
+    printed: str
+    verdict: str = ""
+    claim: str = ""
 
 
 def draw_table(figure, header, rows, marks=None, title="", note="", widths=None, size=SMALL, bold=(), groups=()):
-    """Draw rows of text; `marks` gives cells a verdict by (row, column), `bold` are rows that stand out.
+    """Draw rows of text; `marks` gives cells (verdict, claim) by (row, column), `bold` are rows that stand out.
 
     `groups` are (text, first column, last column) of headings above the header's own.
     """
@@ -55,7 +65,8 @@ def draw_table(figure, header, rows, marks=None, title="", note="", widths=None,
     bottom = edge + (1.3 * SMALL * (1 + note.count("\n")) + 3) / 72 / high * bool(note)
     heads = [header] if not groups else [[""] * len(header), header]
     step = (top - bottom) / (len(rows) + len(heads))
-    marked = {column for (_, column), verdict in (marks or {}).items() if verdict}
+    marks = marks or {}
+    marked = {column for (_, column), (verdict, _) in marks.items() if verdict}
     if not widths:
         widths = [max(4, *map(length, column)) + 2 + 1.5 * (n in marked) for n, column in enumerate(zip(header, *rows))]
         for text, first, last in groups:
@@ -69,19 +80,21 @@ def draw_table(figure, header, rows, marks=None, title="", note="", widths=None,
     if title:
         ax.text(0, 1, title, fontsize=NORMAL, va="top", weight="bold")
     if note:
-        ax.text(0, 0, note, fontsize=SMALL, va="bottom", color=OPEN, linespacing=1.1)
+        for place, line in enumerate(reversed(note.split("\n"))):    # one by one: mathematics has no face for marks
+            ax.text(0, 1.3 * SMALL * place / 72 / high, line, fontsize=SMALL, va="bottom", color=OPEN)
     for place, row in enumerate([*heads, *rows]):
         number_, y = place - len(heads), top - (place + .5) * step
         if number_ >= 0 and number_ % 2:
             ax.axhspan(y - step / 2, y + step / 2, color=PALE, alpha=.6, linewidth=0)
         for column, cell in enumerate(row):
-            mark, colour = MARKS[(marks or {}).get((number_, column), "")]
+            verdict, claim = marks.get((number_, column), ("", ""))
+            mark, colour = MARKS[verdict]
             where = dict(x=room, ha="left") if column == 0 else dict(x=right(column), ha="right")
             ax.text(y=y, s=cell, fontsize=size, va="center_baseline", color=colour,
                     weight="bold" if number_ < 0 or number_ in bold else "normal", **where)
             if mark:
                 ax.text(right(column) + room, y, mark, fontsize=size, va="center_baseline", color=colour,
-                        family=SYMBOLS)
+                        family=SYMBOLS, gid=claim or None)
     for text, first, last in groups:
         left = edges[first] + 4 * room
         ax.text((left + right(last)) / 2, top - step / 2, text, fontsize=size, weight="bold", ha="center",
@@ -92,6 +105,27 @@ def draw_table(figure, header, rows, marks=None, title="", note="", widths=None,
     return ax
 
 
+POINTS = {"reproduced": ("o", AGREE, AGREE, "agrees"), "not reproduced": ("X", DIFFER, DIFFER, "differs"),
+          "no power": ("o", INK, "white", "no power"), "inconclusive": ("D", OPEN, "white", "undecided")}
+
+
+def plot_printed(ax, x, cell):
+    """A printed number as a point that shows its verdict."""
+    marker, colour, inside, _ = POINTS[cell.verdict]
+    ax.plot(x, float(cell.printed.replace("−", "-")), marker, color=colour, markerfacecolor=inside, markersize=3.5,
+            label="_", gid=cell.claim)
+
+
+def printed_legend(ax, outcomes, **where):
+    """What the points of `plot_printed` say, of the verdicts that there are, with their numbers."""
+    verdicts = [verdict for verdict, _ in outcomes.values()]
+    for name, (marker, colour, inside, word) in POINTS.items():
+        if name in verdicts:
+            ax.plot([], [], marker, color=colour, markerfacecolor=inside, markersize=3.5,
+                    label=f"paper, {word}: {verdicts.count(name)}")
+    ax.legend(handlelength=1., borderaxespad=0, handletextpad=.4, **where)
+
+
 def length(cell):
     """Characters that a cell shows, about: a command of mathematics is one sign, its braces take no room."""
     return len(re.sub(r"[{}$^_]", "", re.sub(r"\\(frac|left|right|mathrm)|\\[,;]", "", re.sub(
@@ -99,27 +133,38 @@ def length(cell):
 
 
 def ours_beside_paper(figure, header, rows, title="", note="", **more):
-    """Rows of [label, (values or text, printed, verdict or None), ...]: two columns for each, ours and the paper's.
-
-    A missing verdict is decided from the values, within error bars.
-    """
-    text, marks = table_rows(header, rows)
-    groups = [(name, 2 * n + 1, 2 * n + 2) for n, name in enumerate(header[1:])]
-    below = [header[0], *["ours", "paper"] * len(groups)]
+    """Rows of [label, Cell or text, ...]: of a Cell two columns, ours and the paper's; text is ours alone."""
+    text, marks = _split(header, rows)
+    groups, below = [], [header[0]]
+    for name, cell in zip(header[1:], rows[0][1:]):
+        if isinstance(cell, Cell):
+            groups.append((name, len(below), len(below) + 1))
+        below += ["ours", "paper"] if isinstance(cell, Cell) else [name]
     return draw_table(figure, below, text[1:], marks, title, note, groups=groups, **more)
 
 
 def table_rows(header, rows):
-    """The same as text, header first, and the marks by (row, column)."""
-    text = [[header[0], *(f"{name}, {side}" for name in header[1:] for side in ("ours", "paper"))]]
-    marks = {}
+    """The same as text, header first, each of ours with its mark."""
+    text, marks = _split(header, rows)
+    return marked(text, marks)
+
+
+def marked(text, marks):
+    """Rows of text, header first, with the marks of `draw_table` behind their cells."""
+    return [[" ".join(filter(None, (cell, MARKS[marks.get((place, column), ("",))[0]][0])))
+             for column, cell in enumerate(row)] for place, row in enumerate(text, -1)]
+
+
+def _split(header, rows):
+    """Rows of text, header first, and (verdict, claim) by (row, column)."""
+    text, marks = [[header[0]]], {}
+    for name, cell in zip(header[1:], rows[0][1:]):
+        text[0] += [f"{name}, {side}" for side in ("ours", "paper")] if isinstance(cell, Cell) else [name]
     for place, (label, *cells) in enumerate(rows):
         row = [label]
-        for values, printed, verdict in cells:
-            if not isinstance(values, str):
-                ours, _, found = beside(values, printed)
-                values, verdict = ours, found if verdict is None else verdict
-            marks[place, len(row)] = verdict or ""
-            row += [values, printed]
+        for cell in cells:
+            if isinstance(cell, Cell):
+                marks[place, len(row)] = cell.verdict, cell.claim
+            row += [cell.ours, cell.printed] if isinstance(cell, Cell) else [cell]
         text.append(row)
     return text, marks

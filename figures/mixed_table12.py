@@ -50,15 +50,18 @@ def lines(data):
 
 
 def draw(figure, data):
-    marks = {(place, 4): verdict(data, place) for place in range(len(LINES))}
     _table.draw_table(
-        figure, HEADER, lines(data), marks, widths=[24, 12, 17, 17, 20],
+        figure, HEADER, lines(data), marks(data), widths=[24, 12, 17, 17, 20],
         note=rf"At $N={data['movies']}$, $d={data['dim']}$, $n={data['local']}$, $K={data['steps']}$. A table of $N$ "
              r"movies has $N(N+1)/2$ pairs, so $N^2/2$ is low by the part $1/N$: a leading term, marked as agreeing.")
 
 
+def marks(data):
+    return {(place, 4): (verdict(data, place), claim) for place, (_, claim, _) in enumerate(LINES)}
+
+
 def rows(data):
-    return [HEADER, *lines(data)]
+    return _table.marked([HEADER, *lines(data)], marks(data))
 
 
 def verdict(data, place):

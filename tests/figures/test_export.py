@@ -66,7 +66,7 @@ def findings(verdict):
 
 def test_findings_of_all_figures_stand_in_one_file(tmp_path):
     counts = _export.export("mixed_table5", findings("reproduced"), DATA, "smoke", tmp_path)
-    assert counts == {"reproduced": 1, "not reproduced": 0, "inconclusive": 0}
+    assert counts == {"reproduced": 1, "not reproduced": 0, "no power": 0, "inconclusive": 0}
     _export.export("fsl_table2", findings("inconclusive"), DATA, "quick", tmp_path)
     _export.export("mixed_table5", findings("not reproduced"), {"x": np.arange(3.)}, "quick", tmp_path)
     entries = json.loads((tmp_path / "findings.json").read_text())
@@ -78,7 +78,7 @@ def test_findings_of_all_figures_stand_in_one_file(tmp_path):
         ("fsl_table2", ["house.claim"]), ("mixed_table5", ["house.claim"])]
 
 
-def test_a_verdict_outside_the_three_is_refused(tmp_path):
+def test_a_verdict_outside_the_four_is_refused(tmp_path):
     with pytest.raises(InvalidInput, match="verdict of house.claim must be one of reproduced"):
         _export.export("mixed_table5", findings("true"), DATA, "smoke", tmp_path)
 

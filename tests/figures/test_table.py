@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from figures import _table
-from figures._findings import INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED
+from figures import _export, _table
+from figures._findings import NO_POWER, NOT_REPRODUCED, REPRODUCED
+from figures._record import Figure as Record
+from figures._table import Cell
 
 SEEDS = np.array([10., 11, 12, 13, 14])    # mean 12, deviation 1.58
 
@@ -25,24 +27,26 @@ def test_mean_and_deviation():
     assert _table.spread_of([3., 3, 3]) == "3" and _table.spread_of([1, np.nan]) == "–" == _table.spread_of([])
 
 
-def test_marks_are_decided_from_seeds():
-    rows = [["x", (SEEDS, "12.1", None), (SEEDS, "40", None)], ["y", (SEEDS[:3], "12", None), ("7", "7", REPRODUCED)],
-            ["z", (SEEDS, "–", None), (SEEDS, "12.1", NOT_REPRODUCED)]]
-    text, marks = _table.table_rows(["", "loss", "rounds"], rows)
-    assert text[0] == ["", "loss, ours", "loss, paper", "rounds, ours", "rounds, paper"]
-    assert text[1] == ["x", "12.0 ± 1.6", "12.1", "12.0 ± 1.6", "40"]
-    assert marks == {(0, 1): REPRODUCED, (0, 3): NOT_REPRODUCED, (1, 1): INCONCLUSIVE, (1, 3): REPRODUCED,
-                     (2, 1): INCONCLUSIVE, (2, 3): NOT_REPRODUCED}
+def test_marks_are_the_cells_and_stay_in_every_table():
+    rows = [["x", Cell("12.0 ± 1.6", "12.1", REPRODUCED, "a"), "alone"], ["y", Cell("7", "9", NO_POWER, "b"), "5"],
+            ["z", Cell("7", "–"), "6"]]
+    text = _table.table_rows(["", "loss", "other"], rows)
+    assert text == [["", "loss, ours", "loss, paper", "other"], ["x", "12.0 ± 1.6 ✓", "12.1", "alone"],
+                    ["y", "7 ↔", "9", "5"], ["z", "7", "–", "6"]]
+    tex = _export.tables(Record(cites="house", title="t", compute=None, draw=None), text)["tex"]
+    assert r"12.0 $\pm$ 1.6 $\surd$" in tex and r"7 $\leftrightarrow$" in tex
 
 
 def test_the_picture_holds_every_cell_and_mark_without_overlap():
     figure = Figure(figsize=(3.3, 1.5))
-    rows = [["method A", (SEEDS, "12.1", None), (SEEDS, "40", None)], ["method B", (SEEDS, "11", None), ("1", "2", "")]]
+    rows = [["method A", Cell("12.0 ± 1.6", "12.1", REPRODUCED, "a"), Cell("12.0 ± 1.6", "40", NOT_REPRODUCED, "b")],
+            ["method B", Cell("12.0 ± 1.6", "11", NO_POWER, "c"), Cell("1", "2")]]
     ax = _table.ours_beside_paper(figure, ["", "loss", "rounds"], rows, note="a note")
     figure.draw_without_rendering()
     shown = [text for text in ax.texts if text.get_text()]
     words = [text.get_text() for text in shown]
-    assert words.count("12.0 ± 1.6") == 3 and {"40", "✓", "✗", "loss", "rounds", "a note"} <= set(words)
+    assert words.count("12.0 ± 1.6") == 3 and {"40", "✓", "✗", "↔", "loss", "rounds", "a note"} <= set(words)
+    assert {text.get_gid(): text.get_text() for text in shown if text.get_gid()} == {"a": "✓", "b": "✗", "c": "↔"}
     boxes = [text.get_window_extent() for text in shown]
     clashes = [(a, b) for n, a in enumerate(words) for m, b in enumerate(words[:n])
                if boxes[n].shrunk(.98, .6).overlaps(boxes[m].shrunk(.98, .6))]

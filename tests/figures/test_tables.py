@@ -10,7 +10,7 @@ import figures
 from figures import (_store, fsl_table2, fsl_table3, mixed_table1, mixed_table3, mixed_table4, mixed_table5,
                      mixed_table12)
 from figures._findings import NOT_REPRODUCED, REPRODUCED
-from tests.figures.looks import drawn, faults
+from tests.figures.looks import faults, outside, wrong
 
 MINE = [name for name in figures.ids() if name.startswith(("mixed_table", "fsl_table2", "fsl_table3"))]
 
@@ -33,7 +33,7 @@ def test_drawn_from_what_was_saved_they_are_readable_and_on_the_page(name, data,
     record = figures.figure(name)
     assert record.rows(saved) == record.rows(data(name)) and len({len(row) for row in record.rows(saved)}) == 1
     assert record.findings(saved) == record.findings(data(name)) != {}
-    assert faults(drawn(record, saved)) == []
+    assert wrong(record, saved) == []
 
 
 def test_bad_looks_are_seen():
@@ -42,6 +42,18 @@ def test_bad_looks_are_seen():
     figure.text(.5, .5, "small", fontsize=5)
     figure.text(.95, .2, "a label that runs over the edge", fontsize=8)
     assert len(faults(figure)) == 2
+
+
+def test_hidden_points_are_counted():
+    ax = Figure(figsize=(3.3, 2)).add_subplot()
+    ax.plot([1, 2, 3], [1, 5, np.nan])
+    ax.scatter([1, 9], [1, 1])
+    ax.fill_between([1, 2], [1, 1], [2, 7])
+    ax.axhline(50)
+    ax.text(1, 1, "x")
+    assert outside(ax.figure) == []
+    ax.set(xlim=(1, 3), ylim=(1, 6), title="here")
+    assert outside(ax.figure) == [("here", 2)]    # the dot at 9, the band's corner at 7
 
 
 def test_network_sizes(data):
@@ -53,7 +65,7 @@ def test_network_sizes(data):
     assert three["total"].tolist() == [545_098] * 2 and (~three["agree"]).sum() == 1
     verdict, sentence = fsl_table3.findings(three)["fsl.table3"]
     assert verdict == NOT_REPRODUCED and "(13, 13, 64), computed (16, 16, 32)" in sentence
-    assert figures.figure("fsl_table3").rows(three)[2] == ["MaxPooling2D", "(16, 16, 32)", "(13, 13, 64)", "", ""]
+    assert figures.figure("fsl_table3").rows(three)[2] == ["MaxPooling2D", "(16, 16, 32) ✗", "(13, 13, 64)", "", ""]
 
 
 def test_rates_at_numbers_worked_by_hand():
@@ -91,8 +103,9 @@ def test_movie_costs(data):
     verdict, sentence = found["mixed.table3_numbers"]
     assert verdict == NOT_REPRODUCED and "3 of 10" in sentence and "1250.73" in sentence
     rows = mixed_table3.rows(data("mixed_table3"))
-    assert [row[0] for row in rows] == ["", "Baseline", "PT", "1-W GT", "2-W GT", "Saved (%)"]
-    assert rows[1][1:] == ["125.16", "125.16", "494", "494"]
+    assert [row[0] for row in rows] == ["", "Baseline", "PT", "1-W GT", "2-W GT", "Saved (%)", "Baseline, $K=10$",
+                                         "$n<B_iK$", "$N$ of ML-1M"]
+    assert rows[1][1:] == ["125.16 ✓", "125.16", "494 ✓", "494"] and rows[6][1:3] == ["1250.73 ✗", "125.16"]
 
 
 def test_pairs_are_counted():

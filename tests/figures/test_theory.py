@@ -11,7 +11,7 @@ from fedtheory.errors import InvalidInput
 from fedtheory.participation import Arrival, Participation, distribution
 from figures import (_slack, _store, _theory, mutants_fsl, theory_flex, theory_fsl, theory_lamb, theory_mixed,
                      vacuity_fsl)
-from tests.figures.looks import drawn, faults
+from tests.figures.looks import wrong
 
 
 def saved(name, data, tmp_path):
@@ -23,7 +23,7 @@ def saved(name, data, tmp_path):
 def looks_well(name, data, tmp_path):
     record, kept = figures.figure(name), saved(name, data, tmp_path)
     assert len({len(row) for row in record.rows(kept)}) == 1
-    return faults(drawn(record, kept)) == []
+    return wrong(record, kept) == []
 
 
 def test_the_excess_and_the_ceiling_by_hand():
