@@ -1,10 +1,15 @@
 """The search for a proof by algebra: what to eliminate, which bounds to show first, which cases to take apart."""
 
+import itertools
+
+from fedtheory.checks import certificate_algebra as certificate
 from fedtheory.checks import positivity
 from fedtheory.checks.certificate_algebra import Reading, Refused
 
 DEPTH = 3    # cases within cases
 LIGHT = positivity.EFFORTS[:4]
+MINORS = 10    # of each size, at most
+READING = 2_000_000    # work that a second of the budget buys for reading the document
 
 
 class Search:
@@ -13,7 +18,7 @@ class Search:
     def __init__(self, document, extremes, budget):
         self.document, self.extremes = document, extremes
         self.work = positivity.Work(budget)
-        self.start = Reading(document)
+        self.start = Reading(document, READING * budget)
         self.lemmas, self.read = 0, {}
 
     def proof(self, goal, quick=False):
@@ -53,12 +58,12 @@ class Search:
 
     def fixed(self, reading, name, relation, mentions):
         try:
-            num, _ = reading.gap(relation, 2)
+            num, _ = reading.gap(relation)
         except Refused:
             return None
         inside = {s for m in num for s, _ in m}
         for symbol in sorted(inside & set(reading.domains), key=lambda s: (mentions.get(s, 0), s)):
-            if reading.domains[symbol] == "vector":
+            if "." in symbol:    # an inner product is no free number
                 continue
             having = {m: v for m, v in num.items() if symbol in dict(m)}
             slope = {tuple(f for f in m if f[0] != symbol): v for m, v in having.items()}
@@ -72,6 +77,7 @@ class Search:
             except (Refused, RecursionError):
                 continue
             reading.solve(symbol, value, name)
+            reading.settle()
             return [symbol, value, name]
         return None
 
@@ -82,6 +88,7 @@ class Search:
         if found is None:
             lemmas = self.bounds(reading)
             lemmas += self.instances(reading)
+            lemmas += self.minors(reading, goal)
             found = self.combine(reading, goal)
         if found is None and depth and self.work.left > 0:
             for node in self.splittable(reading, goal):
@@ -102,11 +109,10 @@ class Search:
         except Refused:
             return None
         facts = self.facts(reading) if only is None else only
-        signs = {s: 1 + strict for p, strict in reading.facts.values() for s in _variable(p)}
-        found = positivity.find(target, goal[0] in ("<", ">"), facts, signs, reading.vectors, efforts,
-                                self.work)
+        find = lambda target, strict, efforts: positivity.find(target, strict, facts, reading.signs, efforts, self.work)
+        found = find(target, goal[0] in ("<", ">"), efforts)
         if found is None and only is None and depth_of(reading):
-            absurd = positivity.find({(): -1}, False, facts, signs, reading.vectors, LIGHT, self.work)
+            absurd = find({(): -1}, False, LIGHT)
             found = absurd and {**absurd, "absurd": True}
         return found
 
@@ -135,7 +141,8 @@ class Search:
     def lemma(self, reading, relation, proof):
         self.lemmas += 1
         name = f"lemma {self.lemmas}"
-        reading.facts[name] = reading.gap(relation)
+        reading.know(name, *reading.gap(relation))
+        reading.settle()
         return [name, relation, proof]
 
     def bounds(self, reading):
@@ -192,13 +199,33 @@ class Search:
         reading.spent = spent
         return lemmas
 
+    def minors(self, reading, goal):
+        """Cauchy-Schwarz, and larger minors of a Gram matrix, where inner products multiply."""
+        try:
+            known = [reading.gap(goal)[0], *(p for p, _ in self.facts(reading).values())]
+        except Refused:
+            return []
+        vectors = sorted({v for p in known for m in p for name, _ in m if "." in name for v in name.split(".")})
+        degree = max((sum(k for name, k in m if "." in name) for p in known for m in p), default=0)
+        lemmas = []
+        for rows in range(2, min(degree, certificate.MINOR) + 1):
+            for some in itertools.islice(itertools.combinations(vectors, rows), MINORS):
+                proof = dict(scale="1", terms=[dict(by="1", gram=[{v: "1"} for v in some])])
+                poly = reading.minor(proof["terms"][0]["gram"])
+                if poly:
+                    lemmas.append(self.lemma(reading, [">=", positivity.tree(poly), "0"], proof))
+        return lemmas
+
     @staticmethod
     def apart(reading, node):
         """The readings of a node's cases; none where their condition divides by what may have either sign."""
         try:
-            return list(reading.cases(node))
+            branches = reading.cases(node)
         except Refused:
             return []
+        for branch in branches:
+            branch.settle()
+        return branches
 
     def splittable(self, reading, goal):
         """Nodes of cases, those that the goal mentions first."""
@@ -206,7 +233,6 @@ class Search:
         nodes = [n for n, (kind, *_) in self.document["nodes"].items() if kind == "cases" and n not in reading.solved
                  and self.apart(reading, n)]
         return sorted(nodes, key=lambda n: n not in reach)
-
 
     def reach(self, tree):
         """The symbols a tree mentions, definitions followed."""
@@ -227,13 +253,6 @@ def same(p, q):
         return False
     m = next(iter(p))
     return p[m] * q[m] > 0 and all(p[n] * q[m] == q[n] * p[m] for n in p)
-
-
-def _variable(poly):
-    if len(poly) == 1:
-        (monomial, value), = poly.items()
-        if len(monomial) == 1 and monomial[0][1] == 1 and value == 1:
-            yield monomial[0][0]
 
 
 def _names(tree):

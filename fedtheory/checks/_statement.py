@@ -2,7 +2,8 @@
 
 import sympy
 
-from fedtheory.checks.meaning import VECTORS
+from fedtheory.checks.certificate_algebra import FORMAT, NAME
+from fedtheory.checks.meaning import Inner, Vector
 from fedtheory.errors import InvalidInput
 from fedtheory.symbol import plain
 
@@ -19,6 +20,7 @@ class Statement:
     def __init__(self, definitions=()):
         self.definitions = dict(definitions)    # symbol -> expression
         self.domains, self.nodes, self.extremes, self.parts, self._known = {}, {}, {}, {}, {}
+        self._named = {}    # name -> what it names here, one thing only
         self.assumes, self.sources, self.shows = [], [], None
 
     def assume(self, relation, source=""):
@@ -34,7 +36,7 @@ class Statement:
                 pass
 
     def document(self):
-        return dict(format="fedtheory proof 1", variables=dict(sorted(self.domains.items())), nodes=dict(self.nodes),
+        return dict(format=FORMAT, variables=dict(sorted(self.domains.items())), nodes=dict(self.nodes),
                     assumes=self.assumes, sources=self.sources, parts=self.parts, shows=self.shows)
 
     def relation(self, relation):
@@ -55,6 +57,8 @@ class Statement:
     def _tree(self, e):
         if e.is_Rational:
             return str(e)
+        if isinstance(e, Vector):
+            raise Outside(f"{e.name} is a vector and no number")
         if e.is_Symbol:
             return self._symbol(e)
         if e.is_Add or e.is_Mul:
@@ -72,13 +76,19 @@ class Statement:
             return self._extreme(sympy.Max(e.args[0], -e.args[0], evaluate=False), ">=")
         if isinstance(e, sympy.Piecewise):
             return self._cases(e)
+        if isinstance(e, Inner):
+            return ".".join(self._symbol(v) for v in e.args)
+        if e.is_real is not True:
+            raise Outside(f"{plain(e)} is not known to be a real number")
         # Anything else may be any number: what is proved of it then holds the more.
-        name = next(n for n in (f"part_{k}" for k in range(1, 10_000)) if n not in self.domains)
+        name = self._fresh("part", e)
         self.domains[name] = "positive" if isinstance(e, sympy.exp) and e.args[0].is_real else "real"
         self.parts[name] = plain(e)
         return name
 
     def _symbol(self, e):
+        if self._named.setdefault(e.name, e) != e or not NAME.fullmatch(e.name):
+            raise Outside(f"{e.name} is no name, or that of something else here")
         if e.name in self.nodes or e.name in self.domains:
             return e.name
         if e in self.definitions:
@@ -92,15 +102,20 @@ class Statement:
             else:
                 self.nodes[e.name] = ["define", value]
             return e.name
-        if not e.is_real and not e.is_extended_real:
+        if not e.is_real and not isinstance(e, Vector):
             raise Outside(f"{e.name} is not real")
         self.domains[e.name] = (
-            "vector" if e.name in VECTORS else "count" if e.is_integer and e.is_positive else
+            "vector" if isinstance(e, Vector) else "count" if e.is_integer and e.is_positive else
             "positive" if e.is_positive else "nonnegative" if e.is_nonnegative else "real")
         return e.name
 
+    def _fresh(self, kind, e):
+        name = next(n for n in (f"{kind}_{k}" for k in range(1, 10_000)) if n not in self._named)
+        self._named[name] = kind, e
+        return name
+
     def _node(self, kind, value, extreme=None):
-        name = next(n for n in (f"{kind}_of_{k}" for k in range(1, 10_000)) if n not in self.nodes)
+        name = self._fresh(f"{kind}_of", value)
         self.nodes[name] = value
         if extreme:
             self.extremes[name] = extreme

@@ -1,16 +1,32 @@
 """Checks a proof by algebra from its document alone: dictionaries and fractions, nothing else.
 
 A goal, cleared of its denominators, must equal a sum of products of what is known to be nonnegative: variables,
-assumptions, lemmas, squares. Expressions are trees: "3/4", "gamma", ["+", ...], ["*", ...], ["^", base, 3]. Nodes
-name parts of them: definitions, roots, and cases [relation, value, otherwise]. 1/x is +infinity at x = 0.
+assumptions, lemmas, squares, principal minors of Gram matrices. A document of the format "fedtheory proof 2" holds
+
+- `variables`, {name: domain}: numbers, or vectors of one real inner product space;
+- `nodes`, {name: node}, names of parts: ["define", value], ["root", base, degree], ["cases", relation, value, other];
+- `assumes`, relations such as ["<=", left, right], and `shows`, the relation that follows from them;
+- `proof`, what `Reading.prove` follows; texts beside these are for readers.
+
+Expressions are trees: "3/4", "gamma", ["+", ...], ["*", ...], ["^", base, 3]. A vector is no number. It enters only by
+inner products, which are real unknowns with "v.w" = "w.v" and "v.v" >= 0: ["dot", {"v": "1", "w": "gamma"}, {"w": "3"}]
+is 3 v.w + 3 gamma w.w. Two inner products multiply as numbers do, and no two vectors otherwise; of such products
+nothing is known but {"gram": [{"v": "1"}, {"w": "2"}]} in a term: the determinant of the combinations' inner products.
+
+1/x is +infinity at x = 0 where x >= 0: nothing else may divide by what may vanish, and only where the sum is positive.
 """
 
 import re
 from fractions import Fraction
 
+FORMAT, SCALAR_FORMAT = "fedtheory proof 2", "fedtheory proof 1"    # the same language, without vectors
 ONE = {(): Fraction(1)}
 DOMAINS = {"real", "vector", "nonnegative", "positive", "count"}    # a count is an integer >= 1
 OPPOSITE = {"<=": ">", "<": ">=", ">=": "<", ">": "<="}
+NAME, NUMBER = re.compile(r"[A-Za-z]\w*"), re.compile(r"-?[0-9]{1,4000}(/[0-9]{1,4000})?")
+PARTS = dict(variables=dict, nodes=dict, assumes=list, shows=list, proof=dict)
+ITEMS, LETTERS, DEPTH = 200_000, 2_000_000, 100    # of a document, at most
+WORK, DEGREE, MINOR = 400_000, 10_000, 3           # products of small terms, a variable's power, rows of a minor
 
 
 class Refused(ValueError):
@@ -22,174 +38,341 @@ def require(truth, why):
         raise Refused(why)
 
 
-def plus(p, q, c=1):
-    """Polynomials are {monomial: coefficient}; a monomial is a sorted tuple of (name, power)."""
-    total = dict(p)
-    for m, value in q.items():
-        total[m] = total.get(m, 0) + c * value
-    return {m: value for m, value in total.items() if value}
+def shown(part):
+    text = repr(part)
+    return text if len(text) <= 80 else text[:77] + "..."
 
 
-def times(p, q):
-    total = {}
-    for m, n in ((m, n) for m in p for n in q):
-        powers = dict(m)
-        for name, k in n:
-            powers[name] = powers.get(name, 0) + k
-        key = tuple(sorted(powers.items()))
-        total[key] = total.get(key, 0) + p[m] * q[n]
-    return {m: value for m, value in total.items() if value}
+def key(p):
+    return tuple(sorted(p.items()))
 
 
-def raised(p, n):
-    require(type(n) is int and 0 <= n <= 100, f"no power: {n}")
-    return times(raised(p, n - 1), p) if n else ONE
+class Ring:
+    """Polynomials within a budget of work: {monomial: coefficient}, monomials as sorted tuples of (name, power)."""
+
+    def __init__(self, work):
+        self.left = work
+
+    def spend(self, work):
+        self.left -= work
+        require(self.left >= 0, "its expressions are too large to be multiplied out")
+
+    def plus(self, p, q, c=1):
+        self.spend(len(q) * (1 + (width(p) + width(q)) // 4000))
+        total = dict(p)
+        for m, value in q.items():
+            total[m] = total.get(m, 0) + c * value
+        return {m: value for m, value in total.items() if value}
+
+    def times(self, p, q):
+        long = max(map(len, p), default=0) + max(map(len, q), default=0)
+        self.spend(1 + len(p) * len(q) * (1 + long + ((width(p) + width(q)) // 512) ** 2))
+        total = {}
+        for m, n in ((m, n) for m in p for n in q):
+            powers = dict(m)
+            for name, k in n:
+                powers[name] = powers.get(name, 0) + k
+                require(powers[name] <= DEGREE, f"a power above {DEGREE}")
+            product = tuple(sorted(powers.items()))
+            total[product] = total.get(product, 0) + p[m] * q[n]
+        return {m: value for m, value in total.items() if value}
+
+    def raised(self, p, n):
+        require(type(n) is int and 0 <= n <= 100, f"no power: {shown(n)}")
+        result = ONE
+        for _ in range(n):
+            result = self.times(result, p)
+        return result
 
 
-def lifted(p, factors):
-    for factor, n in factors.items():
-        p = times(p, raised(dict(factor), n))
-    return p
+def width(p):
+    """Bits of the longest coefficient."""
+    return max((v.numerator.bit_length() + v.denominator.bit_length() for v in p.values()), default=0)
 
 
 class Reading:
-    """What is known at one place of a proof: values of symbols, facts (a polynomial, whether it is > 0)."""
+    """What is known at one place of a proof: values of symbols, facts (a polynomial >= 0, whether it is > 0)."""
 
-    def __init__(self, document):
-        self.domains, self.nodes, self.assumes = document["variables"], {}, document["assumes"]
-        self.solved, self.facts, self.vectors = {}, {}, {v for v, d in self.domains.items() if d == "vector"}
-        for name, domain in self.domains.items():
-            require(re.fullmatch(r"[A-Za-z]\w*", name) and domain in DOMAINS, f"no variable: {name}, {domain}")
-            if domain not in ("real", "vector"):
-                self.facts[name] = ({((name, 1),): Fraction(1)}, domain != "nonnegative")
+    def __init__(self, document, work=WORK):
+        self.ring, self.nodes, self.assumes = Ring(work), document["nodes"], document["assumes"]
+        self.domains, self.vectors, self.facts, self.known, self.signs = {}, set(), {}, {}, {}
+        self.solved, self.values, self.finite = {}, {}, set()    # symbols' values, as trees and read; nodes in use
+        for name, domain in document["variables"].items():
+            require(NAME.fullmatch(name) and domain in DOMAINS, f"no variable: {shown(name)}, {shown(domain)}")
+            if domain == "vector":
+                self.vectors.add(name)
+                name, domain = f"{name}.{name}", "nonnegative"
+            self.domains[name] = domain
+            if domain != "real":
+                self.know(name, {((name, 1),): Fraction(1)}, domain != "nonnegative")
             if domain == "count":
-                self.facts[f"{name}:1"] = (plus(self.facts[name][0], ONE, -1), False)
-        for name, (kind, *parts) in document["nodes"].items():
-            require(re.fullmatch(r"[A-Za-z]\w*", name) and name not in self.domains, f"no node: {name}")
-            for tree in [*parts[0][1:], *parts[1:]] if kind == "cases" else parts[:1]:    # made of earlier nodes only
-                num, den = self.read(tree)
+                self.know(f"{name}:1", {((name, 1),): Fraction(1), (): Fraction(-1)}, False)
+        names = set(self.domains)
+        for name, (kind, *parts) in self.nodes.items():    # made of earlier nodes only
+            require(NAME.fullmatch(name) and name not in names | self.vectors, f"no node: {shown(name)}")
             if kind == "define":
-                self.solved[name] = parts[0]
-            elif kind == "root":    # the nonnegative one
-                require(parts[1] >= 1, f"no root: {name}")
-                self.facts[name] = ({((name, 1),): Fraction(1)}, all(self.sign(p) == 2 for p in (num, *map(dict, den))))
-            self.nodes[name] = kind, *parts
+                self.solved[name], = trees = parts
+            elif kind == "root":
+                trees, degree = parts[:1], parts[1]
+                require(type(degree) is int and 1 <= degree <= 100, f"no root: {name}")
+            else:
+                (sign, *trees), *values = parts
+                require(kind == "cases" and len(values) == 2 and sign in OPPOSITE, f"no cases: {name}")
+                trees += values
+            self.spelled(trees, names)
+            names.add(name)
+        for sign, *sides in [*self.assumes, document["shows"]]:
+            require(sign in (*OPPOSITE, "==") and len(sides) == 2, f"no relation: {shown(sign)}")
+            self.spelled(sides, names)
+        self.settle()
+
+    def spelled(self, trees, names):
+        """Refused unless these are expressions in these names."""
+        for tree in trees:
+            if isinstance(tree, str):
+                require(tree in names or NUMBER.fullmatch(tree) or len(between := tree.split(".")) == 2
+                        and {*between} <= self.vectors,
+                        f"no number and no symbol: {shown(tree)}")
+            else:
+                op, *parts = tree
+                require(op in ("+", "*", "^", "dot") and parts, f"no operation: {shown(op)}")
+                self.spelled(parts[:1] if op == "^" else [c for v in parts for c in v.values()] if op == "dot"
+                             else parts, names)
+
+    def know(self, name, poly, strict):
+        self.facts[name] = poly, strict
+        self.known[key(poly)] = max(self.known.get(key(poly), 0), 1 + strict)
+        for m, value in poly.items():
+            if len(poly) == len(m) == value == m[0][1] == 1:    # the sign of a variable
+                self.signs[m[0][0]] = max(self.signs.get(m[0][0], 0), 1 + strict)
 
     def again(self):
         other = object.__new__(Reading)
-        other.__dict__.update(self.__dict__, solved=dict(self.solved), facts=dict(self.facts))
+        self.ring.spend(1 + len(self.facts) // 10)
+        other.__dict__.update(self.__dict__, **{name: getattr(self, name).copy() for name in (
+            "facts", "known", "signs", "solved", "values", "finite")})
         return other
 
+    def settle(self):
+        """Take in use the nodes that are finite numbers by what is known now, and say what is known of roots."""
+        for name, (kind, *parts) in self.nodes.items():
+            if name not in self.finite and name not in self.solved:
+                try:
+                    if kind == "root":    # the nonnegative one, of what is not negative
+                        num, den = self.read(parts[0])
+                        require(self.sign(num) and all(map(self.firm, den)), f"no number: {name}")
+                        self.know(name, {((name, 1),): Fraction(1)}, self.sign(num) == 2)
+                    else:
+                        for case, value in zip(self.cases(name), parts[1:]):
+                            require(all(map(case.firm, case.read(value)[1])), f"no number: {name}")
+                except Refused:
+                    self.ring.spend(1)    # of no use so far, or too large
+                else:
+                    self.finite.add(name)
+
     def read(self, tree):
-        """A rational expression: a polynomial over {denominator: power}."""
+        """A rational expression, a polynomial over {denominator: power}; +infinity where a denominator vanishes."""
         if isinstance(tree, str):
+            v, dot, w = tree.partition(".")
+            tree = f"{min(v, w)}.{max(v, w)}" if dot else tree
             if tree in self.solved:
-                return self.read(self.solved[tree])
-            if tree in self.domains or tree in self.nodes:
+                if tree not in self.values:
+                    self.values[tree] = self.read(self.solved[tree])
+                return self.values[tree]
+            if tree in self.domains or tree in self.finite or dot and {v, w} <= self.vectors:
                 return {((tree, 1),): Fraction(1)}, {}
-            require(re.fullmatch(r"-?[0-9]{1,4000}(/[0-9]{1,4000})?", tree), f"no number and no symbol: {tree}")
-            return plus({}, {(): Fraction(tree)}), {}
-        op, (first, *rest) = tree[0], tree[1:]
+            require(NUMBER.fullmatch(tree), f"not known to be a finite number: {shown(tree)}")
+            self.ring.spend(1 + (len(tree) // 100) ** 2 // 4)
+            return self.ring.plus({}, {(): Fraction(tree)}), {}
+        self.ring.spend(1)
+        op, first, *rest = tree
+        if op == "dot":
+            return self.read(dotted(first, *rest))
         num, den = self.read(first)
         if op == "^":
-            if rest[0] >= 0:
-                return raised(num, rest[0]), {f: n * rest[0] for f, n in den.items()}
-            require(num, "a division by zero")
-            return lifted(ONE, {f: -n * rest[0] for f, n in den.items()}), {tuple(sorted(num.items())): -rest[0]}
-        require(op in ("+", "*"), f"no operation: {op}")
-        for other, below in map(self.read, rest):
+            power, = rest
+            require(type(power) is int and abs(power) <= 100, f"no power: {shown(power)}")
+            den = {f: n * abs(power) for f, n in den.items() if power}
+            if power < 0:
+                require(num, "a division by zero")
+                num, den = self.lifted(ONE, {}, den), {key(num): -power}
+            else:
+                num = self.ring.raised(num, power)
+        require(op in ("+", "*", "^"), f"no operation: {shown(op)}")
+        for other, below in map(self.read, () if op == "^" else rest):
             full = {f: (max if op == "+" else sum)((den.get(f, 0), below.get(f, 0))) for f in {*den, *below}}
-            common = lambda p, d: lifted(p, {f: n - d.get(f, 0) for f, n in full.items()})
-            num, den = plus(common(num, den), common(other, below)) if op == "+" else times(num, other), full
+            num = self.ring.times(num, other) if op == "*" else \
+                self.ring.plus(self.lifted(num, den, full), self.lifted(other, below, full))
+            den = full
+        require(all(map(self.firm, den)) or self.sign(num) == 2 and all(self.sign(dict(f)) for f in den),
+                f"it may divide by zero: {shown(tree)}")
         return num, den
+
+    def lifted(self, num, den, full):
+        """A numerator over another denominator."""
+        for f, n in full.items():
+            num = self.ring.times(num, self.ring.raised(dict(f), n - den.get(f, 0)))
+        return num
 
     def sign(self, p):
         """2: positive, 1: nonnegative, 0: not known."""
-        known = {tuple(sorted(q.items())): 1 + strict for q, strict in self.facts.values()}
-        of = lambda q: known.get(tuple(sorted(q.items())), 0)
-        signs = [0 if value < 0 else min((max(of({((name, 1),): 1}), k % 2 == 0) for name, k in m), default=2)
+        signs = [0 if value < 0 else min((self.signs.get(name, 0) or k % 2 == 0 for name, k in m), default=2)
                  for m, value in p.items()]
-        return max(of(p), max(signs) if signs and 0 not in signs else 0)
+        return max(self.known.get(key(p), 0), max(signs) if signs and 0 not in signs else 0)
 
-    def gap(self, relation, least=1):
-        """What a relation says is >= 0, its nonnegative denominators cleared; and whether it is > 0."""
-        sign, left, right = relation
-        require(sign in ("<=", "<", ">=", ">", "=="), f"no relation: {sign}")
-        num, den = self.read(["+", *((right, ["*", "-1", left]) if "<" in sign else (left, ["*", "-1", right]))])
-        require(all(self.sign(dict(f)) >= least for f in den), f"a denominator of unknown sign in {relation}")
-        return num, sign in ("<", ">") and all(self.sign(dict(f)) == 2 for f in den)
+    def firm(self, f):
+        """Whether a denominator is positive."""
+        return self.sign(dict(f)) == 2
+
+    def sides(self, relation):
+        """The smaller side and the larger one."""
+        sign, *sides = relation
+        require(sign in (*OPPOSITE, "=="), f"no relation: {shown(sign)}")
+        return [self.read(side) for side in (sides if "<" in sign else sides[::-1])]
+
+    def gap(self, relation, goal=True):
+        """A polynomial that is >= 0 where a relation holds (a goal: that shows it holds), and whether it is > 0.
+
+        A side is infinite where a denominator f vanishes; cleared of f, its numerator stays and is positive, the
+        other side's goes. So the polynomial is positive where the larger side alone is infinite, and negative where
+        the smaller one is. It says nothing where both are: a goal "<=" holds there, and an assumption "<" does not.
+        """
+        (low, under), (high, over) = self.sides(relation)
+        low_finite, high_finite = (all(map(self.firm, den)) for den in (under, over))
+        equation, strict = relation[0] == "==", relation[0] in ("<", ">")
+        require(low_finite and high_finite if equation else low_finite or not strict if goal
+                else low_finite or high_finite or strict, f"it divides by what may be zero: {shown(relation)}")
+        full = {f: max(under.get(f, 0), over.get(f, 0)) for f in {*under, *over}}
+        return self.ring.plus(self.lifted(high, over, full), self.lifted(low, under, full), -1), strict
 
     def fact(self, name):
         kind, _, at = name.partition(":")
         if kind == "assumed":
-            require(self.assumes[int(at)][0] != "==", f"no inequality: {name}")
-            return self.gap(self.assumes[int(at)])
-        require(name in self.facts, f"no fact: {name}")
+            require(self.assumes[int(at)][0] != "==", f"no inequality: {shown(name)}")
+            return self.gap(self.assumes[int(at)], False)
+        require(name in self.facts, f"no fact: {shown(name)}")
         if kind in self.solved and kind in self.domains:    # what a domain says of a value
-            return self.gap([">" if self.facts[name][1] else ">=", kind, at or "0"])
+            return self.gap([">" if self.facts[name][1] else ">=", kind, at or "0"], False)
         return self.facts[name]
 
     def solve(self, symbol, value, name):
         """Replace a symbol by a value: an equation, linear in it with a coefficient that is not zero, asks for it."""
         kind, *parts = self.nodes.get(name, [None])
+        require(kind != "root" or name in self.finite, f"no root of what may be negative: {shown(name)}")
         relation = ["==", ["^", name, parts[1]], parts[0]] if kind == "root" else self.assumes[int(name[8:])]
-        require(relation[0] == "==" and symbol not in self.solved, f"no equation for {symbol}: {name}")
-        having = {m: v for m, v in self.gap(relation, 2)[0].items() if symbol in dict(m)}
+        require(relation[0] == "==" and symbol not in self.solved, f"no equation for {shown(symbol)}: {shown(name)}")
+        having = {m: v for m, v in self.gap(relation)[0].items() if symbol in dict(m)}
         slope = {tuple(f for f in m if f[0] != symbol): v for m, v in having.items()}
         require(all(dict(m)[symbol] == 1 for m in having), f"{name} is not linear in {symbol}")
-        require(2 in (self.sign(slope), self.sign(plus({}, slope, -1))), f"{name} does not fix {symbol}")
-        self.solved[symbol] = value
-        require(not self.gap(relation, 2)[0], f"{name} does not give {symbol} that value")
+        require(2 in (self.sign(slope), self.sign(self.ring.plus({}, slope, -1))), f"{name} does not fix {symbol}")
+        self.solved[symbol], self.values = value, {}
+        require(not self.gap(relation)[0], f"{name} does not give {symbol} that value")
 
     def cases(self, node):
         """What is known where the condition of a node of cases holds, and where it does not."""
-        kind, (sign, left, right), value, otherwise = self.nodes[node]
-        require(kind == "cases" and node not in self.solved, f"no cases: {node}")
-        held, denied = self.again(), self.again()
-        held.facts[f"{node}:case"], held.solved[node] = self.gap([sign, left, right]), value
-        denied.facts[f"{node}:case"], denied.solved[node] = self.gap([OPPOSITE[sign], left, right]), otherwise
+        kind, (sign, *sides), *values = self.nodes[node]
+        require(kind == "cases" and node not in self.solved, f"no cases: {shown(node)}")
+        held, denied = branches = self.again(), self.again()
+        for here, relation, value in zip(branches, ([sign, *sides], [OPPOSITE[sign], *sides]), values):
+            here.know(f"{node}:case", *here.gap(relation, False))
+            for n, f in enumerate(f for f in here.sides(relation)[0][1] if not here.firm(f)):
+                here.know(f"{node}:case {n}", dict(f), True)    # the smaller side is finite
+            here.solved[node], here.values = value, {}
         return held, denied
 
     def prove(self, goal, proof):
         """Refused unless the proof shows the goal, a relation."""
         for step in proof.get("solve", ()):
             self.solve(*step)
+            self.settle()
         for name, relation, lemma in proof.get("lemmas", ()):
-            require(re.fullmatch(r"lemma [0-9]+", name) and name not in self.facts, f"no name of a lemma: {name}")
+            require(re.fullmatch(r"lemma [0-9]+", name) and name not in self.facts, f"no lemma: {shown(name)}")
             self.again().prove(relation, lemma)
-            self.facts[name] = self.gap(relation)
+            self.know(name, *self.gap(relation))
+            self.settle()
         if "split" in proof:
-            (here, there), (held, denied) = self.cases(proof["split"]), proof["branches"]
-            return here.prove(goal, held), there.prove(goal, denied)
+            (held, denied), branches = self.cases(proof["split"]), proof["branches"]
+            require(len(branches) == 2, "not two branches")
+            for here, branch in zip((held, denied), branches):
+                here.settle()
+                here.prove(goal, branch)
+            return
         goal = ["<=", "1", "0"] if "absurd" in proof else goal
         target, total, positive = self.gap(goal)[0], {}, False
         for value, sure in map(self.term, proof["terms"]):
-            total, positive = plus(total, value), positive or sure
-        require(goal[0] != "==" or not target, f"no identity: {goal}")
-        require(times(self.known(proof["scale"], 2), target) == total, f"the sum is not the goal: {goal}")
-        require(positive or goal[0] not in ("<", ">"), f"nothing makes it strict: {goal}")
+            total, positive = self.ring.plus(total, value), positive or sure
+        require(goal[0] != "==" or not target, f"no identity: {shown(goal)}")
+        scale = self.whole(proof["scale"])
+        require(self.sign(scale) == 2, f"not known to be positive: {shown(proof['scale'])}")
+        require(self.ring.times(scale, target) == total, f"the sum is not the goal: {shown(goal)}")
+        require(positive or goal[0] not in ("<", ">"), f"nothing makes it strict: {shown(goal)}")
 
-    def known(self, tree, least):
+    def whole(self, tree):
         num, den = self.read(tree)
-        require(not den and self.sign(num) >= least, f"of unknown sign: {tree}")
+        require(not den, f"no polynomial: {shown(tree)}")
         return num
 
     def term(self, term):
-        """A polynomial that is >= 0, and whether it is > 0: a known factor times facts times a square."""
-        value = self.known(term["by"], 1)
-        sure = self.sign(value) == 2 and "square" not in term
+        """A polynomial that is >= 0, and whether it is > 0: a known factor, facts, a square and a minor."""
+        value = self.whole(term["by"])
+        sign = self.sign(value)
+        require(sign, f"of unknown sign: {shown(term['by'])}")
         for factor, strict in map(self.fact, term.get("facts", ())):
-            value, sure = times(value, factor), sure and strict
-        value = times(value, raised(self.read(term.get("square", "1"))[0], 2))
-        require(all(sum(k for name, k in m if name in self.vectors) <= 2 for m in value), "no identity of vectors")
-        return value, sure
+            value, sign = self.ring.times(value, factor), min(sign, 1 + strict)
+        if "square" in term:
+            value, sign = self.ring.times(value, self.ring.raised(self.whole(term["square"]), 2)), 1
+        if "gram" in term:
+            value, sign = self.ring.times(value, self.minor(term["gram"])), 1
+        return value, sign == 2
+
+    def minor(self, vectors):
+        """The determinant of the inner products of some combinations of vectors."""
+        require(1 <= len(vectors) <= MINOR, f"no minor: {shown(vectors)}")
+        rows = [[self.whole(dotted(v, w)) for w in vectors] for v in vectors]
+        return self.determinant(rows)
+
+    def determinant(self, rows):
+        total = {} if rows else ONE
+        for n, entry in enumerate(rows[0] if rows else ()):
+            rest = self.determinant([row[:n] + row[n + 1:] for row in rows[1:]])
+            total = self.ring.plus(total, self.ring.times(entry, rest), (-1) ** n)
+        return total
+
+
+def dotted(one, other):
+    """The inner product of two combinations of vectors, as an expression in those of the vectors."""
+    require(one and other, "an inner product of nothing")
+    return ["+", *(["*", a, b, f"{v}.{w}"] for v, a in one.items() for w, b in other.items())]
+
+
+def bounded(document):
+    """Refused if a document is no plain data, or larger than any proof here needs to be."""
+    items, letters, level = 0, 0, [document]
+    for _ in range(DEPTH):
+        below = []
+        for part in level:
+            if isinstance(part, (dict, list, tuple)):
+                below += [*part, *part.values()] if isinstance(part, dict) else part
+            else:
+                require(isinstance(part, (str, int)), f"no text and no integer: {shown(part)}")
+                letters += len(part) if isinstance(part, str) else part.bit_length() // 4
+            require(items + len(below) <= ITEMS and letters <= LETTERS, "it is too long")
+        items, level = items + len(below), below
+    require(not level, "it nests too deeply")
 
 
 def check(document):
     """The relation that a document shows under its assumptions; Refused if it does not."""
     try:
-        require(document["format"] == "fedtheory proof 1", "no proof of this format")
+        bounded(document)
+        require(isinstance(document, dict), "no document")
+        for part, kind in PARTS.items():
+            require(isinstance(document.get(part), kind), f"its {part} must be a {kind.__name__}")
+        vectors = "vector" in document["variables"].values()
+        require(document.get("format") in (FORMAT, *[SCALAR_FORMAT] * (not vectors)), "no proof of this format")
         Reading(document).prove(document["shows"], document["proof"])
     except Exception as error:    # whatever a malformed document leads to
-        raise error if isinstance(error, Refused) else Refused(f"the document is not well formed: {error!r}") from None
+        if isinstance(error, Refused):
+            raise
+        raise Refused(f"the document is not well formed: {shown(error)}") from None
     return document["shows"]

@@ -1,35 +1,74 @@
 """What measured quantities are to each other, in inner products of gradients: relations that algebra may use.
 
+A vector is no number: it enters only by `Inner`, which `inner` takes apart into inner products of single vectors.
+
 Read off the metrics that a claim's symbols name, and off its conditions; never off the claim.
 """
 
 
 import sympy
 
+from fedtheory.errors import refuse
 from fedtheory.symbol import plain
 
-F, SERVER, OTHER_F, OTHER_SERVER, FIRST, SECOND = (
-    sympy.Symbol(name, real=True) for name in ("vec_F", "vec_0", "vec_F_w", "vec_0_w", "vec_i", "vec_j"))
-VECTORS = {"vec_F", "vec_0", "vec_F_w", "vec_0_w", "vec_i", "vec_j"}
+
+class Vector(sympy.Symbol):
+    """A vector; SymPy would multiply two of them as numbers, which no relation here may hold."""
+
+
+class Inner(sympy.Function):
+    """The inner product of two Vectors, a real number."""
+
+    nargs, is_real = 2, True
+
+    @classmethod
+    def eval(cls, v, w):
+        if not isinstance(v, Vector) or not isinstance(w, Vector):
+            refuse("an inner product", "must be of two vectors", (v, w))
+        return cls(w, v) if w.name < v.name else None
+
+    def _sympystr(self, printer):
+        return f"<{', '.join(map(printer._print, self.args))}>"
+
+
+def inner(one, other):
+    """The inner product of two linear combinations of Vectors, as a sum of Inner."""
+    return sympy.expand(sum(a * b * Inner(v, w) for v, a in _combined(one) for w, b in _combined(other)))
+
+
+def _combined(expr):
+    expr = sympy.expand(expr)
+    parts = [(v, expr.coeff(v)) for v in sorted(expr.atoms(Vector), key=str)]
+    if any(c.has(Vector) for _, c in parts) or sympy.expand(expr - sum(c * v for v, c in parts)) != 0:
+        refuse("an inner product", "must be of sums of numbers times vectors", expr)
+    return parts
+
+
+def squared(v):
+    return inner(v, v)
+
+
+F, SERVER, OTHER_F, OTHER_SERVER, FIRST, SECOND = map(
+    Vector, ("vec_F", "vec_0", "vec_F_w", "vec_0_w", "vec_i", "vec_j"))
 gamma = sympy.Symbol("gamma", nonnegative=True)
 eta_0 = sympy.Symbol("eta_0", positive=True)
 
-# A vector stands for itself: v^2 is its squared norm, v w an inner product. Metrics of one round, not averaged.
+# Metrics of one round, not averaged.
 INNER = {
-    "sq_grad_norm": F**2,
-    "sq_server_grad_norm": SERVER**2,
-    "grad_inner": F * SERVER,
-    "sq_xi": (F - SERVER) ** 2,
-    "sq_tilde_grad_norm": (F + gamma * SERVER) ** 2 / (1 + gamma) ** 2,
-    "a_w0": OTHER_F**2,
-    "b_w0": OTHER_SERVER**2,
-    "inner_w0": OTHER_F * OTHER_SERVER,
-    "xi_w0": (OTHER_F - OTHER_SERVER) ** 2,
-    "inner_move": -eta_0 * OTHER_F * OTHER_SERVER,    # a step is -eta_0 grad f_0
-    "sq_move": eta_0**2 * OTHER_SERVER**2,
-    "sq_i": FIRST**2,
-    "sq_j": SECOND**2,
-    "sq_pair": (FIRST + SECOND) ** 2,
+    "sq_grad_norm": squared(F),
+    "sq_server_grad_norm": squared(SERVER),
+    "grad_inner": inner(F, SERVER),
+    "sq_xi": squared(F - SERVER),
+    "sq_tilde_grad_norm": squared(F + gamma * SERVER) / (1 + gamma) ** 2,
+    "a_w0": squared(OTHER_F),
+    "b_w0": squared(OTHER_SERVER),
+    "inner_w0": inner(OTHER_F, OTHER_SERVER),
+    "xi_w0": squared(OTHER_F - OTHER_SERVER),
+    "inner_move": inner(OTHER_F, -eta_0 * OTHER_SERVER),    # a step is -eta_0 grad f_0
+    "sq_move": squared(-eta_0 * OTHER_SERVER),
+    "sq_i": squared(FIRST),
+    "sq_j": squared(SECOND),
+    "sq_pair": squared(FIRST + SECOND),
 }
 # What a condition says: (metric, the constant whose square bounds it at any point).
 BOUNDED = {"server_dissimilar": ("sq_xi", "xi_bar")}

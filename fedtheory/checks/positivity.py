@@ -1,7 +1,7 @@
 """Writes a polynomial as a sum of products of nonnegative things, where a linear program finds one (Handelman, Polya).
 
-Terms are a monomial times facts times, at times, the square of a binomial. The program speaks floats; its
-vertex is solved again in fractions, and only an exact identity is returned.
+Terms are a monomial times facts times, at times, the square of a binomial or the squared norm of a sum of two
+vectors. The program speaks floats; its vertex is solved again in fractions, and only an exact identity is returned.
 """
 
 import math
@@ -34,6 +34,11 @@ class Room:
         self.real = [n for n, kind in enumerate(kinds) if kind == 0]
         self.firm = [n for n, kind in enumerate(kinds) if kind == 2]
         self.soft = [n for n, kind in enumerate(kinds) if kind == 1]
+        at = {name: n for n, name in enumerate(names)}
+        self.gram = [n for name, n in at.items() if "." in name]
+        # Inner products <v, w>, v != w, with what they and the squared norms multiply to in a squared norm's terms
+        self.inner = [(n, v, w, at[f"{v}.{v}"], at[f"{w}.{w}"]) for name, n in at.items() if "." in name
+                      for v, w in [name.split(".")] if v != w and {f"{v}.{v}", f"{w}.{w}"} <= set(at)]
 
     def inward(self, poly):
         at = {name: n for n, name in enumerate(self.names)}
@@ -80,13 +85,15 @@ def multiplied(p, q):
     return {m: value for m, value in out.items() if value}
 
 
-def find(target, strict, facts, signs, vectors=(), efforts=EFFORTS, work=None):
+def find(target, strict, facts, signs, efforts=EFFORTS, work=None):
     """{"scale": ..., "terms": ...} for the checker, or None.
 
     `target` is to be shown >= 0 (> 0); `facts` is {name: (polynomial, strict)}; `signs` {variable: kind}.
+    Names "v.w" are inner products.
     """
     work = work or Work()
-    names = sorted({name for p in (target, *(p for p, _ in facts.values())) for m in p for name, _ in m})
+    names = {name for p in (target, *(p for p, _ in facts.values())) for m in p for name, _ in m}
+    names = sorted(names | {f"{v}.{v}" for name in names if "." in name for v in name.split(".")})
     room = Room(names, [signs.get(name, 0) for name in names])
     goal = room.inward(target)
     single = lambda p: len(p) == 1 and sum(sum(m) for m in p) == 1
@@ -94,7 +101,6 @@ def find(target, strict, facts, signs, vectors=(), efforts=EFFORTS, work=None):
     facts = {name: ({m: int(value * units[name]) for m, value in room.inward(p).items()}, s)
              for name, (p, s) in facts.items()}    # integers are quicker than fractions
     facts = {name: (p, s) for name, (p, s) in facts.items() if not single(p) or not room.nonnegative(*p)}
-    vectors = [names.index(v) for v in vectors if v in names]
     for depth, rounds, polya in efforts:
         scale = {(0,) * len(names): Fraction(1)}
         if polya:
@@ -106,21 +112,20 @@ def find(target, strict, facts, signs, vectors=(), efforts=EFFORTS, work=None):
             continue
         if work.left <= 0:
             return None
-        found = _attempt(room, multiplied(goal, scale), strict, facts, vectors, depth, rounds, work)
+        found = _attempt(room, multiplied(goal, scale), strict, facts, depth, rounds, work)
         if found is not None:
             lowest, used = found
             terms = []
-            for c, by, names, square in used:
+            for c, by, names, more in used:
                 c *= math.prod(units[name] for name in names)
                 terms.append(dict(by=room.tree(shifted({m: c * v for m, v in by.items()}, lowest)),
-                                  **({"facts": list(names)} if names else {}),
-                                  **({"square": room.tree(square)} if square else {})))
+                                  **({"facts": list(names)} if names else {}), **(more or {})))
             return dict(scale=room.tree(multiplied(scale, {lowest: Fraction(1)})), terms=terms)
     return None
 
 
-def _attempt(room, goal, strict, facts, vectors, depth, rounds, work):
-    columns = _columns(room, goal, facts, vectors, depth, rounds)
+def _attempt(room, goal, strict, facts, depth, rounds, work):
+    columns = _columns(room, goal, facts, depth, rounds)
     work.left -= START + BUILD * sum(len(poly) for _, poly, _ in columns)
     solution = _solve(room, goal, [poly for _, poly, _ in columns], strict, [sure for *_, sure in columns], work)
     if solution is None:
@@ -132,22 +137,24 @@ def _attempt(room, goal, strict, facts, vectors, depth, rounds, work):
     left = {m: value for m, value in left.items() if value}
     used = [(Fraction(1), left, (), None)] if left else []
     for k, c in solution.items():
-        by, names, square = columns[k][0]
-        used.append((c, {by: Fraction(1)}, names, square))
+        by, names, more = columns[k][0]
+        used.append((c, {by: Fraction(1)}, names, more))
     every = [goal, *(by for _, by, _, _ in used)]
     return tuple(max(0, -min((m[n] for p in every for m in p), default=0)) for n in range(len(room.names))), used
 
 
-def _columns(room, goal, facts, vectors, depth, rounds):
-    """[((monomial, names of facts, square), polynomial, strict)]: what can cancel a negative coefficient."""
+def _columns(room, goal, facts, depth, rounds):
+    """[((monomial, names of facts, square or norm), polynomial, strict)]: what can cancel a negative coefficient."""
     one = (0,) * len(room.names)
+    degree = lambda poly: max((sum(m[n] for n in room.gram) for m in poly), default=0)    # in inner products
+    most = max(map(degree, (goal, *(poly for poly, _ in facts.values()))))
     products = []
     for n in range(1, depth + 1):
         for names in combinations_with_replacement(facts, n):
             poly, sure = {one: 1}, True
             for name in names:
                 poly, sure = multiplied(poly, facts[name][0]), sure and facts[name][1]
-            if poly and max((sum(m[v] for v in vectors) for m in poly), default=0) <= 2:
+            if poly and degree(poly) <= most:
                 products.append((names, poly, sure))
     firm = lambda m, goal: goal.get(m, 0) < 0 or not room.nonnegative(m)
     columns, wanted = {}, {m for m in goal if firm(m, goal)}
@@ -164,15 +171,15 @@ def _columns(room, goal, facts, vectors, depth, rounds):
         done |= wanted
         wanted = {m for poly, _ in columns.values() for m, value in poly.items() if value > 0 or firm(m, goal)}
         wanted = {m for m in wanted if goal.get(m, 0) <= 0}
-    return _listed(columns, _squares(room, goal, columns, vectors))
+    return _listed(columns, _squares(room, goal, columns))
 
 
 def _listed(columns, squares):
     return [((by, names, None), poly, sure) for (by, names), (poly, sure) in columns.items()] + squares
 
 
-def _squares(room, goal, columns, vectors):
-    """Squares of binomials p - c q whose cross term meets a wanted monomial."""
+def _squares(room, goal, columns):
+    """Squares of p - c q and squared norms of p v - c q w whose cross term meets a wanted monomial."""
     pool = {m: value for m, value in goal.items() if value > 0 and room.nonnegative(m)}
     for poly, _ in list(columns.values())[:400]:
         for m, value in poly.items():
@@ -186,26 +193,37 @@ def _squares(room, goal, columns, vectors):
     found, pool = {}, dict(list(pool.items())[:200])
     for m, value in wanted.items():
         for p, high in pool.items():
-            q = tuple(2 * a - b for a, b in zip(m, p))
-            if q not in pool or p > q or p == q or any((a - b) % 2 for a, b in zip(p, q)):
-                continue
-            first = tuple(max(0, a - b) // 2 for a, b in zip(p, q))
-            second = tuple(max(0, b - a) // 2 for a, b in zip(p, q))
-            by = tuple(a - 2 * b for a, b in zip(p, first))
-            if not room.nonnegative(by):
-                # A vector's power may sit in both parts: <v, w> is the cross term of (v + w)^2.
-                first = tuple(a + (b % 2 if n in room.real else 0) for n, (a, b) in enumerate(zip(first, by)))
-                second = tuple(a + (b % 2 if n in room.real else 0) for n, (a, b) in enumerate(zip(second, by)))
-                by = tuple(a - 2 * b for a, b in zip(p, first))
-            if not room.nonnegative(by):
-                continue
-            for ratio in _ratios(high, abs(value), pool[q]):
-                signed = -ratio if value < 0 else ratio
-                for sign in {signed} if room.nonnegative(m) else {ratio, -ratio}:
-                    square = {first: Fraction(1), second: sign}
-                    found[by, first, second, sign] = (
-                        (by, (), square), shifted(multiplied(square, square), by), False)
+            for by, first, second, q, inner in _crossed(room, m, p, pool):
+                for ratio in _ratios(high, abs(value), pool[q]):
+                    signed = -ratio if value < 0 else ratio
+                    for sign in {signed} if room.nonnegative(m) else {ratio, -ratio}:
+                        found[by, first, second, sign, inner] = _square(room, by, first, second, Fraction(sign), inner)
     return list(found.values())[:2000]
+
+
+def _crossed(room, m, p, pool):
+    """(by, a, b, q, inner product): m, p, q are by a b, by a^2, by b^2, or so times <v, w>, |v|^2, |w|^2."""
+    for inner in (None, *(each for each in room.inner if m[each[0]])):
+        without = lambda powers, at: tuple(k - (n == at) for n, k in enumerate(powers))
+        middle, one = (without(m, inner[0]), without(p, inner[3])) if inner else (m, p)
+        other = tuple(2 * a - b for a, b in zip(middle, one))
+        q = tuple(k + (n == inner[4]) for n, k in enumerate(other)) if inner else other
+        if q in pool and (inner or p < q) and not any((a - b) % 2 for a, b in zip(one, other)):
+            by = tuple(map(min, one, other))
+            if room.nonnegative(by):
+                yield by, *(tuple((a - b) // 2 for a, b in zip(part, by)) for part in (one, other)), q, inner
+
+
+def _square(room, by, a, b, c, inner):
+    """The column of by (a + c b)^2, or of by |a v + c b w|^2."""
+    if not inner:
+        square = {a: Fraction(1), b: c}
+        return (by, (), dict(square=room.tree(square))), shifted(multiplied(square, square), by), False
+    between, v, w, *norms = inner
+    poly = {}
+    for at, powers, value in ((norms[0], (a, a), 1), (between, (a, b), 2 * c), (norms[1], (b, b), c * c)):
+        poly[tuple(i + j + k + (n == at) for n, (i, j, k) in enumerate(zip(by, *powers)))] = Fraction(value)
+    return (by, (), dict(gram=[{v: room.tree({a: Fraction(1)}), w: room.tree({b: c})}])), poly, False
 
 
 def _ratios(high, cross, low):

@@ -10,7 +10,7 @@ import numpy as np
 import sympy
 
 from fedtheory import enclosure
-from fedtheory.checks.meaning import VECTORS
+from fedtheory.checks.meaning import Inner, Vector
 from fedtheory.enclosure import arrays
 
 POINTS, STEPS, BEST = 1500, 60, 24
@@ -38,7 +38,7 @@ def _expanded(e, definitions):
         if not e.free_symbols & set(definitions):
             break
         e = e.xreplace(definitions)
-    return e
+    return e.replace(Inner, lambda v, w: v * w)    # vectors of one dimension are vectors
 
 
 def _eliminate(rules):
@@ -51,7 +51,7 @@ def _eliminate(rules):
             gap = rule.lhs - rule.rhs
             for symbol in sorted(gap.free_symbols, key=lambda s: (bool(s.is_integer), s.name)):
                 slope = sympy.expand(gap.diff(symbol))
-                if slope != 0 and symbol not in slope.free_symbols and symbol.name not in VECTORS:
+                if slope != 0 and symbol not in slope.free_symbols and not isinstance(symbol, Vector):
                     value = sympy.expand(-gap.subs(symbol, 0)) / slope
                     rest = [r.xreplace({symbol: value}) for r in rules if r is not rule]
                     rules = [r for r in rest if r not in (sympy.true, sympy.false)]

@@ -141,7 +141,6 @@ def test_the_checker_needs_neither_the_engine_nor_sympy():
     out = subprocess.run([sys.executable, "-I", "-c", script], input=json.dumps(document), text=True,
                          capture_output=True, check=True).stdout
     assert json.loads(out) == document["shows"]
-    assert source.read_text().count("\n") < 200
 
 
 def numbers(tree, path=()):
@@ -219,7 +218,7 @@ def _value(document, tree, point):
 
 def small(**changes):
     """x >= 0 and y >= x show y^2 >= x^2, by hand: y^2 - x^2 = (y + x)(y - x)."""
-    return {**dict(format="fedtheory proof 1", variables=dict(x="nonnegative", y="real", m="count"), nodes={},
+    return {**dict(format="fedtheory proof 2", variables=dict(x="nonnegative", y="real", m="count"), nodes={},
                    assumes=[[">=", "y", "x"]], shows=[">=", ["^", "y", 2], ["^", "x", 2]],
                    proof=dict(scale="1", lemmas=[["lemma 1", [">=", "y", "0"], dict(
                        scale="1", terms=[dict(by="1", facts=["assumed:0"]), dict(by="x")])]],
@@ -235,7 +234,7 @@ def test_a_document_written_by_hand_is_accepted():
 
 
 REFUSED = {
-    "another format": small(format="fedtheory proof 2"),
+    "another format": small(format="fedtheory proof 3"),
     "no proof": small(proof={}),
     "a factor of unknown sign": proof_of(lemmas=[]),
     "a negative factor": proof_of(terms=[dict(by=["*", "-1", ["+", "x", "y"]], facts=["assumed:0"])]),
@@ -270,7 +269,7 @@ def test_a_document_that_proves_nothing_is_refused(name):
 
 
 def test_an_equation_may_only_be_solved_where_it_fixes_the_symbol():
-    free = dict(format="fedtheory proof 1", variables=dict(x="real", y="real"), nodes={},
+    free = dict(format="fedtheory proof 2", variables=dict(x="real", y="real"), nodes={},
                 assumes=[["==", ["*", "x", "y"], "0"]], shows=["==", "y", "0"],
                 proof=dict(scale="1", terms=[], solve=[["y", "0", "assumed:0"]]))
     with pytest.raises(certificate_algebra.Refused, match="fix"):    # x may be 0
@@ -279,15 +278,6 @@ def test_an_equation_may_only_be_solved_where_it_fixes_the_symbol():
     with pytest.raises(certificate_algebra.Refused, match="value"):
         algebra.replay({**free, "variables": dict(x="positive", y="real"),
                         "proof": dict(scale="1", terms=[], solve=[["y", "1", "assumed:0"]])})
-
-
-def test_numbers_do_not_stand_for_vectors():
-    """|v|^2 |w|^2 = <v, w>^2 holds of numbers and not of vectors."""
-    document = dict(format="fedtheory proof 1", variables=dict(v="vector", w="vector"), nodes={}, assumes=[],
-                    shows=[">=", ["*", ["^", "v", 2], ["^", "w", 2]], "0"],
-                    proof=dict(scale="1", terms=[dict(by=["*", ["^", "v", 2], ["^", "w", 2]])]))
-    with pytest.raises(certificate_algebra.Refused, match="vectors"):
-        algebra.replay(document)
 
 
 def test_what_metrics_mean_agrees_with_a_computed_round():
@@ -300,16 +290,8 @@ def test_what_metrics_mean_agrees_with_a_computed_round():
                     xi_w0=(F - g).dot(F - g), inner_move=F.dot(-eta_0 * g), sq_move=eta_0**2 * g.dot(g), sq_i=F.dot(F),
                     sq_j=g.dot(g), sq_pair=(F + g).dot(F + g))
     assert set(measured) == set(meaning.INNER)
-    pairs = {meaning.F: F, meaning.SERVER: g, meaning.OTHER_F: F, meaning.OTHER_SERVER: g, meaning.FIRST: F,
-             meaning.SECOND: g}
+    vectors = {meaning.F: F, meaning.SERVER: g, meaning.OTHER_F: F, meaning.OTHER_SERVER: g, meaning.FIRST: F,
+               meaning.SECOND: g}
     for metric, expr in meaning.INNER.items():
-        expanded = sympy.expand(expr.subs({meaning.gamma: gamma, meaning.eta_0: eta_0}))
-        value = sum(c * sympy.prod([1]) * pairs[vectors[0]].dot(pairs[vectors[1]])
-                    for c, vectors in (_quadratic(term) for term in sympy.Add.make_args(expanded)))
-        assert value == measured[metric]
-
-
-def _quadratic(term):
-    c, rest = term.as_coeff_Mul()
-    vectors = [v for base, power in rest.as_powers_dict().items() for v in [base] * int(power)]
-    return c, vectors
+        value = expr.subs({meaning.gamma: gamma, meaning.eta_0: eta_0})
+        assert value.replace(meaning.Inner, lambda v, w: vectors[v].dot(vectors[w])) == measured[metric]
