@@ -1,0 +1,213 @@
+"""A method's kernels on any numbers: the source that is compiled on floats, read on Fractions, intervals and batches.
+
+A kernel knows its numbers only through arithmetic, comparisons, and a few functions of NumPy. `read` gives the same
+code with other meanings for these few: zeros are Fractions, a root is an enclosure, and a literal 0.5 is the fraction
+that it stands for. Nothing of any method is written twice.
+"""
+
+from fractions import Fraction
+from functools import cache
+from types import CodeType, FunctionType, ModuleType, SimpleNamespace
+
+import numpy as np
+
+from fedtheory import jit
+from fedtheory.algorithm import ROLES
+from fedtheory.enclosure.arithmetic import Many, maximum, minimum, root, vector
+from fedtheory.errors import NotExact
+
+
+class Count(int):
+    """A count that divides exactly: E / s is a Fraction, and what counts add up to is a count."""
+
+    __slots__ = ()
+
+    def __truediv__(self, other):
+        return Fraction(int(self)) / other
+
+    def __rtruediv__(self, other):
+        return Fraction(other) / int(self) if isinstance(other, int) else other / Fraction(int(self))
+
+
+def _closed(operation):
+    def of_counts(self, other):
+        found = operation(self, other)
+        return Count(found) if type(found) is int else found
+    return of_counts
+
+
+for _name in ("__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__", "__floordiv__", "__mod__"):
+    setattr(Count, _name, _closed(getattr(int, _name)))
+
+
+class Vector(np.ndarray):
+    """An array whose size is a Count."""
+
+    @property
+    def size(self):
+        return Count(np.ndarray.size.__get__(self))
+
+
+def seen(array):
+    """An array as kernels see it."""
+    return array.view(Vector) if isinstance(array, np.ndarray) else array
+
+
+def counts(numbers):
+    """Counts as a vector: `work[s]` of a kernel."""
+    return seen(vector([Count(n) for n in numbers]))
+
+
+def filled(value):
+    """Of NumPy's ways to make an array, the one that starts from a number."""
+    def make(shape, dtype=None):
+        if dtype is not None and np.dtype(dtype).kind in "iub":
+            return np.full(shape, int(value), dtype=dtype)
+        found = np.empty(shape, dtype=object)
+        found[...] = value
+        return seen(found)
+    return make
+
+
+def _full(shape, value, dtype=None):
+    return filled(exactly(value))(shape, dtype)
+
+
+def _alike(value):
+    return lambda a, dtype=None: filled(value)(np.shape(a), dtype)
+
+
+def exactly(value):
+    """A number as kernels meet it: a finite float is the fraction that it is."""
+    if isinstance(value, (float, np.floating)):
+        return Fraction(float(value)) if np.isfinite(value) else value
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    return Count(value) if isinstance(value, (int, np.integer)) else value
+
+
+ZERO, ONE = Fraction(0), Fraction(1)
+# What a kernel may ask of NumPy and of Python, on any numbers.
+NUMPY = SimpleNamespace(
+    zeros=filled(ZERO), empty=filled(ZERO), ones=filled(ONE), full=_full, zeros_like=_alike(ZERO),
+    empty_like=_alike(ZERO), ones_like=_alike(ONE), sqrt=root, abs=abs, maximum=maximum, minimum=minimum,
+    float64=exactly, int64=Count, ndarray=np.ndarray, inf=np.inf)
+BUILTINS = dict(max=maximum, min=minimum, float=exactly, range=lambda *ends: map(Count, range(*ends)),
+                len=lambda whole: Count(len(whole)))
+
+
+class _Numpy:
+    """`np` in a kernel that is read: a function without an exact reading is named when it is asked for."""
+
+    def __getattr__(self, name):
+        try:
+            return getattr(NUMPY, name)
+        except AttributeError:
+            raise NotExact(f"np.{name} has no reading on exact numbers") from None
+
+
+def _constants(code):
+    """Code whose literals divide exactly: 0.5 is a fraction, 2 a count."""
+    def turned(value):
+        if isinstance(value, CodeType):
+            return _constants(value)
+        return tuple(map(turned, value)) if isinstance(value, tuple) else exactly(value)
+    return code.replace(co_consts=tuple(map(turned, code.co_consts)))
+
+
+def _names(code):
+    """Global names that code and the functions inside it ask for."""
+    inner = [_names(c) for c in code.co_consts if isinstance(c, CodeType)]
+    return {*code.co_names}.union(*inner)
+
+
+@cache
+def read(function):
+    """A kernel, or a plain function such as a method's `init`, as Python on any numbers."""
+    plain, scope = jit.python(function), dict(BUILTINS)
+    found = FunctionType(_constants(plain.__code__), scope, plain.__name__,
+                         plain.__defaults__ and tuple(map(exactly, plain.__defaults__)), plain.__closure__)
+    for name in _names(plain.__code__) & set(plain.__globals__):
+        value = plain.__globals__[name]
+        if isinstance(value, ModuleType):
+            value = _Numpy() if value is np else _Module(value)
+        elif jit.compiled(value) or isinstance(value, FunctionType):
+            value = found if jit.python(value) is plain else read(value)
+        scope[name] = exactly(value)
+    return found
+
+
+class _Module:
+    """A module of ours in a kernel that is read: `pt.init` is read in its turn."""
+
+    def __init__(self, module):
+        self._module = module
+
+    def __getattr__(self, name):
+        value = getattr(self._module, name)
+        return read(value) if jit.compiled(value) or isinstance(value, FunctionType) else exactly(value)
+
+
+class Kernels:
+    """A method's seven kernels, and what makes its memory, on any numbers."""
+
+    def __init__(self, method):
+        self.method = method
+        for role in ROLES:
+            setattr(self, role, self._guarded(role))
+
+    def _guarded(self, role):
+        kernel, name = read(getattr(self.method, role)), self.method.name
+
+        def run(*arguments):
+            try:
+                kernel(*arguments)
+            except NotExact as error:
+                raise NotExact(f"{name}'s {role}: {error}") from None
+            except (TypeError, AttributeError) as error:
+                raise NotExact(f"{name}'s {role} cannot be read on these numbers: {error}") from None
+            for argument in arguments:
+                if isinstance(argument, tuple):
+                    refuse_floats(argument, f"{name}'s {role}")
+        return run
+
+    def hyper(self, given):
+        """The method's hyper-parameters from numbers: defaults for what is not given, words as their place."""
+        values = []
+        for name, field in self.method.hyper.items():
+            value = given.get(name, field.default)
+            if value is None:
+                raise NotExact(f"{self.method.name} needs {name}, {field.meaning}; none was given")
+            value = field.choices.index(value) if field.choices and isinstance(value, str) else value
+            values.append(Count(value) if field.integer or field.choices else exactly(value))
+        return self.method.Hyper(*values)
+
+    def state(self, x_0, N, layers, h):
+        return read(self.method.init)(seen(vector(x_0)), Count(N), seen(layers), h)
+
+    def local(self, d, layers, h):
+        return () if self.method.local is None else read(self.method.local)(Count(d), seen(layers), h)
+
+
+def refuse_floats(memory, who):
+    """A float among exact numbers would make a result look exact that is not."""
+    for array in memory:
+        if isinstance(array, np.ndarray) and array.dtype != object and array.dtype.kind == "f" \
+                or isinstance(array, np.ndarray) and array.dtype == object \
+                and any(isinstance(number, (float, np.floating)) for number in array.flat):
+            raise NotExact(f"{who} turns exact numbers into floats")
+
+
+def copied(memory):
+    """A state or a client's memory of its own."""
+    return type(memory)(*(a.copy() for a in memory)) if memory else memory
+
+
+def stacked(memories):
+    """What `aggregate` sees of the clients' memories: the cohort as leading axis."""
+    if not memories[0]:
+        return memories[0]
+    return type(memories[0])(*(seen(np.stack(arrays)) for arrays in zip(*memories)))
+
+
+__all__ = ["Count", "Kernels", "Many", "copied", "counts", "exactly", "read", "stacked"]

@@ -1,0 +1,154 @@
+"""Traces: every way that a round of a method can go, by its own kernels, on numbers of any kind.
+
+A `Trace` holds what a proof speaks of: the points of every client and of the server, the gradients there, and the
+estimates that the method took. The order of calls is the engine's (`engine.advance`), which a contract compares.
+Clients of a cohort write only what is their own, so each client's walks are enumerated once and joined.
+"""
+
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations, product
+from math import comb
+from typing import Callable, NamedTuple
+
+import numpy as np
+
+from fedtheory.enclosure.arithmetic import vector
+from fedtheory.exact.kernels import Count, Kernels, copied, counts, seen, stacked
+
+ONE = Fraction(1)
+
+
+class Losses(NamedTuple):
+    """What a method sees: gradients, their noise, and the clients' weights."""
+
+    grad: Callable     # (i, x) -> vector; i = 0 is the server
+    noise: Callable    # i -> [(probability, vector), ...]; [] for exact gradients
+    p: tuple           # (N + 1,) weights of the objective, p_0 = 0
+    d: int
+    layers: tuple = (0,)
+
+
+class Walk(NamedTuple):
+    """One way along which a client, or the server, goes through its steps."""
+
+    points: tuple       # y_0, ..., y_s
+    gradients: tuple    # at y_0, ..., y_{s-1}
+    estimates: tuple    # the same with noise: what the method took
+    fresh: object       # the estimate at x with which it began, where the method asks for one
+    memory: tuple       # what the client holds at the end
+
+
+class Trace(NamedTuple):
+    """One way that a round can go."""
+
+    before: tuple      # the state that the round began from
+    cohort: tuple      # clients, from 1
+    work: tuple        # steps that each of them did
+    clients: tuple     # a Walk each
+    middle: object     # x after the aggregation, before the server's steps
+    server: Walk
+    after: tuple       # the state
+
+
+def uniform(N, S, steps):
+    """[(probability, cohort, work)]: cohorts of S clients without replacement, all doing the same steps."""
+    return [(Fraction(1, comb(N, S)), cohort, (steps,) * S) for cohort in combinations(range(1, N + 1), S)]
+
+
+class Rounds:
+    """Rounds of a method on losses, under hyper-parameters `h` ({name: number})."""
+
+    def __init__(self, method, losses, h, t=0):
+        self.kernels, self.losses, self.t = Kernels(method), losses, t
+        self.method, self.h = method, self.kernels.hyper(h)
+        self.layers = np.array([*losses.layers, losses.d], dtype=np.int64)
+        self.N = len(losses.p) - 1
+        self.p = seen(vector([Fraction(p) if isinstance(p, int) else p for p in losses.p]))
+        self.steps = method.number(method.steps, self.h)
+        self.server_steps = method.number(method.server_steps, self.h)
+
+    def start(self, x_0):
+        """The state before the first round."""
+        return self.kernels.state(x_0, self.N, self.layers, self.h)
+
+    @cached_property
+    def zero(self):
+        return seen(vector([Fraction(0)] * self.losses.d))
+
+    def estimates(self, i, x, wanted=True):
+        """[(probability, gradient, estimate)] of a call, or one that is not wanted."""
+        if not wanted:
+            return [(ONE, None, self.zero)]
+        g = self.losses.grad(i, x)
+        return [(q, g, g + n) for q, n in self.losses.noise(i)] or [(ONE, g, g)]
+
+    def walks(self, state, i, steps):
+        """[(probability, Walk)] of a client that does so many steps from a state."""
+        k, h, found = self.kernels, self.h, []
+        for q, _, fresh in self.estimates(i, state.x, self.method.asks(self.method.client_grad, h)):
+            y, memory = self.zero.copy(), k.local(self.losses.d, self.layers, h)
+            k.local_start(state, i, y, fresh.copy(), memory, h)
+            found.append((q, Walk((y,), (), (), fresh, memory)))
+        found = self._stepped(found, i, steps, lambda step, y, g, memory: k.local_step(state, i, step, y, g, memory, h))
+        for _, walk in found:
+            k.local_end(state, i, Count(steps), walk.points[-1], walk.memory, h)
+        return found
+
+    def _stepped(self, walks, i, steps, kernel):
+        for step in range(steps):
+            longer = []
+            for p, walk in walks:
+                for q, g, estimate in self.estimates(i, walk.points[-1]):
+                    y, memory = walk.points[-1].copy(), copied(walk.memory)
+                    kernel(step, y, estimate.copy(), memory)
+                    longer.append((p * q, walk._replace(points=(*walk.points, y), memory=memory,
+                                                        gradients=(*walk.gradients, g),
+                                                        estimates=(*walk.estimates, estimate))))
+            walks = longer
+        return walks
+
+    def of(self, state, law):
+        """[(probability, Trace)] of the round that starts at a state; `law` is [(probability, cohort, work)]."""
+        k, h, found = self.kernels, self.h, []
+        for p, _, g in self.estimates(0, state.x, self.method.asks(self.method.server_grad, h)):
+            begun, known = copied(state), {}
+            k.begin(begun, self.t, g.copy(), h)
+            for chance, cohort, work in law:
+                members = list(dict.fromkeys(zip(cohort, work)))    # a client drawn twice walks once
+                for key in members:
+                    if key not in known:
+                        known[key] = self.walks(begun, *key)
+                for ways in product(*(known[key] for key in members)):
+                    q, walk = p * chance, dict(zip(members, (walk for _, walk in ways)))
+                    for part, _ in ways:
+                        q = q * part
+                    chosen = tuple(walk[key] for key in zip(cohort, work))
+                    found += self._closed(state, begun, q, cohort, work, chosen)
+        return found
+
+    def _closed(self, before, begun, q, cohort, work, walks):
+        """A cohort that has walked: aggregation, the server's steps, the end."""
+        k, h, state = self.kernels, self.h, copied(begun)
+        if walks:
+            k.aggregate(state, counts(cohort), counts(work), self.p, seen(np.stack([walk.points[-1] for walk in walks])),
+                        stacked([walk.memory for walk in walks]), h)
+        middle, ways = state.x.copy(), [(q, Walk((self._server_at(state),), (), (), None, state))]
+
+        def step(number, w, g, memory):
+            k.server_step(memory, number, g, h)
+            w[:] = self._server_at(memory)
+        for chance, walk in self._stepped(ways, 0, self.server_steps, step):
+            after = walk.memory
+            k.end(after, h)
+            yield chance, Trace(before, cohort, work, walks, middle, walk._replace(memory=()), after)
+
+    @staticmethod
+    def _server_at(state):
+        """Where the server takes its gradients."""
+        return getattr(state, "w", state.x).copy()
+
+
+def expectation(ways, value):
+    """Mean of `value(trace)` over [(probability, trace)]."""
+    return sum(p * value(trace) for p, trace in ways)
