@@ -48,14 +48,22 @@ class Vector(np.ndarray):
         return Count(np.ndarray.size.__get__(self))
 
 
-def seen(array):
-    """An array as kernels see it."""
-    return array.view(Vector) if isinstance(array, np.ndarray) else array
+def seen(argument):
+    """An argument as kernels see it: views of the same numbers."""
+    if isinstance(argument, np.ndarray):
+        return argument.view(Vector)
+    if isinstance(argument, tuple) and argument and isinstance(argument[0], np.ndarray):    # a state, or a memory
+        return type(argument)(*map(seen, argument))
+    return argument
+
+
+def plain(memory):
+    return type(memory)(*(a.view(np.ndarray) for a in memory)) if memory else memory
 
 
 def counts(numbers):
     """Counts as a vector: `work[s]` of a kernel."""
-    return seen(vector([Count(n) for n in numbers]))
+    return vector([Count(n) for n in numbers])
 
 
 def filled(value):
@@ -161,7 +169,7 @@ class Kernels:
 
         def run(*arguments):
             try:
-                kernel(*arguments)
+                kernel(*map(seen, arguments))
             except NotExact as error:
                 raise NotExact(f"{name}'s {role}: {error}") from None
             except (TypeError, AttributeError) as error:
@@ -183,10 +191,10 @@ class Kernels:
         return self.method.Hyper(*values)
 
     def state(self, x_0, N, layers, h):
-        return read(self.method.init)(seen(vector(x_0)), Count(N), seen(layers), h)
+        return plain(read(self.method.init)(seen(vector(x_0)), Count(N), seen(layers), h))
 
     def local(self, d, layers, h):
-        return () if self.method.local is None else read(self.method.local)(Count(d), seen(layers), h)
+        return () if self.method.local is None else plain(read(self.method.local)(Count(d), seen(layers), h))
 
 
 def refuse_floats(memory, who):
@@ -207,7 +215,7 @@ def stacked(memories):
     """What `aggregate` sees of the clients' memories: the cohort as leading axis."""
     if not memories[0]:
         return memories[0]
-    return type(memories[0])(*(seen(np.stack(arrays)) for arrays in zip(*memories)))
+    return type(memories[0])(*(np.stack(arrays) for arrays in zip(*memories)))
 
 
 __all__ = ["Count", "Kernels", "Many", "copied", "counts", "exactly", "read", "stacked"]

@@ -14,7 +14,7 @@ from typing import Callable, NamedTuple
 import numpy as np
 
 from fedtheory.enclosure.arithmetic import vector
-from fedtheory.exact.kernels import Count, Kernels, copied, counts, seen, stacked
+from fedtheory.exact.kernels import Count, Kernels, copied, counts, stacked
 
 ONE = Fraction(1)
 
@@ -64,7 +64,7 @@ class Rounds:
         self.method, self.h = method, self.kernels.hyper(h)
         self.layers = np.array([*losses.layers, losses.d], dtype=np.int64)
         self.N = len(losses.p) - 1
-        self.p = seen(vector([Fraction(p) if isinstance(p, int) else p for p in losses.p]))
+        self.p = vector([Fraction(p) if isinstance(p, int) else p for p in losses.p])
         self.steps = method.number(method.steps, self.h)
         self.server_steps = method.number(method.server_steps, self.h)
 
@@ -74,7 +74,7 @@ class Rounds:
 
     @cached_property
     def zero(self):
-        return seen(vector([Fraction(0)] * self.losses.d))
+        return vector([Fraction(0)] * self.losses.d)
 
     def estimates(self, i, x, wanted=True):
         """[(probability, gradient, estimate)] of a call, or one that is not wanted."""
@@ -108,9 +108,10 @@ class Rounds:
             walks = longer
         return walks
 
-    def of(self, state, law):
-        """[(probability, Trace)] of the round that starts at a state; `law` is [(probability, cohort, work)]."""
-        k, h, found = self.kernels, self.h, []
+    def of(self, state, law, walks=None):
+        """[(probability, Trace)] of the round that starts at a state; `law` is [(probability, cohort, work)], and
+        `walks` (state, client, steps) gives walks that are known already."""
+        k, h, found, walks = self.kernels, self.h, [], walks or self.walks
         for p, _, g in self.estimates(0, state.x, self.method.asks(self.method.server_grad, h)):
             begun, known = copied(state), {}
             k.begin(begun, self.t, g.copy(), h)
@@ -118,7 +119,7 @@ class Rounds:
                 members = list(dict.fromkeys(zip(cohort, work)))    # a client drawn twice walks once
                 for key in members:
                     if key not in known:
-                        known[key] = self.walks(begun, *key)
+                        known[key] = walks(begun, *key)
                 for ways in product(*(known[key] for key in members)):
                     q, walk = p * chance, dict(zip(members, (walk for _, walk in ways)))
                     for part, _ in ways:
@@ -131,7 +132,7 @@ class Rounds:
         """A cohort that has walked: aggregation, the server's steps, the end."""
         k, h, state = self.kernels, self.h, copied(begun)
         if walks:
-            k.aggregate(state, counts(cohort), counts(work), self.p, seen(np.stack([walk.points[-1] for walk in walks])),
+            k.aggregate(state, counts(cohort), counts(work), self.p, np.stack([walk.points[-1] for walk in walks]),
                         stacked([walk.memory for walk in walks]), h)
         middle, ways = state.x.copy(), [(q, Walk((self._server_at(state),), (), (), None, state))]
 

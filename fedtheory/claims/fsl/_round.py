@@ -1,16 +1,17 @@
-"""One round of FSL by enumeration: every quantity that appendix A names, from its definition.
+"""One round of FSL by enumeration: every quantity that appendix A names, as a function of the round's traces.
 
+The traces come from the kernels of `fedtheory.algorithms.fsl`, which users run.
 Works on vectors of any numbers of `enclosure.arithmetic`; of Fractions, all values are exact. Noise has
 finite support, so expectations are sums over cohorts and draws: for tiny instances only.
 """
 
 from fractions import Fraction
 from functools import cache
-from itertools import combinations, product
-from math import comb
 from typing import Callable, NamedTuple
 
+from fedtheory.algorithms import fsl
 from fedtheory.enclosure.arithmetic import maximum
+from fedtheory.exact.trace import Losses, Rounds, uniform
 
 
 class Instance(NamedTuple):
@@ -42,39 +43,18 @@ def mean(path, value):
     return sum(probability * value(outcome) for probability, outcome in path)
 
 
-def local_sgd(grad, noise, start, eta, steps):
-    """Every way LOCALSGD can go: [(probability, (points y_0..y_steps, gradient estimates))]."""
-    paths = [(Fraction(1), ((start,), ()))]
-    for _ in range(steps):
-        longer = []
-        for p, (points, estimates) in paths:
-            exact = grad(points[-1])
-            for q, n in noise:
-                longer.append((p * q, ((*points, points[-1] - eta * (exact + n)), (*estimates, exact + n))))
-        paths = longer
-    return paths
+def rounds_of(case):
+    """The round of fedtheory.algorithms.fsl on the instance's losses."""
+    p = case.weights or [Fraction(1, case.N)] * case.N
+    h = dict(eta_l=case.eta_l, eta_g=case.eta_g, eta_0=case.eta_0, gamma=case.gamma, K=case.K, K_0=case.K_0)
+    return lambda d: Rounds(fsl.ALGORITHM, Losses(case.grad, case.noise, (Fraction(0), *p), d), h)
 
 
-def client_paths(case, x, i):
-    return local_sgd(lambda y: case.grad(i, y), case.noise(i), x, case.eta_l, case.K)
-
-
-def every_round(case, x, paths):
-    """[(probability, (cohort, its outcomes, x_bar, server points, server estimates))] of a round from x."""
-    found = []
-    cohorts = case.cohorts or [(Fraction(1, comb(case.N, case.S)), cohort)
-                               for cohort in combinations(range(1, case.N + 1), case.S)]
-    for chance, cohort in cohorts:
-        for outcome in product(*(paths(i) for i in cohort)):
-            p = chance
-            for q, _ in outcome:
-                p *= q
-            ends = [o for _, o in outcome]
-            x_bar = x + case.eta_g * sum(points[case.K] - x for points, _ in ends) / case.S
-            for q, (w, g_0) in local_sgd(lambda y: case.grad(0, y), case.noise(0), x_bar, case.gamma * case.eta_0,
-                                         case.K_0):
-                found.append((p * q, (cohort, ends, x_bar, w, g_0)))
-    return found
+def law(case):
+    """[(probability, cohort, work)]."""
+    if case.cohorts:
+        return [(chance, cohort, (case.K,) * len(cohort)) for chance, cohort in case.cohorts]
+    return uniform(case.N, case.S, case.K)
 
 
 def quantities(case, x, wanted=None):
@@ -89,48 +69,47 @@ def quantities(case, x, wanted=None):
     grad_F = average(lambda i: g[i])
     tilde_grad = (grad_F + gamma * g[0]) / (1 + gamma)
 
-    @cache
-    def paths(i):
-        return client_paths(case, x, i)
-
-    rounds = cache(lambda: every_round(case, x, paths))
-    E = lambda value: mean(rounds(), lambda o: value(*o))
+    rounds = rounds_of(case)(len(x))
+    start = rounds.start(x)
+    paths = cache(lambda i: rounds.walks(start, i, K))
+    traces = cache(lambda: rounds.of(start, law(case), lambda state, i, steps: paths(i)))
+    E = lambda value: mean(traces(), value)
     # Gradient sums over a cohort and its steps: estimates, gradients there, gradients at x, changes of gradients
-    estimates = lambda c, ends: sum(n for _, estimated in ends for n in estimated)
-    there = lambda c, ends: sum(case.grad(i, y) for i, (points, _) in zip(c, ends) for y in points[:K])
-    at_x = lambda c: K * sum(g[i] for i in c)
-    changed = lambda c, ends: sum(case.grad(i, y) - g[i] for i, (points, _) in zip(c, ends) for y in points[:K])
-    server_there = lambda w: sum(case.grad(0, y) for y in w[:K_0])
-    server_changed = lambda w: sum(case.grad(0, y) - g[0] for y in w[:K_0])
-    server_error = lambda g_0: sum(n - g[0] for n in g_0)
+    estimates = lambda o: sum(n for walk in o.clients for n in walk.estimates)
+    there = lambda o: sum(n for walk in o.clients for n in walk.gradients)
+    at_x = lambda o: K * sum(g[i] for i in o.cohort)
+    changed = lambda o: sum(n - g[i] for i, walk in zip(o.cohort, o.clients) for n in walk.gradients)
+    server_there = lambda o: sum(o.server.gradients)
+    server_changed = lambda o: sum(n - g[0] for n in o.server.gradients)
+    server_error = lambda o: sum(n - g[0] for n in o.server.estimates)
     named = dict(
         tilde_F_t=lambda: tilde_F(x), sq_grad=lambda: sq(grad_F), sq_server_grad=lambda: sq(g[0]),
         sq_tilde_grad=lambda: sq(tilde_grad), grad_inner=lambda: grad_F.dot(g[0]), sq_xi=lambda: sq(g[0] - grad_F),
-        E_c=lambda: sum(mean(paths(i), lambda o: sum(sq(x - y) for y in o[0][:K])) for i in clients) / (K * N),
-        drift_grad_c=lambda: sum(mean(paths(i), lambda o, i=i: sum(sq(g[i] - case.grad(i, y)) for y in o[0][:K]))
+        E_c=lambda: sum(mean(paths(i), lambda o: sum(sq(x - y) for y in o.points[:K])) for i in clients) / (K * N),
+        drift_grad_c=lambda: sum(mean(paths(i), lambda o, i=i: sum(sq(g[i] - n) for n in o.gradients))
                                  for i in clients) / N,
         excess_29=lambda: maximum(*(
-            mean(paths(i), lambda o, k=k: sq(o[0][k] - x))
+            mean(paths(i), lambda o, k=k: sq(o.points[k] - x))
             - Fraction(37, 20) * K * case.eta_l**2 * (2 * K * sq(g[i]) + case.sigma**2)
             for i in clients for k in range(K + 1))),
-        tilde_F_next=lambda: E(lambda c, o, bar, w, g_0: tilde_F(w[K_0])),
-        E_0=lambda: E(lambda c, o, bar, w, g_0: sum(sq(x - y) for y in w[:K_0])) / K_0,
-        drift_grad_0=lambda: E(lambda c, o, bar, w, g_0: sum(sq(g[0] - case.grad(0, y)) for y in w[:K_0])),
-        sq_move_bar=lambda: E(lambda c, o, bar, w, g_0: sq(x - bar)),
-        inner_drift_0=lambda: E(lambda c, o, bar, w, g_0: sum(sq(y - bar) for y in w[:K_0])) / K_0,
-        sq_server_grad_bar=lambda: E(lambda c, o, bar, w, g_0: sq(case.grad(0, bar))),
-        T_1=lambda: E(lambda c, o, bar, w, g_0: tilde_grad.dot(w[K_0] - x)),
-        T_2=lambda: E(lambda c, o, bar, w, g_0: sq(w[K_0] - x)) / 2,
-        T_3=lambda: E(lambda c, o, bar, w, g_0: tilde_grad.dot(
-            -case.eta_0 * gamma * server_error(g_0)
-            + case.eta_g * case.eta_l * (K * grad_F - estimates(c, o) / S))),
-        T_4=lambda: E(lambda c, o, bar, w, g_0: sq(server_error(g_0) / K_0)),
-        T_4a=lambda: E(lambda c, o, bar, w, g_0: sq(sum(g_0) - server_there(w))) / K_0**2,
-        T_4b=lambda: E(lambda c, o, bar, w, g_0: sq(server_changed(w))) / K_0**2,
-        T_5=lambda: E(lambda c, o, bar, w, g_0: sq(estimates(c, o) / (K * S) - grad_F)),
-        T_5a=lambda: E(lambda c, o, bar, w, g_0: sq(estimates(c, o) - there(c, o))) / S**2,
-        T_5b=lambda: E(lambda c, o, bar, w, g_0: sq(changed(c, o))) / S**2,
-        T_5c=lambda: E(lambda c, o, bar, w, g_0: sq(at_x(c) - K * S * grad_F)) / S**2,
+        tilde_F_next=lambda: E(lambda o: tilde_F(o.after.x)),
+        E_0=lambda: E(lambda o: sum(sq(x - y) for y in o.server.points[:K_0])) / K_0,
+        drift_grad_0=lambda: E(lambda o: sum(sq(g[0] - n) for n in o.server.gradients)),
+        sq_move_bar=lambda: E(lambda o: sq(x - o.middle)),
+        inner_drift_0=lambda: E(lambda o: sum(sq(y - o.middle) for y in o.server.points[:K_0])) / K_0,
+        sq_server_grad_bar=lambda: E(lambda o: sq(o.server.gradients[0])),
+        T_1=lambda: E(lambda o: tilde_grad.dot(o.after.x - x)),
+        T_2=lambda: E(lambda o: sq(o.after.x - x)) / 2,
+        T_3=lambda: E(lambda o: tilde_grad.dot(
+            -case.eta_0 * gamma * server_error(o)
+            + case.eta_g * case.eta_l * (K * grad_F - estimates(o) / S))),
+        T_4=lambda: E(lambda o: sq(server_error(o) / K_0)),
+        T_4a=lambda: E(lambda o: sq(sum(o.server.estimates) - server_there(o))) / K_0**2,
+        T_4b=lambda: E(lambda o: sq(server_changed(o))) / K_0**2,
+        T_5=lambda: E(lambda o: sq(estimates(o) / (K * S) - grad_F)),
+        T_5a=lambda: E(lambda o: sq(estimates(o) - there(o))) / S**2,
+        T_5b=lambda: E(lambda o: sq(changed(o))) / S**2,
+        T_5c=lambda: E(lambda o: sq(at_x(o) - K * S * grad_F)) / S**2,
         T_6=lambda: gamma**2 * value("E_0") + value("E_c"),
         T_7=lambda: (1 + 12 * step**2 * (gamma * case.L) ** 2) * value("E_c"),
     )

@@ -5,20 +5,19 @@ followed, for tiny instances only.
 """
 
 from fractions import Fraction
-from functools import cache
 from itertools import combinations
 
-from fedtheory.claims.fsl._round import client_paths, every_round
+from fedtheory.claims.fsl._round import law, rounds_of
 
 
 def followed(case, x, T, values):
     """[E value(x_t) for each of `values`] for t = 0, ..., T - 1, by all the ways that rounds can go."""
-    paths, found = [(Fraction(1), x)], []
+    rounds = rounds_of(case)(len(x))
+    states, found = [(Fraction(1), rounds.start(x))], []
     for t in range(T):
-        found.append([sum(p * value(y) for p, y in paths) for value in values])
+        found.append([sum(p * value(state.x) for p, state in states) for value in values])
         if t < T - 1:
-            paths = [(p * q, w[-1]) for p, y in paths for q, (_, _, _, w, _) in
-                     every_round(case, y, cache(lambda i, y=y: client_paths(case, y, i)))]
+            states = [(p * q, trace.after) for p, state in states for q, trace in rounds.of(state, law(case))]
     return found
 
 
