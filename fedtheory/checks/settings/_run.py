@@ -1,4 +1,4 @@
-"""Runs from the definitions of their methods: all ways that cohorts and noise can go, and what is measured on them.
+"""Runs by their methods' own kernels: all ways that cohorts and noise can go, and what is measured on them.
 
 Where losses are convex, points are counted from the minimiser: clients' gradients at 0 add up to 0 by construction,
 and in the plane each client's loss may be turned, since worst cases need not be separable.
@@ -6,18 +6,19 @@ and in the plane each client's loss may be turned, since worst cases need not be
 
 from fractions import Fraction
 from functools import cache
-from itertools import combinations, product
-from math import comb
 
 import numpy as np
 
+from fedtheory import discover
 from fedtheory.checks import losses
 from fedtheory.checks.settings._family import sound_noise, variance
 from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import Many, minimum, root, vector, where
 from fedtheory.enclosure.intervals import INF
+from fedtheory.exact.trace import Losses, Rounds, uniform
 
 ZERO, ONE = Fraction(0), Fraction(1)
+OPTIONS = {1: "I", 2: "II"}    # of SCAFFOLD, as its kernels name them
 MOST = 64    # outcomes of a run that an enumeration may have
 TIMES = {"0": lambda T: [0], "T": lambda T: [T], "T-1": lambda T: [T - 1], "t": lambda T: [0], "min": range,
          "mean": range, "min_T": lambda T: range(T + 1)}
@@ -167,47 +168,28 @@ def met(instance):
     ).items() if holds})
 
 
-def local_ends(grad, noise, x, eta, K, pull):
-    """[(probability, point, mean of the gradients)] after K steps along gradient + pull."""
-    found = [(ONE, x, 0)]
-    for _ in range(K):
-        longer = []
-        for p, y, total in found:
-            g = grad(y)
-            longer += [(p * q, y - eta * (g + n + pull), total + (g + n)) for q, n in noise]
-        found = longer
-    return [(p, y, total / K) for p, y, total in found]
+def rounds_of(clients, instance, values, method):
+    """The rounds of a recorded method on an instance's losses, `values` giving its step sizes."""
+    noise = [(p, vector(n)) for p, n in instance["noise"]]
+    given = {name: instance[name] if name in instance else values[name] for name in method.hyper
+             if name in instance or name in values}
+    if "option" in given:
+        given["option"] = OPTIONS[instance["option"]]
+    seen = Losses(lambda i, x: clients.grad(i - 1, x), lambda i: noise,
+                  (ZERO, *[Fraction(1, clients.N)] * clients.N), clients.d)
+    return Rounds(method, seen, given)
 
 
 def outcomes_of(instance, values, method):
-    """Levels t = 0, ..., T of [(probability, points x_0, ..., x_t, variates)]."""
-    clients, N, S, d = Clients(instance), instance["N"], instance["S"], len(instance["x_0"])
-    noise = [(p, vector(n)) for p, n in instance["noise"]] or [(ONE, vector([ZERO] * d))]
-    start, zero = vector(instance["x_0"]), vector([ZERO] * d)
-    eta, eta_g, K = (values["eta"], ONE, 1) if method == "fedsgd" else (values["eta_l"], values["eta_g"], instance["K"])
-
-    def ways(i, x, variates):
-        """[(probability, change, next variate)] of a client."""
-        pull = sum(variates) / N - variates[i] if method == "scaffold" else zero
-        ends = local_ends(lambda y: clients.grad(i, y), noise, x, eta, K, pull)
-        if method == "scaffold" and instance["option"] == 1:
-            fresh = clients.grad(i, x)
-            return [(p * q, y - x, fresh + n) for p, y, _ in ends for q, n in noise]
-        return [(p, y - x, mean) for p, y, mean in ends]
-
-    levels = [[(ONE, (start,), [zero] * N)]]
+    """(clients, levels t = 0, ..., T of [(probability, points x_0, ..., x_t, state)]): the method's own kernels."""
+    clients = Clients(instance)
+    rounds = rounds_of(clients, instance, values, discover.algorithm(method))
+    law = uniform(clients.N, instance["S"], rounds.steps)
+    start = rounds.start(vector(instance["x_0"]))
+    levels = [[(ONE, (start.x,), start)]]
     for _ in range(instance["T"]):
-        level = []
-        for p, path, variates in levels[-1]:
-            each = [ways(i, path[-1], variates) for i in range(N)]
-            for cohort in combinations(range(N), S):
-                for chosen in product(*(each[i] for i in cohort)):
-                    q, renewed = p / comb(N, S), list(variates)
-                    for i, (part, _, variate) in zip(cohort, chosen):
-                        q, renewed[i] = q * part, variate
-                    change = sum(way[1] for way in chosen) / S
-                    level.append((q, (*path, path[-1] + eta_g * change), renewed))
-        levels.append(level)
+        levels.append([(p * q, (*path, trace.after.x), trace.after) for p, path, state in levels[-1]
+                       for q, trace in rounds.of(state, law)])
     return clients, levels
 
 
