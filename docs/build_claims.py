@@ -11,16 +11,15 @@ from fedtheory import discover
 from fedtheory.claim import SIGNS
 from fedtheory.explain import KINDS, described
 
-PAPERS = {
-    "fsl": "Federated learning with server learning (long paper)",
-    "fsls": "Federated learning with server learning (short paper)",
-    "flex": "Flexible device participation",
-    "mixed": "Mixed federated learning",
-    "lamb": "FED-LAMB",
-}
 HEADINGS = {"exact": "Explicit statements", "order": "Orders of growth", "step": "Lines of proofs",
             "structure": "Structure", "finding": "Findings of experiments"}
 SPECIAL = r"[\\`*_{}\[\]<>#|$~^]"    # to Markdown
+
+
+def titled(paper):
+    """A paper's title; a table of somebody's own has none."""
+    record = discover.papers().get(paper)
+    return escaped(record.title) if record else paper
 
 
 def escaped(text):
@@ -51,7 +50,7 @@ def page(claim):
     about, shown = described(claim), formulas(claim)
     of = lambda what: [latex for kind, latex in shown if kind == what]
     # Orphans: a tree of navigation with every claim in it would make the build ten times slower.
-    out = ["---", "orphan: true", "---", "", f"# {escaped(claim.id)}", "", f"[{PAPERS.get(claim.paper, claim.paper)}]"
+    out = ["---", "orphan: true", "---", "", f"# {escaped(claim.id)}", "", f"[{titled(claim.paper)}]"
            f"(of_{claim.paper}.md)", "", f"**{escaped(claim.where)}**, {KINDS[claim.kind]}.", "",
            escaped(about["meaning"]), "", "## Statement", ""]
     out += [display(latex) for latex in of("statement")] or [escaped(claim.says), ""]
@@ -92,7 +91,7 @@ def page(claim):
 
 def index(paper, claims):
     """A paper's page: its claims by kind, with what each means."""
-    out = [f"# {PAPERS.get(paper, paper)}", ""]
+    out = [f"# {titled(paper)}", "", *([escaped(str(discover.papers()[paper])), ""] if paper in discover.papers() else [])]
     for kind, heading in HEADINGS.items():
         some = [c for c in claims if c.kind == kind]
         if some:

@@ -57,6 +57,11 @@ def list_(arguments):
     elif arguments.what == "problems":
         rows = {name: " ".join((maker.__doc__ or "").split()) for name, maker in discover.problem_makers().items()}
         text = "\n".join(f"{name:26s}{doc.split('. ')[0]}" for name, doc in rows.items())
+    elif arguments.what == "papers":
+        rows = {name: dict(paper._asdict(), claims=sum(c.paper == name for c in discover.claims()))
+                for name, paper in discover.papers().items()}
+        text = "\n".join(f"{name:8s}{paper}: {rows[name]['claims']} claims"
+                         for name, paper in discover.papers().items())
     elif arguments.what == "metrics":
         rows = {name: dict(latex=m.latex, meaning=m.meaning) for name, m in metrics.ALL.items()}
         text = "\n".join(f"{name:22s}{row['meaning']}" for name, row in rows.items())
@@ -91,6 +96,10 @@ def _width(otherwise):
 
 
 def explain(arguments):
+    from fedtheory import discover
+    if arguments.id in discover.papers():
+        from fedtheory.explain import of_paper
+        return of_paper(arguments.id, min(100, max(60, _width(88))))
     from fedtheory.explain import described, explain
     from fedtheory.judging import asked
     claims, width = [claim for _, claim in asked([arguments.id])], min(100, max(60, _width(88)))
@@ -164,11 +173,11 @@ def _parser():
         command.set_defaults(function=function)
 
     add("list", list_, "what there is", what=dict(nargs="?", default="algorithms",
-                                                  choices=["algorithms", "problems", "metrics", "claims",
-                                                           "figures"]),
+                                                  choices=["papers", "claims", "algorithms", "problems",
+                                                           "metrics", "figures"]),
         prefix=dict(nargs="?", default="", metavar="PREFIX", help="claims only: a paper, or how their ids begin"))
-    add("explain", explain, "a claim in plain words: what it means, says and assumes",
-        id=dict(metavar="ID|FILE.py"))
+    add("explain", explain, "a claim in plain words: what it means, says and assumes; or a paper and what it claims",
+        id=dict(metavar="ID|PAPER|FILE.py"))
     add("bound", bound, "a claim's right-hand side at numbers, rounded to the safe side", id=dict(metavar="ID"),
         values=dict(nargs="*", metavar="NAME=NUMBER"), line=dict(flag=True, type=int, default=0, metavar="N",
                                                                  help="which line of the statement, from 0"),

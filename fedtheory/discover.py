@@ -57,6 +57,13 @@ def examples():
 
 
 @cache
+def papers():
+    """id -> Paper, over every file of papers/."""
+    found = [importlib.import_module(f"fedtheory.papers.{name}").PAPER for name in _files("papers")]
+    return {paper.id: paper for paper in found}
+
+
+@cache
 def claims():
     """Every Claim under claims/, in the order of papers and files."""
     import fedtheory.claims as room

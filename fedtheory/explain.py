@@ -37,7 +37,8 @@ def explain(claim, width=88, bold=False):
     wrap = lambda text, indent="  ", hang="": textwrap.wrap(
         text, width, initial_indent=indent, subsequent_indent=indent + hang, break_long_words=False,
         break_on_hyphens=False)
-    out = [*map(head, wrap(f"{about['id']}: {about['where']}", "", "  ")), *wrap(about["meaning"], "")]
+    out = [*map(head, wrap(f"{about['id']}: {about['where']}", "", "  "))]
+    out += [*(wrap(f"of {about['from']}", "  ", "  ") if about["from"] else []), *wrap(about["meaning"], "")]
     out += ["", head("It says") + f" ({about['kind']}: {KINDS[about['kind']]})"]
     for formula in about["statement"]:
         out += _formula(formula, width)
@@ -81,6 +82,22 @@ def explain(claim, width=88, bold=False):
     return "\n".join(line.rstrip() for line in out)
 
 
+def of_paper(name, width=88):
+    """(data, text) of a paper: where it was published, and how many claims of each kind it makes."""
+    paper, claims = discover.papers()[name], [c for c in discover.claims() if c.paper == name]
+    counts = {kind: sum(c.kind == kind for c in claims) for kind in KINDS}
+    unknown = [what for what, value in (("authors", paper.authors), ("year", paper.year), ("where", paper.where))
+               if not value]
+    lines = [*textwrap.wrap(paper.title, width), *textwrap.wrap(paper.by, width, initial_indent="  ",
+                                                               subsequent_indent="  ")]
+    lines += ["  " + fact for fact in (paper.where, str(paper.year or ""), paper.link) if fact]
+    if unknown:
+        lines.append(f"  (not said in the text: {', '.join(unknown)})")
+    lines += ["", *(f"{count:5d} {KINDS[kind]}" for kind, count in counts.items() if count), "",
+              f"fedtheory list claims {name} names them."]
+    return dict(paper._asdict(), claims=counts), "\n".join(lines)
+
+
 def described(claim):
     """What `explain` says, as data."""
     claim = discover.claim(claim)
@@ -90,6 +107,7 @@ def described(claim):
     lines = [sides(*line) for line in claim.lines] or [claim.says]
     return dict(
         id=claim.id, paper=claim.paper, where=claim.where, kind=claim.kind, meaning=claim.meaning or claim.says,
+        **{"from": str(discover.papers().get(claim.paper, ""))},
         statement=lines, latex=claim.latex() if claim.lines else "",
         definitions={s.name: plain(e) for s, e in claim.definitions.items()},
         regime=[f"{plain(theta.symbol)} = Theta({plain(theta.shape)})" for theta in claim.regime],

@@ -1,0 +1,22 @@
+"""A paper: what its own text, or a reference to it in another of the papers, says of it. Nothing is invented."""
+
+from typing import NamedTuple
+
+
+class Paper(NamedTuple):
+    id: str               # how claims, symbols and files name it
+    title: str
+    authors: tuple        # () where the text gives none
+    year: int = None      # None where neither the text nor a reference gives one
+    where: str = ""       # where it was published
+    link: str = ""
+    known_by: str = ""    # where these facts stand, if not on the paper's own first page
+
+    @property
+    def by(self):
+        """Authors in one line."""
+        return ", ".join(self.authors) or "authors not named"
+
+    def __str__(self):
+        facts = ", ".join(part for part in (self.where, str(self.year or ""), self.link) if part)
+        return f"{self.by}: {self.title}" + (f" ({facts})" if facts else "")

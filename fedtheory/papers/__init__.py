@@ -1,0 +1,1 @@
+"""The papers under test, one file each."""
