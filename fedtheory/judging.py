@@ -106,6 +106,8 @@ def described(verdict, out=None, width=88):
     if verdict.tightness is not None:
         lines.append(f"  largest left over right found: {float(verdict.tightness):.6g}")
     lines.append(f"  decided by: {verdict.kind}; instances looked at: {verdict.cases}; {verdict.seconds:.1f} s")
+    if verdict.searched:
+        lines += textwrap.wrap(f"searched: {verdict.searched}", width, initial_indent="  ", subsequent_indent="    ")
     if verdict.status == "violated" and verdict.witness:
         lines += textwrap.wrap("at " + short(verdict.witness), width, initial_indent="  ", subsequent_indent="    ")
     for note in verdict.notes:

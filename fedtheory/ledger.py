@@ -108,7 +108,7 @@ def decided(claim, budget, seed):
     except Exception as error:
         why = f"The check failed: {type(error).__name__}: {' '.join(str(error).split())[:300]}"
         verdict = dict(claim=claim.id, status="undecided", kind="error", why=why, tightness=None, cases=0,
-                       confidence=None, witness=None, certificate=None, lines=[], notes=[])
+                       confidence=None, witness=None, certificate=None, lines=[], notes=[], searched="")
     return dict(verdict=verdict, seconds=round(time.process_time() - begun, 3), megabytes=_peak())
 
 

@@ -36,7 +36,9 @@ class Hunt:
         self.kinds, self.names = kinds, list(kinds)
         self.column = {name: n for n, name in enumerate(self.names)}
         self.top = None    # the best points so far, raw
+        self.rates = None  # their ratios
         self.work = 0      # done so far, in elementary steps
+        self.admitted = 0  # instances inside the hypotheses that were rated
 
     # Points
 
@@ -105,6 +107,20 @@ class Hunt:
         return self.question.settle(values)
 
     # Inside the assumptions
+
+    def deeper(self, point, margin):
+        """A raw point moved inside every inequality by a margin, in logarithms, as far as free symbols lead there."""
+        q, points = self.question, point[None].copy()
+        reals = [self.column[name] for name in q.reals if self.kinds[name] in ("positive", "nonnegative")]
+        with np.errstate(all="ignore"):
+            values = self.laid_out(points)[1]
+            for _ in range(4 if reals else 0):
+                close = [r for r in q.between if q.excess(r, self.settled(values, points), 1)[0] > -margin / 2]
+                for relation in close:
+                    self._project(points, values, relation, reals, np.full(1, margin), np.ones(1, dtype=bool))
+                if not close:
+                    break
+        return points[0]
 
     def moved_inside(self, points, values, edge):
         """Free symbols moved, along the logarithms' gradient, to where every inequality holds."""
@@ -185,6 +201,7 @@ class Hunt:
         found = np.where(good, self.question.ratio(values, len(points)), np.nan) if good.any() else \
             np.full(len(points), np.nan)
         self.work += (Many.count - before) * (1.0 + len(points) / 400)
+        self.admitted += int(np.count_nonzero(~np.isnan(found)))
         return points, found
 
     def steadied(self, points, rates):
@@ -220,7 +237,7 @@ class Hunt:
         points, rates = every[order], rates[order]
         if rates[0] > 1.0 + 1e-9:
             points, rates = self.steadied(points, rates)
-        self.top = points
+        self.top, self.rates = points, rates
         yield rates[0], points[0]
         for n in range(generations):
             best = points[:max(2, BATCH // 8)]
@@ -244,7 +261,7 @@ class Hunt:
             points, rates = every[order], rates[order]
             if rates[0] > 1.0 + 1e-9 or n % 5 == 4 or n == generations - 1:
                 points, rates = self.steadied(points, rates)
-            self.top = points
+            self.top, self.rates = points, rates
             yield rates[0], points[0]
 
 

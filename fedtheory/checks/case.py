@@ -40,7 +40,7 @@ def answer(claim, case, line=0, measured=None):
     lacking = [name for name in (*q.reals, *q.counts) if name not in case.numbers]
     if lacking:
         refuse("case", f"must give {', '.join(lacking)} for {claim.id}", sorted(case.numbers))
-    return q.exactly(case.instance, case.numbers, {**q.setting.constants(case.instance), **(measured or {})})
+    return q.exactly(case.instance, q.given(case.numbers, {**q.setting.constants(case.instance), **(measured or {})}))
 
 
 def measure(claim, case, line=0):

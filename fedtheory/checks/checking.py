@@ -13,12 +13,15 @@ from fedtheory.checks import (adversary, algebra, certificate_algebra, certifica
 from fedtheory.checks.certificate_algebra import Refused
 from fedtheory.checks.exactly import Point
 from fedtheory.checks.question import Question
+from fedtheory.checks.searched import Coverage
 from fedtheory.checks.settings import all_settings, conditions, fitting, methods, reads
-from fedtheory.checks.verdict import Tightness, Verdict, together
+from fedtheory.checks.verdict import Tightness, Verdict, across, together
 from fedtheory.errors import refuse
 
 NEAR = 1.0 - 1e-6    # a ratio from which the exact value is asked for
+OVER = 1.0 + 1e-9    # a ratio that rounding alone does not explain
 ATTEMPTS, EXACT = 4, 6    # exact looks at a shape while it is hunted, and shapes looked at in the end
+LOOKS, ROWS = 40, 3       # shapes with instances above 1 that are looked at in the end, and instances of each
 
 
 def check(claim, budget=10.0, seed=0, progress=None):
@@ -55,8 +58,12 @@ def line(claim, at, budget, seed, progress=None):
     settings = fitting(claim)
     if not settings:
         return Verdict(claim.id, "undecided", "exact", unfit(claim))
-    found = [hunted(claim, at, setting, budget / len(settings), seed, progress) for setting in settings]
-    return min(found, key=lambda v: ("violated", "holds", "vacuous", "undecided").index(v.status))
+    found = []
+    for setting in settings:
+        found.append(hunted(claim, at, setting, budget / len(settings), seed, progress))
+        if found[-1].status in ("violated", "vacuous"):
+            break
+    return across(found)
 
 
 def hunted(claim, at, setting, budget, seed, progress=None):
@@ -64,43 +71,84 @@ def hunted(claim, at, setting, budget, seed, progress=None):
     question = Question(claim, setting, at)
     if question.impossible:
         return Verdict(claim.id, "vacuous", "exact", "Its hypotheses contradict each other.", confidence=1.0)
-    cases, tried, best = 0, {}, {}
+    looked, tried, best = Coverage(setting), {}, {}
     for hunt, ratio, point in adversary.searched(question, budget, seed):
-        cases += adversary.BATCH
+        looked.add(hunt)
         if ratio >= NEAR and tried.get(hunt, (0, 0.0))[0] < ATTEMPTS and ratio > tried.get(hunt, (0, 0.0))[1]:
             tried[hunt] = tried.get(hunt, (0, 0.0))[0] + 1, ratio
-            verdict = violated(claim, hunt, point, cases)
+            verdict = violated(claim, hunt, point, looked.cases)
             if verdict:
+                verdict.searched = str(looked)
                 return verdict
         if ratio >= 0:
             best[hunt] = ratio, point
         if progress:
-            progress(claim.id, cases, max((r for r, _ in best.values()), default=None))
-    if not cases:
-        return Verdict(claim.id, "undecided", setting.kind, f"No shape of {setting.says} meets its hypotheses.")
-    reached, told = None, 0
-    for hunt, (_, raw) in sorted(best.items(), key=lambda item: -item[1][0]):
-        point = Point.near(hunt, raw)
-        ratio = point and point.ratio()
-        told += ratio is not None    # where rounding made a ratio, there is none
-        if ratio is not None and (reached is None or ratio > reached[0]):
-            reached = ratio, point
-        if told == EXACT:
+            progress(claim.id, looked.cases, max((r for r, _ in best.values()), default=None))
+    if not looked.seen:
+        return Verdict(claim.id, "undecided", setting.kind, f"No shape of {setting.says} meets its hypotheses.",
+                       searched=str(looked))
+    ranked = sorted(((ratio, hunt, raw) for hunt, (ratio, raw) in best.items()), key=lambda each: -each[0])
+    verdict = unexplained(claim, ranked, looked) or tightest(claim, ranked, looked)
+    verdict.searched = str(looked)
+    return verdict
+
+
+def unexplained(claim, ranked, looked):
+    """The Verdict where instances are rated above 1: "violated" if one of them is confirmed, "undecided" if one is
+    neither that nor shown to be rounding's, None if all are shown to be."""
+    above = [(hunt, raw) for ratio, hunt, raw in ranked if ratio > OVER]
+    for hunt, raw in above[:LOOKS]:
+        rows = [raw, *(row for row, rate in zip(hunt.top, hunt.rates) if rate > OVER and (row != raw).any())][:ROWS]
+        for row in rows:
+            points = list(Point.nearby(hunt, row))
+            verdict = refuted(claim, hunt, points, looked.cases)
+            if verdict:
+                return verdict
+            if not (points and points[0].harmless()) and all(p.ratio(certified=True) is None for p in points):
+                return doubtful(claim, hunt, row, looked)
+    return doubtful(claim, *above[LOOKS], looked) if len(above) > LOOKS else None
+
+
+def doubtful(claim, hunt, raw, looked):
+    """The Verdict "undecided" because of an instance at which the line seems to fail."""
+    point, setting = Point.near(hunt, raw), hunt.question.setting
+    return Verdict(claim.id, "undecided", setting.kind, f"It seems to fail at an instance of {setting.says}, and exact "
+                   "numbers neither confirm that nor say why.", cases=looked.cases,
+                   witness=dict(shape=hunt.shape, numbers=counterexample.texts(point.numbers) if point else {}))
+
+
+def tightest(claim, ranked, looked):
+    """The Verdict "holds" with the largest ratio that is certain, or "undecided" where no instance says anything."""
+    setting, reached, seen = looked.setting, None, 0
+    for _, hunt, raw in ranked:
+        if seen == EXACT:
             break
-    if reached is None:
+        certain = ((point.ratio(certified=True), point) for point in Point.nearby(hunt, raw))
+        found = next((each for each in certain if each[0] is not None), None)
+        seen += found is not None or (point := Point.near(hunt, raw)) is not None and point.ratio() is not None
+        if found and (reached is None or found[0] > reached[0]):
+            reached = found
+    if not seen:
         return Verdict(claim.id, "undecided", setting.kind, f"No instance of {setting.says} was found inside its "
-                       "hypotheses at which its sides differ from zero.", cases=cases)
+                       "hypotheses at which its sides differ from zero.", cases=looked.cases)
+    why = f"No counterexample among {looked.cases} instances of {setting.says}."
+    if reached is None:
+        return Verdict(claim.id, "holds", setting.kind, why, cases=looked.cases)
     ratio, point = reached
-    return Verdict(claim.id, "holds", setting.kind, f"No counterexample among {cases} instances of {setting.says}.",
-                   Tightness(ratio, counterexample.texts(point.numbers)), cases, None,
+    numbers = counterexample.texts(point.numbers)
+    return Verdict(claim.id, "holds", setting.kind, why, Tightness(ratio, numbers), looked.cases, None,
                    dict(setting=setting.name, shape=point.hunt.shape,
                         numbers=counterexample.texts({**point.hunt.numbers, **point.numbers})))
 
 
 def violated(claim, hunt, raw, cases, effort=400):
     """The Verdict if the line fails at a point for certain."""
-    point = Point.near(hunt, raw)
-    small = point.simpler(effort) if point is not None and point.breaks() else None
+    return refuted(claim, hunt, [Point.near(hunt, raw)], cases, effort)
+
+
+def refuted(claim, hunt, points, cases, effort=400):
+    """The Verdict if the line fails at one of some points for certain."""
+    small = next((p.simpler(effort) for p in points if p is not None and p.breaks()), None)
     if small is None:
         return None
     written = counterexample.document(small)

@@ -81,6 +81,7 @@ def check_on(claim, problem, *, rounds, draws=4096, seed=0, alpha=1e-3, start=No
             found.append(np.where(np.reshape(stayed, (-1, 1)), values, np.nan))    # outside a constant's ball
         return np.concatenate(found)[first % BLOCK:][:count]
 
+    where = f"of {getattr(claim.algorithm, 'name', claim.algorithm)} on {problem.name}, {rounds} rounds each"
     looks, taken, best = [], 0, None
     for look in (0, 1):    # the second confirms by fresh seeds
         seen, evidence, count = None, -math.inf, BLOCK
@@ -91,7 +92,8 @@ def check_on(claim, problem, *, rounds, draws=4096, seed=0, alpha=1e-3, start=No
             if not np.isfinite(seen).all() or (seen < -1e-12).any():
                 return Verdict(claim.id, "undecided", "sampled", "A run left the finite numbers, or the "
                                "ball on which a constant is known: it says nothing.",
-                               cases=taken + len(seen), seconds=time.perf_counter() - begun)
+                               cases=taken + len(seen), seconds=time.perf_counter() - begun,
+                               searched=f"{taken + len(seen)} runs {where}")
             evidence = min(against_at_most(np.maximum(column, 0), bound).max() for column in seen.T) \
                 if bound > 0 else -math.inf
         taken += len(seen)
@@ -107,4 +109,4 @@ def check_on(claim, problem, *, rounds, draws=4096, seed=0, alpha=1e-3, start=No
                    rounds=rounds, seed=seed, S=S, **hyper)
     return Verdict(claim.id, "violated" if broken else "holds", "sampled", why,
                    Tightness(float(best) / bound if bound > 0 else math.nan, witness) if bound > 0 else None, taken,
-                   1 - alpha, witness, None, time.perf_counter() - begun)
+                   1 - alpha, witness, None, time.perf_counter() - begun, searched=f"{taken} runs {where}")

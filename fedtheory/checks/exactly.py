@@ -2,12 +2,17 @@
 
 import math
 from fractions import Fraction
+from itertools import islice
 
+from fedtheory.checks.question import bounded
 from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import Undecided
 from fedtheory.errors import FedtheoryError
 
+MARGINS = (0.0, 1e-7, 1e-5, 1e-3)    # how far inside the edges, in logarithms, what rounding may have left outside
+ROOT_BITS = 40    # of the number whose square is put under a root
 DENOMINATORS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 50, 100, 1000)
+UNANSWERED = (Undefined, Undecided, ZeroDivisionError, OverflowError, FedtheoryError)
 
 
 class Point:
@@ -27,24 +32,75 @@ class Point:
             numbers[name] = rounded(value)
         return cls(hunt, numbers)
 
+    @classmethod
+    def nearby(cls, hunt, raw):
+        """The point of a raw row, then points ever further inside the edges: on an edge, rounding leads outside."""
+        for margin in MARGINS:
+            point = cls.near(hunt, hunt.deeper(raw, margin) if margin else raw)
+            if point is not None:
+                yield point
+                yield from point.squares()
+
+    def given(self):
+        """(instance, all that is known before anything runs)."""
+        q, hunt = self.hunt.question, self.hunt
+        at = {name: self.numbers[name] for name in q.setting.coordinates(hunt.shape)}
+        instance = q.setting.build(hunt.shape, at)
+        tight = q.setting.constants(instance)
+        given = {name: Fraction(n) for name, n in hunt.numbers.items()}
+        given.update({name: self.numbers[name] for name in q.reals})
+        for name in q.loose:
+            slack = self.numbers[f"slack {name}"]
+            if slack <= 0 or (slack - 1) * q.setting.loose[name] < 0:
+                raise Undefined("no bound any more")
+            if slack != 1:
+                given[name] = tight[name] * slack
+        return instance, q.given(given, tight)
+
     def answer(self):
         """The Answer here; None where it has no value."""
-        q, hunt = self.hunt.question, self.hunt
         try:
-            at = {name: self.numbers[name] for name in q.setting.coordinates(hunt.shape)}
-            instance = q.setting.build(hunt.shape, at)
-            tight = q.setting.constants(instance)
-            given = {name: Fraction(n) for name, n in hunt.numbers.items()}
-            given.update({name: self.numbers[name] for name in q.reals})
-            for name in q.loose:
-                slack = self.numbers[f"slack {name}"]
-                if slack <= 0 or (slack - 1) * q.setting.loose[name] < 0:
-                    return None    # no bound any more
-                if slack != 1:
-                    given[name] = tight[name] * slack
-            return q.exactly(instance, given, tight)
-        except (Undefined, Undecided, ZeroDivisionError, OverflowError, FedtheoryError):
+            return self.hunt.question.exactly(*self.given())
+        except UNANSWERED:
             return None
+
+    def squares(self):
+        """The point with a coordinate scaled by a little so that what hypotheses have under a root is a square, for
+        each root that stands in the way.
+
+        An edge that is met through a root of no square is met by an enclosure, and nothing decides on which side of it
+        an instance lies.
+        """
+        try:
+            for under in self.hunt.question.radicands:
+                value = self.under(under)
+                if value is not None and not square(value):
+                    scaled = (self.scaled(name, under, value) for name in self.scales())
+                    yield from islice(filter(None, scaled), 1)
+        except UNANSWERED:
+            return
+
+    def under(self, expr):
+        """The value of what a hypothesis has under a root, where it is a positive rational that is known early."""
+        values = self.given()[1]
+        if not {s.name for s in expr.free_symbols} <= set(values):
+            return None
+        value = bounded(expr, values)
+        return value if isinstance(value, Fraction) and value > 0 else None
+
+    def scales(self):
+        """Coordinates and free numbers that are positive; the size of all losses first."""
+        kinds = self.hunt.kinds
+        return sorted((n for n, kind in kinds.items() if kind in ("positive", "nonnegative") and self.numbers[n] > 0),
+                      key=lambda n: n != "scale")
+
+    def scaled(self, name, under, value):
+        """A coordinate times what makes a value a square, if the value goes with an odd power of the coordinate."""
+        there = self.replaced(name, 2 * self.numbers[name]).under(under)
+        if there not in {value * Fraction(2) ** k for k in (-3, -1, 1, 3)}:
+            return None
+        root = rounded(math.sqrt(value), ROOT_BITS)
+        return self.replaced(name, self.numbers[name] * root * root / value)
 
     def breaks(self):
         """The Answer if the line is certainly false and every assumption certainly holds, else None."""
@@ -54,13 +110,22 @@ class Point:
         except (Undefined, Undecided):
             return None
 
-    def ratio(self):
-        """The line's ratio where every assumption holds as far as enclosures tell, None elsewhere."""
+    def ratio(self, certified=False):
+        """The line's ratio where every assumption holds as far as enclosures tell, None elsewhere; certified: where
+        each certainly does."""
         answer = self.answer()
         try:
-            return None if answer is None or any(answer.failing(surely=True)) else answer.ratio
+            return None if answer is None or any(answer.failing(surely=not certified)) else answer.ratio
         except (Undefined, Undecided):
             return None
+
+    def harmless(self):
+        """Whether the line certainly does not fail at this point, whether or not it meets the hypotheses."""
+        answer = self.answer()
+        try:
+            return answer is not None and answer.kept
+        except (Undefined, Undecided):
+            return False
 
     def replaced(self, name, value):
         return Point(self.hunt, {**self.numbers, name: value})
@@ -101,6 +166,11 @@ def candidates(value, slack):
         for scale in (1, Fraction(99, 100), Fraction(101, 100)):
             found.append(near if scale == 1 else (near * scale).limit_denominator(d * 100))
     return sorted(dict.fromkeys(found), key=size)
+
+
+def square(value):
+    """Whether a positive Fraction is the square of one."""
+    return all(math.isqrt(part) ** 2 == part for part in (value.numerator, value.denominator))
 
 
 def size(value):

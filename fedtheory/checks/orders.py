@@ -72,7 +72,10 @@ def supported(claim, at, budget, seed, check, notes):
     said = "is proved" if verdict.status == "proved" else "holds"
     return Verdict(claim.id, "holds", "order", f"{companion.id} {said}, and its bound is at most {constant:.6g} "
                    f"times the shape along all sweeps, its regime's coefficients held at {held:g}.",
-                   cases=verdict.cases, notes=notes)
+                   cases=verdict.cases, notes=notes, searched="; ".join(filter(None, (
+                       f"{companion.id} {said}: {verdict.searched}" if verdict.searched else f"{companion.id} {said}",
+                       f"its bound over the shape along sweeps of {FAR} steps by {BASE:g} of what the shape mentions, "
+                       f"alone and in pairs, from {START} of {DRAWS} drawn points, {PASSES} times"))))
 
 
 def tied(claim):

@@ -7,6 +7,7 @@ exactly where the line is violated.
 """
 
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 import sympy
@@ -21,6 +22,7 @@ from fedtheory.symbol import admits, plain
 
 FLIPPED = {"<=": (1, False), "<": (1, True), ">=": (-1, False), ">": (-1, True), "==": (0, False)}
 EXACT = Enclosures(arithmetic.BITS)
+HALF = sympy.Rational(1, 2)
 OPEN = 1e-6    # how far, in logarithms, a search stays from an edge that an assumption leaves out
 
 
@@ -186,9 +188,15 @@ class Question:
 
     # One instance, exactly
 
-    def exactly(self, instance, numbers, tight=None):
-        """An `Answer` at one instance of Fractions; numbers are the free symbols, counts and loosened constants."""
-        values = dict(tight or self.setting.constants(instance))
+    @cached_property
+    def radicands(self):
+        """What hypotheses, and equations that fix a symbol, have under a square root."""
+        roots = set().union(*(e.atoms(sympy.Pow) for e in (*self.relations, *(e for _, e in self.solved))))
+        return sorted({root.base for root in roots if root.exp in (HALF, -HALF) and root.free_symbols}, key=str)
+
+    def given(self, numbers, tight):
+        """What is known before anything runs; numbers are the free symbols, counts and loosened constants."""
+        values = dict(tight)
         for name in self.loose:
             if name in numbers:
                 values[name] = numbers[name]
@@ -199,6 +207,10 @@ class Question:
         for name, expr in reversed(self.solved):
             if name not in numbers:
                 values[name] = bounded(expr, values)
+        return values
+
+    def exactly(self, instance, values):
+        """An `Answer` at one instance of Fractions and what is known of it."""
         self.measure(instance, values)
         return Answer(self, instance, values)
 
@@ -252,6 +264,15 @@ class Answer:
         small, large = (self.left, self.right) if self.question.way > 0 else (self.right, self.left)
         low, high = pair(small)[0], pair(large)[1]
         return low >= high if self.question.strict else low > high
+
+    @property
+    def kept(self):
+        """Whether the line is certainly true here."""
+        (low, high), (least, most) = pair(self.left), pair(self.right)
+        if self.question.way == 0:
+            return low == high == least == most
+        above, below = (high, least) if self.question.way > 0 else (most, low)
+        return above < below if self.question.strict else above <= below
 
     @property
     def ratio(self):

@@ -21,12 +21,12 @@ def search(target, assumptions, definitions, seed=0):
     """{name: Fraction} where every assumption holds and the target does not, or None."""
     expand = lambda e: _expanded(e, definitions)
     parts = [part for a in assumptions for part in (a.args if isinstance(a, sympy.And) else (a,))]
-    rules, goal = [expand(a) for a in parts if a not in (sympy.true, sympy.false)], expand(target)
+    rules, goal = [expand(a) for a in parts if a is not sympy.true], expand(target)
     if any(isinstance(rule, sympy.logic.boolalg.BooleanFunction) for rule in rules):
         return None    # an assumption that cannot be followed
     solved, rules = _eliminate(rules)
-    if any(isinstance(rule, sympy.Eq) for rule in rules):
-        return None
+    if any(rule is sympy.false or isinstance(rule, sympy.Eq) for rule in rules):
+        return None    # nothing meets it, or it cannot be followed
     try:
         return Hunt(goal, rules, solved, seed).find()
     except enclosure.Undefined:
@@ -43,25 +43,35 @@ def _expanded(e, definitions):
 
 def _eliminate(rules):
     """Equations as values of a symbol each, in the order in which they are to be computed backwards."""
-    solved, rules = [], list(rules)
+    solved, rules, gone = [], list(rules), set()
     while True:
         for rule in rules:
             if not isinstance(rule, sympy.Eq):
                 continue
             gap = rule.lhs - rule.rhs
-            for symbol in sorted(gap.free_symbols, key=lambda s: (bool(s.is_integer), s.name)):
+            for symbol in sorted(gap.free_symbols - gone, key=lambda s: (bool(s.is_integer), s.name)):
                 slope = sympy.expand(gap.diff(symbol))
                 if slope != 0 and symbol not in slope.free_symbols and not isinstance(symbol, Vector):
                     value = sympy.expand(-gap.subs(symbol, 0)) / slope
-                    rest = [r.xreplace({symbol: value}) for r in rules if r is not rule]
-                    rules = [r for r in rest if r not in (sympy.true, sympy.false)]
+                    rest = [placed(r, symbol, value) for r in rules if r is not rule]
+                    rules = [r for r in rest if r is not sympy.true]
                     solved.append((symbol, value))
+                    gone.add(symbol)
                     break
             else:
                 continue
             break
         else:
             return solved, rules
+
+
+def placed(relation, symbol, value):
+    """A relation with a symbol's value in its place; as it stands where that has none, as 1/gamma at gamma = 0."""
+    try:
+        found = relation.xreplace({symbol: value})
+    except (TypeError, ValueError):    # what SymPy cannot compare
+        return relation
+    return relation if found.has(sympy.zoo, sympy.nan, sympy.oo) else found
 
 
 class Hunt:

@@ -14,6 +14,7 @@ import numpy as np
 from fedtheory import discover
 from fedtheory.checks.certificate_algebra import Refused, require
 from fedtheory.checks.certificate_run import digest, fraction, refusing
+from fedtheory.checks.searched import ranges
 from fedtheory.checks.verdict import Verdict
 from fedtheory.errors import FedtheoryError
 from fedtheory.problems.quadratics import quadratic_from_arrays
@@ -40,14 +41,18 @@ def decide(claim, budget, seed):
         return Verdict(claim.id, "undecided", "structure", f"Of {len(claim.printed)} printed cells {len(cells)} were "
                        "computed.", cases=len(cells))
     number = min(MOST, max(FEWEST, int(CASES_A_SECOND * budget)))
-    cases, largest = 0, 0.0
+    cases, largest, sizes = 0, 0.0, {}
     for which, same in enumerate(claim.same):
+        before = cases
         for n in range(number):
             instance = drawn(claim, same, Random(f"{seed}/structure/{which}/{n}"), n)
             if instance is None:
                 continue
             gap, paths = difference(same, instance)
             cases += 1
+            for name, size in dict(N=len(instance["b"]) - 1, d=len(instance["x"]), S=instance["S"],
+                                   rounds=instance["rounds"]).items():
+                sizes.setdefault(name, set()).add(size)
             if gap > APART:
                 gap, instance, paths = shortened(same, instance)
                 return Verdict(
@@ -57,7 +62,7 @@ def decide(claim, budget, seed):
                         [[repr(float(x)) for x in point] for point in path] for path in paths]),
                     certificate=signed(claim, same=which, instance=instance))
             largest = max(largest, gap)
-        if not cases:
+        if cases == before:
             return Verdict(claim.id, "undecided", "structure", "No problem was drawn that meets its hypotheses.")
     if largest > ALIKE:
         return Verdict(claim.id, "undecided", "structure", f"Points differ by up to {largest:.3g} of their largest "
@@ -65,7 +70,9 @@ def decide(claim, budget, seed):
     said = f"{len(claim.printed)} printed cells are those computed" if claim.printed else \
         f"points agree to {ALIKE:g} of their largest coordinate on {cases} drawn problems"
     return Verdict(claim.id, "holds", "structure", said[0].upper() + said[1:] + ".", cases=cases or len(claim.printed),
-                   confidence=1.0 if claim.printed and not claim.same else None)
+                   confidence=1.0 if claim.printed and not claim.same else None,
+                   searched="; ".join([f"{cases} drawn problems, quadratic, run both ways ({ranges(sizes)})"] * bool(cases)
+                                      + [f"all {len(claim.printed)} printed cells"] * bool(claim.printed)))
 
 
 def label(one):

@@ -96,8 +96,8 @@ def exceeded(claim, at, relations, seconds, seed):
 def region(claim, useful, relations, seed):
     """(share of the admitted draws at which a bound is no `useful` one, what drives it), or None."""
     parts = [p for r in map(claim.expand, relations) for p in (r.args if isinstance(r, sympy.And) else (r,))]
-    solved, rules = refutation._eliminate([p for p in parts if p not in (sympy.true, sympy.false)])
-    if any(isinstance(rule, sympy.Eq) for rule in rules):
+    solved, rules = refutation._eliminate([p for p in parts if p is not sympy.true])
+    if any(rule is sympy.false or isinstance(rule, sympy.Eq) for rule in rules):
         return None
     hunt = refutation.Hunt(claim.expand(useful), rules, solved, seed)
     if not hunt.symbols:

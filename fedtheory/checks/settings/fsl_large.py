@@ -122,7 +122,8 @@ def holds(instance):
 ENSURES = frozenset({"smooth", "lipschitz", "dissimilar", "server_dissimilar", "noise", "independent_noise",
                      "equal_weights", "uniform_cohort", "server", "convex"})
 SETTING = Setting(
-    name="fsl_large", says="one round of FSL with many clients and steps", measures=names(TABLE, *MEASURED),
+    name="fsl_large", says="one round of FSL with many clients and steps, on quadratics in one dimension",
+    measures=names(TABLE, *MEASURED),
     algorithms=("fsl",), gives=("N", "S", "K", "K_0"), loose=dict(L=1, G=1, xi_bar=1, sigma=1, sigma_0=1, mu=-1),
     takes=("eta_l", "eta_g", "eta_0", "gamma"), shapes=shapes, coordinates=coordinates, build=build,
     constants=constants, measure=measure, table=TABLE, ensures=ENSURES, holds=holds, kind="exact",
