@@ -16,6 +16,7 @@ from fedtheory.errors import refuse
 from fedtheory.symbol import Table
 
 LONGEST = 200    # letters of a claim's name: it stands in sentences
+DIGITS = 4000    # of a number, as in certificates: longer ones are not written down
 HYPOTHESIS = "must be a SymPy relation, a conjunction of such, a Condition or an Assumption"
 
 
@@ -33,7 +34,15 @@ def formula(whose, value):
     if not isinstance(found, sympy.Expr) or not found.is_commutative or \
             found.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo, sympy.I):
         refuse(whose, "must be a finite number or a SymPy expression of such", value)
+    written(whose, found)
     return found
+
+
+def written(whose, value):
+    """Refuse what holds a number too long to be written down."""
+    longest = max((int(max(abs(n.p), n.q)).bit_length() for n in value.atoms(sympy.Rational)), default=0)
+    if longest > DIGITS * 3.3219:
+        refuse(f"{whose}: its numbers", f"must have at most {DIGITS} digits", f"one of about {longest / 3.3219:.0f}")
 
 
 def hypotheses(whose, given, stated):
@@ -48,6 +57,8 @@ def _hypothesis(whose, given, stated):
     sound = _condition(holds) if isinstance(holds, Condition) else _relation(holds)
     if not sound or isinstance(given, Assumption) and not (isinstance(given.where, str) and isinstance(given.note, str)):
         refuse(f"{whose}: a hypothesis", HYPOTHESIS, holds)
+    if isinstance(holds, sympy.Basic):
+        written(f"{whose}: a hypothesis", holds)
     return given if isinstance(given, Assumption) else Assumption(given, stated=stated)
 
 

@@ -17,7 +17,7 @@ NASTY = '<script>alert(1)</script>"><svg onload=alert(2)>\u202e$\\eta_{l$'
 
 
 def entry(name, status="holds", tightness=0.5, **more):
-    verdict = dict(claim=name, status=status, kind="exact", why="It is so.", tightness=tightness, cases=7,
+    verdict = dict(claim=name, status=status, kind="exact", why="It is so.", tightness=tightness, cases=7, searched="7 instances of it",
                    confidence=None, witness=dict(x="1/3"), certificate=None, lines=[], notes=[])
     return {**dict(id=name, paper="fsl", cites=f"FSL, {name}", kind="exact", meaning=f"Of {name}.",
                    statement=["a <= b"], latex=[r"\frac{a}{2} \le b_1"], regime=[], definitions=[r"b_1 = c"],

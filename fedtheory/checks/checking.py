@@ -151,7 +151,12 @@ def refuted(claim, hunt, points, cases, effort=400):
     small = next((p.simpler(effort) for p in points if p is not None and p.breaks()), None)
     if small is None:
         return None
-    written = counterexample.document(small)
+    try:
+        written = counterexample.document(small)
+    except Refused:    # a search that errs is an error, not a verdict
+        raise
+    except (ValueError, OverflowError):    # numbers too long to be written down
+        return None
     ratio = small.ratio()
     return Verdict(claim.id, "violated", hunt.question.setting.kind, f"It fails in {hunt.question.setting.says}: "
                    f"left {written['left']}, right {written['right']}.", ratio and Tightness(ratio, written["numbers"]),

@@ -220,7 +220,8 @@ def judge(claim, mutant, pool, budget, seed):
             break
     mutant.killed = search.verdict is not None
     mutant.verdict = search.verdict or Verdict(mutant.claim.id, "holds", settings[0].kind, "It was not refuted.",
-                                               cases=search.cases)
+                                               cases=search.cases, searched=f"{search.cases} instances of "
+                                               + " and of ".join(setting.says for setting in settings))
     return spent
 
 

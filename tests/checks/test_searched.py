@@ -7,11 +7,13 @@ from sympy import Eq, Max, Rational, log, sqrt
 
 import fedtheory as ft
 from fedtheory import discover
+from fedtheory.checks import refutation
 from fedtheory.checks.checking import hunted
 from fedtheory.checks.searched import Coverage, ranges
 from fedtheory.checks.settings import by_name
 from fedtheory.checks.verdict import Tightness, Verdict, across
 from fedtheory.claim import Claim
+from fedtheory.errors import InvalidInput
 from fedtheory.judging import described
 from fedtheory.ledger import made
 from fedtheory.symbol import Table
@@ -103,3 +105,28 @@ SOME = ["mixed.lemmaD8", "mixed.theoremB1_convex"] + [c.id for c in discover.cla
 def test_whatever_holds_says_what_was_searched(name):
     verdict = ft.check(name, budget=0.5)
     assert verdict.status != "holds" or re.search(r"\d", verdict.searched)
+
+
+def test_numbers_too_long_to_be_written_down_are_refused_before_anything_is_computed():
+    claim = ft.claim("fsl.lemma3")
+    for change in (dict(bound=claim.bound * Rational(10**4400 + 1, 10**4400)), dict(assumptions=[x <= 10**5000])):
+        with pytest.raises(InvalidInput, match="at most 4000 digits; got 'one of about"):
+            claim.replace("invented.long", **change)
+    long = numbers(1 + Rational(1, 10**3900), x <= 1 + Rational(1, 10**3900), Eq(y, x), x > 1)
+    assert ft.check(long.replace(bound=1 + Rational(1, 10**3950)), budget=0.3).status in ("undecided", "violated")
+
+
+def test_a_hypothesis_that_leaves_a_term_without_a_value_is_followed_to_its_limit():
+    """FSL without server learning: (11) says u <= min(8/9, eta_g, 1/gamma)/(4 L), and at gamma = 0 the last is gone."""
+    claim = ft.claim("fsl.theorem1")
+    gamma = claim.table["gamma"].symbol
+    without = claim.replace("invented.fedavg", assumptions=[*claim.assumes, *claim.unstated, Eq(gamma, 0)])
+    verdict = ft.check(without, budget=0.5)
+    assert verdict.status == "holds" and verdict.tightness <= 1
+    assert ft.check(without.replace(bound=claim.bound.subs(gamma, 0) - claim.table["sigma"].symbol), budget=0.5
+                    ).status == "violated"
+
+
+def test_hypotheses_that_contradict_each_other_once_equations_are_used_are_met_by_no_number():
+    assert refutation.search(x < y, [Eq(x, 2), x <= 1], {}) is None
+    assert refutation.search(x < y, [Eq(x, 1), x <= 1], {}) is not None
