@@ -96,7 +96,7 @@ class Reading:
     def __init__(self, document, work=WORK):
         self.ring, self.nodes, self.assumes = Ring(work), document["nodes"], document["assumes"]
         self.domains, self.vectors, self.facts, self.known, self.signs = {}, set(), {}, {}, {}
-        self.solved, self.values, self.finite = {}, {}, set()    # symbols' values, as trees and read; nodes in use
+        self.solved, self.values, self.finite = {}, {}, set()    # symbols' values, as trees and read; what is settled
         for name, domain in document["variables"].items():
             require(NAME.fullmatch(name) and domain in DOMAINS, f"no variable: {shown(name)}, {shown(domain)}")
             if domain == "vector":
@@ -141,6 +141,9 @@ class Reading:
 
     def know(self, name, poly, strict):
         self.facts[name] = poly, strict
+        self.learn(poly, strict)
+
+    def learn(self, poly, strict):
         self.known[key(poly)] = max(self.known.get(key(poly), 0), 1 + strict)
         for m, value in poly.items():
             if len(poly) == len(m) == value == m[0][1] == 1:    # the sign of a variable
@@ -154,21 +157,30 @@ class Reading:
         return other
 
     def settle(self):
-        """Take in use the nodes that are finite numbers by what is known now, and say what is known of roots."""
-        for name, (kind, *parts) in self.nodes.items():
-            if name not in self.finite and name not in self.solved:
-                try:
-                    if kind == "root":    # the nonnegative one, of what is not negative
-                        num, den = self.read(parts[0])
-                        require(self.sign(num) and all(map(self.firm, den)), f"no number: {name}")
-                        self.know(name, {((name, 1),): Fraction(1)}, self.sign(num) == 2)
-                    else:
-                        for case, value in zip(self.cases(name), parts[1:]):
-                            require(all(map(case.firm, case.read(value)[1])), f"no number: {name}")
-                except Refused:
-                    self.ring.spend(1)    # of no use so far, or too large
-                else:
-                    self.finite.add(name)
+        """Learn the signs that assumptions give, and take in use the nodes that are finite numbers, as far as known."""
+        pending = [*(n for n, relation in enumerate(self.assumes) if relation[0] != "=="),
+                   *(name for name in self.nodes if name not in self.solved)]
+        while pending and (left := [each for each in pending if not self.settled(each)]) != pending:
+            pending = left
+
+    def settled(self, which):
+        if which in self.finite:
+            return True
+        try:
+            if which not in self.nodes:
+                self.learn(*self.gap(self.assumes[which], False))
+            elif self.nodes[which][0] == "root":    # the nonnegative one, of what is not negative
+                num, den = self.read(self.nodes[which][1])
+                require(self.sign(num) and all(map(self.firm, den)), "it may be negative or infinite")
+                self.know(which, {((which, 1),): Fraction(1)}, self.sign(num) == 2)
+            else:
+                for case, value in zip(self.cases(which), self.nodes[which][2:]):
+                    require(all(map(case.firm, case.read(value)[1])), "it may be infinite")
+        except Refused:
+            self.ring.spend(1)    # of no use so far; or too large, which ends here
+            return False
+        self.finite.add(which)
+        return True
 
     def read(self, tree):
         """A rational expression, a polynomial over {denominator: power}; +infinity where a denominator vanishes."""
@@ -266,6 +278,7 @@ class Reading:
         require(all(dict(m)[symbol] == 1 for m in having), f"{name} is not linear in {symbol}")
         require(2 in (self.sign(slope), self.sign(self.ring.plus({}, slope, -1))), f"{name} does not fix {symbol}")
         self.solved[symbol], self.values = value, {}
+        self.finite -= set(range(len(self.assumes)))    # they read otherwise now
         require(not self.gap(relation)[0], f"{name} does not give {symbol} that value")
 
     def cases(self, node):

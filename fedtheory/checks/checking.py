@@ -123,6 +123,8 @@ def tightest(claim, ranked, looked):
     for _, hunt, raw in ranked:
         if seen == EXACT:
             break
+        if (point := Point.near(hunt, raw)) is not None and point.tied():
+            return doubtful(claim, hunt, raw, looked)
         certain = ((point.ratio(certified=True), point) for point in Point.nearby(hunt, raw))
         found = next((each for each in certain if each[0] is not None), None)
         seen += found is not None or (point := Point.near(hunt, raw)) is not None and point.ratio() is not None

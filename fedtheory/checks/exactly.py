@@ -110,6 +110,15 @@ class Point:
         except (Undefined, Undecided):
             return None
 
+    def tied(self):
+        """Whether the line is strict and no enclosure tells its sides apart: both may be one irrational number."""
+        answer = self.answer()
+        try:
+            return answer is not None and answer.question.strict and not answer.kept and not answer.violated \
+                and not any(answer.failing(surely=True))
+        except (Undefined, Undecided):
+            return False
+
     def ratio(self, certified=False):
         """The line's ratio where every assumption holds as far as enclosures tell, None elsewhere; certified: where
         each certainly does."""
