@@ -27,11 +27,25 @@ def algorithms():
     return found
 
 
+_ADOPTED = {}    # name -> Algorithm, of methods that users brought
+
+
+def adopted(record):
+    """A user's own method, from now on found by its name; a name of this library stays its own."""
+    if record is not algorithms().get(record.name, record):
+        raise InvalidInput(f"a method of one's own must have a name that no method here has; got {show(record.name)}")
+    if record.name not in algorithms():
+        _ADOPTED[record.name] = record
+    return record
+
+
 def algorithm(name):
     """The record of a name; a record is returned as it is."""
     from fedtheory.algorithm import Algorithm
     if isinstance(name, Algorithm):
         return name
+    if isinstance(name, str) and name in _ADOPTED:
+        return _ADOPTED[name]
     if isinstance(name, str) and name.isidentifier() and name in _files("algorithms"):
         module = importlib.import_module(f"fedtheory.algorithms.{name}")    # without importing the others
         if getattr(module, "ALGORITHM", None) is not None and module.ALGORITHM.name == name:

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Callable, NamedTuple
 
 from fedtheory.claim import ANY
-from fedtheory.errors import refuse
+from fedtheory.errors import InvalidInput, refuse
 
 
 class Setting(NamedTuple):
@@ -39,6 +39,9 @@ class Setting(NamedTuple):
         return self.measure(instance, {**values, **free}, wanted)
 
 
+HOUSE = "house"    # the table in nobody's letters, which any method may be spoken of in
+
+
 @cache
 def all_settings():
     """Every Setting of this folder, cheapest first by the files' names."""
@@ -46,7 +49,7 @@ def all_settings():
     for _, name, _ in pkgutil.iter_modules(__path__):
         if not name.startswith("_"):
             module = importlib.import_module(f"{__name__}.{name}")
-            found += getattr(module, "SETTINGS", ()) or [module.SETTING]
+            found += getattr(module, "SETTINGS", ()) or [*filter(None, [getattr(module, "SETTING", None)])]
     return tuple(found)
 
 
@@ -78,7 +81,7 @@ def fitting(claim):
     names, units and domains. What is measured on a run depends on the method: a claim that leaves it open is refused.
     """
     wanted, named = {entry.measure for entry in claim.quantities.values()}, set(methods(claim))
-    found = [setting for setting in all_settings() if wanted <= setting.measures
+    found = [setting for setting in [*all_settings(), *further(claim, named)] if wanted <= setting.measures
              and bool(wanted) == bool(setting.measures) and (not wanted or reads(setting, claim))
              and set(conditions(claim)) <= setting.ensures
              and (not named or not setting.algorithms or named & set(setting.algorithms))]
@@ -88,6 +91,18 @@ def fitting(claim):
         refuse(f"{claim.id}: algorithm", f"must name the method on whose run {', '.join(on_a_run)} is measured, such as "
                f"{', '.join(able)}", claim.algorithm)
     return found
+
+
+def further(claim, named):
+    """Settings of methods that no file here runs: made of the method's record."""
+    if claim.table.paper in {setting.table.paper for setting in all_settings()} - {HOUSE}:
+        return []
+    known = {name for setting in all_settings() if setting.table.paper == HOUSE for name in setting.algorithms}
+    if named <= known:
+        return []
+    from fedtheory.checks.settings import run_methods
+    several = claim.algorithm if isinstance(claim.algorithm, tuple) else (claim.algorithm,)
+    return run_methods.of_claim([each for each in several if getattr(each, "name", each) not in known], claim.table)
 
 
 def reads(setting, claim):
@@ -100,4 +115,12 @@ def reads(setting, claim):
 
 
 def by_name(name):
-    return next((setting for setting in all_settings() if setting.name == name), None)
+    found = next((setting for setting in all_settings() if setting.name == name), None)
+    if found is None and isinstance(name, str) and name.startswith("run_"):
+        from fedtheory import discover
+        from fedtheory.checks.settings import run_methods
+        try:
+            found = run_methods.setting_of(discover.algorithm(name.removeprefix("run_")))
+        except InvalidInput:
+            return None
+    return found

@@ -171,13 +171,25 @@ def met(instance):
 def rounds_of(clients, instance, values, method):
     """The rounds of a recorded method on an instance's losses, `values` giving its step sizes."""
     noise = [(p, vector(n)) for p, n in instance["noise"]]
-    given = {name: instance[name] if name in instance else values[name] for name in method.hyper
-             if name in instance or name in values}
+    given = {name: instance[name] if name in instance else inside(method.hyper[name], values[name])
+             for name in method.hyper if name in instance or name in values}
     if "option" in given:
         given["option"] = OPTIONS[instance["option"]]
-    seen = Losses(lambda i, x: clients.grad(i - 1, x), lambda i: noise,
+    grad = lambda i, x: clients.grad(i - 1, x) if i else losses.grad(instance["server"], x)
+    seen = Losses(grad, lambda i: noise if i else [],
                   (ZERO, *[Fraction(1, clients.N)] * clients.N), clients.d)
     return Rounds(method, seen, given)
+
+
+def inside(field, value):
+    """A hyper-parameter within its range; in a batch, NaN where it is not."""
+    low = value > field.low if field.open_low else value >= field.low
+    high = value < field.high if field.open_high else value <= field.high
+    if isinstance(value, Many):
+        return where(low, where(high, value, Many(np.asarray(np.nan))), Many(np.asarray(np.nan)))
+    if not (low and high):
+        raise Undefined(f"a hyper-parameter that {field.rule()}")
+    return value
 
 
 def outcomes_of(instance, values, method):
