@@ -28,11 +28,11 @@ from itertools import islice
 from fedtheory.checks import certificate_pep
 from fedtheory.checks.certificate_pep import QUANTITIES, STAR, Reading, Refused
 from fedtheory.checks.pep_methods import (  # noqa: F401  they are this module's vocabulary
-    fedavg, fsl, gradient_descent, momentum, nesterov, one_way_gt, scaffold)
+    exact, fedavg, fsl, gradient_descent, momentum, nesterov, of, one_way_gt, scaffold)
 from fedtheory.errors import refuse
 
 __all__ = ["worst_case", "replay", "statement", "fedavg", "fsl", "gradient_descent", "momentum", "nesterov",
-           "one_way_gt", "scaffold", "Refused"]
+           "of", "one_way_gt", "scaffold", "Refused"]
 
 
 class Unknown:
@@ -44,8 +44,8 @@ class Unknown:
         self.terms = {i: value for i, value in terms.items() if value}
 
     def __add__(self, other):
-        if not isinstance(other, Unknown):
-            return NotImplemented
+        if not isinstance(other, Unknown):    # a kernel's sums begin at the number 0
+            return self if isinstance(other, Fraction) and other == 0 else NotImplemented
         return Unknown({i: self.terms.get(i, 0) + other.terms.get(i, 0) for i in {**self.terms, **other.terms}})
 
     def __mul__(self, factor):
@@ -60,18 +60,13 @@ class Unknown:
     def __sub__(self, other):
         return self + -other
 
-    __rmul__ = __mul__
+    def __rsub__(self, other):
+        return -self + other
+
+    __radd__, __rmul__ = __add__, __mul__
 
     def written(self):
         return {str(i): str(value) for i, value in sorted(self.terms.items())}
-
-
-def exact(argument, value):
-    """The fraction that a number is: 0.1 is 3602879701896397/36028797018963968, "1/10" is 1/10."""
-    try:
-        return Fraction(value.item() if hasattr(value, "item") else value)
-    except (ValueError, TypeError, OverflowError, ZeroDivisionError):
-        refuse(argument, "must be a finite number, or a fraction as text", value)
 
 
 def statement(method, rounds, *, L=1, mu=0, weights=None, start=None, optimum=None, visited=None, measure="loss",
