@@ -18,7 +18,7 @@ from fedtheory.symbol import Table
 REFUSED = "refused"
 TRUE = {"proved", "holds", "undecided"}
 FALSE = {"violated", "undecided"}
-NOTHING = {"vacuous", "undecided"}
+NOTHING = {"vacuous", "undecided", "proved"}    # from a contradiction everything follows
 SAYS_NOTHING = TRUE | NOTHING    # true whatever the numbers, or true because nothing meets it
 
 TABLE = Table("mine")
