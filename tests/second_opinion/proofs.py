@@ -157,6 +157,8 @@ class Place:
         yes, no = self.copy(), self.copy()
         for place, how, taken in ((yes, sign, value), (no, {"<=": ">", "<": ">=", ">=": "<", ">": "<="}[sign], otherwise)):
             place.facts[f"{node}:case"] = place.gap([how, *sides], False)
+            smaller = place.read(sides[0 if "<" in how else 1])[1]    # finite, where such a relation is allowed
+            place.facts.update({f"{node}:case {k}": (dict(f), True) for k, f in enumerate(smaller)})
             place.values[node] = taken
         return yes, no
 
@@ -298,7 +300,7 @@ def stated(document, line, domains, meanings):
         point = {}
         for name, domain in domains.items():
             number = lambda: Fraction(chance.randint(1, 40), chance.randint(5, 40))
-            point[name] = chance.randint(1, 5) if domain == "count" else number() if domain != "vector" else [
+            point[name] = Fraction(chance.randint(1, 5)) if domain == "count" else number() if domain != "vector" else [
                 chance.choice([-1, 1]) * number() for _ in range(4)]
         point.update({name: meaning(Reader(point)) for name, meaning in meanings.items()})
         v = Reader(point)
