@@ -60,7 +60,18 @@ class Hunt:
                 if kind == "nonnegative":
                     column = np.where(g.random(size) < 0.1, NOTHING, column)
             columns.append(column)
-        return np.array(columns).T.reshape(size, len(self.names))
+        points = np.array(columns).T.reshape(size, len(self.names))
+        return self.coincident(points) if self.question.strict else points
+
+    def coincident(self, points):
+        """Points of which some have two coordinates alike: where sides are equal, a line that leaves equality out fails,
+        and no ratio leads there."""
+        alike = [[n for n, name in enumerate(self.names) if self.kinds[name] == kind] for kind in sorted(set(self.kinds.values()))]
+        for kind in (each for each in alike if len(each) > 1):
+            one, other = self.generator.choice(kind, 2, replace=False)
+            rows = self.generator.random(len(points)) < 0.2
+            points[rows, one] = points[rows, other]
+        return points
 
     def proper(self, points):
         for n, name in enumerate(self.names):

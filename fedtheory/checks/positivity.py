@@ -239,8 +239,8 @@ def _solve(room, goal, columns, strict, sure, work):
     rows = {m: n for n, m in enumerate(sorted({*goal, *(m for poly in columns for m in poly)}))}
     equal = np.array([not room.nonnegative(m) for m in rows], dtype=bool)
     b = np.array([float(goal.get(m, 0)) for m in rows])
-    if not columns:
-        good = bool(np.all(b[~equal] >= 0) and np.all(b[equal] == 0))
+    if not columns:    # in fractions: a float may lose what is tiny
+        good = all(goal.get(m, 0) == 0 if equal[n] else goal.get(m, 0) >= 0 for m, n in rows.items())
         return {} if good and (not strict or _sure(room, goal)) else None
     weight = [max(abs(float(value)) for value in poly.values()) for poly in columns]
     entries = [(rows[m], k, float(value) / weight[k]) for k, poly in enumerate(columns) for m, value in poly.items()]

@@ -167,12 +167,14 @@ class Question:
         return values
 
     def ratio(self, values, size):
-        """The line's ratio at each instance; NaN where both sides vanish or rounding hides the gap."""
+        """The line's ratio at each instance; NaN where both sides vanish or rounding hides the gap, which speaks
+        against a line that leaves equality out."""
         with np.errstate(all="ignore"):
             up, down = self.pulls(values, size)
             if self.way == 0:
                 return np.where(up > 0, 1.0 + down / up, np.where(up == 0, 1.0, np.nan))    # 0 = 0 holds
-            return np.where(up > 0, down / up, np.where(down > 0, np.inf, np.nan))
+            level = 1.0 if self.strict else np.nan
+            return np.where(up > 0, down / up, np.where(down > 0, np.inf, np.where(down == 0, level, np.nan)))
 
     def pulls(self, values, size):
         """(what holds the gap up, what pulls it down); of an equation, the size of its terms and the gap itself."""
@@ -184,7 +186,8 @@ class Question:
             return scale, abs(sum(groups))
         up = sum((np.maximum(g, 0.0) for g in groups), np.zeros(size))
         down = sum((np.maximum(-g, 0.0) for g in groups), np.zeros(size))
-        return np.where(up + down > 1e-7 * scale, (up, down), np.nan)
+        hidden = np.where(np.isfinite(scale), 0.0, np.nan) if self.strict else np.nan
+        return np.where(up + down > 1e-7 * scale, (up, down), hidden)
 
     # One instance, exactly
 
@@ -285,7 +288,7 @@ class Answer:
         up = sum((arithmetic.positive_part(g) for g in groups), Fraction(0))
         down = sum((arithmetic.positive_part(-g) for g in groups), Fraction(0))
         if pair(up)[1] <= 0:
-            return None if pair(down)[1] <= 0 else float("inf")
+            return float("inf") if pair(down)[1] > 0 else 1.0 if q.strict else None
         if pair(up)[0] <= 0:
             return None
         try:

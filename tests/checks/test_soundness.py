@@ -1,6 +1,7 @@
 """True statements of textbooks are never called violated, and the tight ones are found tight."""
 
 from fractions import Fraction
+from types import SimpleNamespace
 
 import pytest
 from sympy import Eq, Rational
@@ -92,7 +93,7 @@ def test_wrong_verdicts_on_relatives_would_be_told():
     assert "follows from" in relatives.objection(half, Verdict("x", "violated", "exact"), cases)
     assert "but line 1 fails" in relatives.objection(half, Verdict("x", "holds", "exact"), cases)
     assert "a false claim is proved" in relatives.objection(half._replace(kind="false"), Verdict("x", "proved", ""), cases)
-    assert "tightness of 1.3" in relatives.objection(half, Verdict("x", "holds", "exact", tightness=1.3))
+    assert "tightness of 1.3" in relatives.objection(half, SimpleNamespace(status="holds", tightness=1.3))
     assert "hypotheses hold" in relatives.objection(half, Verdict("x", "vacuous", "", "They contradict."), cases)
     assert relatives.objection(half._replace(claim=base), Verdict("x", "holds", "exact", tightness=1.0), cases) == ""
 
