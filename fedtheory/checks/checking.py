@@ -96,8 +96,8 @@ def hunted(claim, at, setting, budget, seed, progress=None):
 def unexplained(claim, ranked, looked):
     """The Verdict where instances are rated above 1: "violated" if one of them is confirmed, "undecided" if one is
     neither that nor shown to be rounding's, None if all are shown to be."""
-    strict = bool(ranked) and ranked[0][1].question.strict
-    high = NEAR if strict else OVER    # where equality is left out, sides that look equal speak against the line
+    # Where equality is left out, sides that look equal speak against the line.
+    high = NEAR if ranked and ranked[0][1].question.strict else OVER
     above = [(hunt, raw) for ratio, hunt, raw in ranked if ratio > high]
     for hunt, raw in above[:LOOKS]:
         rows = [raw, *(row for row, rate in zip(hunt.top, hunt.rates) if rate > high and (row != raw).any())][:ROWS]
@@ -106,8 +106,7 @@ def unexplained(claim, ranked, looked):
             verdict = refuted(claim, hunt, points, looked.cases)
             if verdict:
                 return verdict
-            if not (points and points[0].harmless()) and (strict or all(
-                    p.ratio(certified=True) is None for p in points)):
+            if not (points and points[0].harmless()) and all(p.ratio(certified=True) is None for p in points):
                 return doubtful(claim, hunt, row, looked)
     return doubtful(claim, *above[LOOKS], looked) if len(above) > LOOKS else None
 
