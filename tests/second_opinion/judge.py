@@ -1,11 +1,12 @@
-"""The second opinion on any document: a counterexample, a family of them."""
+"""The second opinion on any document: a counterexample, a family of them, cells or an equivalence, a proof."""
 
 from fractions import Fraction
 
-from tests.second_opinion import flex, lamb, mixed
+from tests.second_opinion import flex, lamb, lines, mixed, proofs, structures
 from tests.second_opinion.opinion import Refused, counterexample, number, require
 
 CLAIMS = {**flex.CLAIMS, **lamb.CLAIMS, **mixed.CLAIMS}
+TYPED = {*CLAIMS, *structures.TABLES, "mixed.K1_equivalence"}
 WORLDS = {**flex.WORLDS, **lamb.WORLDS, **mixed.WORLDS}
 DOMAINS = {"flex": flex.DOMAINS, "lamb": lamb.DOMAINS, "mixed": mixed.DOMAINS}
 # What an order's shape mentions, and so may move along a family; all else its constant may depend on.
@@ -17,11 +18,25 @@ def judged(document):
     try:
         if document["format"] == "fedtheory family 1":
             family(document)
+        elif document["format"] == "fedtheory structure 1":
+            structures.structure(document)
         else:
             counterexample(document, CLAIMS, WORLDS, DOMAINS[document["claim"].partition(".")[0]])
     except (Refused, RecursionError):
         raise
     except Exception as error:    # malformed, whatever that leads to
+        raise Refused(f"malformed: {error!r}") from None
+
+
+def proved(document, claim, line):
+    """Refused unless the document proves that line of the claim, counted from 1."""
+    paper = claim.partition(".")[0].removesuffix("s")    # fsls speaks in the letters of fsl
+    try:
+        proofs.proof(document, lines.LINES[claim][line - 1], {**lines.SQUARES, **lines.DOMAINS[paper]},
+                     lines.MEANINGS[paper])
+    except (Refused, RecursionError):
+        raise
+    except Exception as error:
         raise Refused(f"malformed: {error!r}") from None
 
 

@@ -219,10 +219,64 @@ CHANGES = (instance_number, instance_number, instance_count, instance_part, free
            equation, told, renamed, line, setting)
 
 
+def cell(document, chance):
+    row = chance.choice(document["cells"])
+    at = chance.randrange(3)
+    row[at] = [14, 14, 64] if isinstance(row[at], list) else not row[at] if isinstance(row[at], bool) else row[at] + "1"
+    return "a cell"
+
+
+def fewer_cells(document, chance):
+    document["cells"].clear()
+    return "all cells"
+
+
+def which(document, chance):
+    document["same"] = chance.choice([0, 1, 3, -1])
+    return "the equivalence"
+
+
+def proof_number(document, chance):
+    part = chance.choice(["proof", "proof", "shows", "assumes"])
+    texts = [(path, v) for path, v in leaves(document[part]) if isinstance(v, str) and v.lstrip("-")[:1].isdigit()]
+    if not texts:
+        return None
+    path, value = chance.choice(texts)
+    put(document[part], path, other_number(value, chance))
+    return f"a number of its {part}"
+
+
+def proof_part(document, chance):
+    lists = [(path, part) for path, part in inner(document["proof"]) if isinstance(part, list) and part
+             and path and path[-1] in ("terms", "lemmas", "solve", "facts", "branches")]
+    if not lists:
+        return None
+    path, part = chance.choice(lists)
+    del part[chance.randrange(len(part))]
+    return f"a part of its {path[-1]}"
+
+
+def proof_sign(document, chance):
+    relation = chance.choice([document["shows"], *document["assumes"]])
+    relation[0] = {"<=": ">=", ">=": "<=", "<": ">", ">": "<", "==": "<"}[relation[0]]
+    return "a relation"
+
+
+def proof_domain(document, chance):
+    name = chance.choice(sorted(document["variables"]))
+    document["variables"][name] = "real"
+    return f"the domain of {name}"
+
+
+OF_CELLS, OF_RUNS = (cell, cell, fewer_cells), (which, instance_number, instance_count)
+OF_PROOFS = (proof_number, proof_number, proof_part, proof_part, proof_sign, proof_domain)
+
+
 def mutant(document, seed, claims=()):
     """(a changed document, what was changed), or None where that change has nothing to change."""
     chance, changed = random.Random(f"mutant/{seed}"), copy.deepcopy(document)
     one = chance.choice(changed["members"]) if "members" in changed else changed
-    change = chance.choice(CHANGES)
+    change = chance.choice(OF_PROOFS if "proof" in document else OF_CELLS if "cells" in document else
+                           OF_RUNS if "same" in document else CHANGES)
     what = change(one, chance, claims) if change is renamed else change(one, chance)
-    return (sealed(changed), what) if what else None
+    return (changed if "proof" in document else sealed(changed), what) if what else None

@@ -1,20 +1,25 @@
-"""The shipped certificates, derived anew by a program that shares no code with the checker, and 200 forged ones."""
+"""The shipped certificates, derived anew by a program that shares no code with the checker, and forged ones refused."""
 
 import ast
+import copy
 import json
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 import fedtheory as ft
 from fedtheory import discover
-from tests.second_opinion.judge import CLAIMS, judged
+from fedtheory.checks import checking
+from tests.second_opinion.judge import TYPED, judged, proved
+from tests.second_opinion.lines import LINES
 from tests.second_opinion.mutants import mutant, sealed
 from tests.second_opinion.opinion import Refused
 
 HERE = Path(__file__).resolve().parent
-CERTIFICATES = json.loads((HERE / "certificates.json").read_text())
-FORGED = 200
+CERTIFICATES = json.loads((HERE / "certificates.json").read_text())    # as a campaign ships them, by claim
+PROOFS = json.loads((HERE / "proofs.json").read_text())                # by claim/line
+FORGED, FORGED_PROOFS = 200, 100
 STANDARD = {"fractions", "itertools", "math", "random", "re", "typing", "copy", "hashlib", "json"}
 
 
@@ -32,16 +37,26 @@ def test_it_finds_the_violation_too(name):
     assert ft.replay(CERTIFICATES[name])["status"] == "violated"
 
 
+@pytest.mark.parametrize("name", PROOFS)
+def test_it_follows_the_proof_too(name):
+    claim, line = name.split("/")
+    proved(PROOFS[name], claim, int(line))
+    assert ft.replay(PROOFS[name])["status"] == "proved"
+
+
 def test_every_claim_that_it_knows_is_on_record():
-    assert set(CLAIMS) <= {claim.id for claim in discover.claims()} and set(CERTIFICATES) <= set(CLAIMS)
+    recorded = {claim.id for claim in discover.claims()}
+    assert TYPED | set(LINES) <= recorded and set(CERTIFICATES) <= TYPED
+    assert {name.partition("/")[0] for name in PROOFS} <= set(LINES)
 
 
+@cache
 def forged():
     """The first documents of a seeded sequence that are evidence no more, of all certificates in turn."""
     names, found, seed = list(CERTIFICATES), [], 0
     while len(found) < FORGED:
         name = names[seed % len(names)]
-        made = mutant(CERTIFICATES[name], seed, CLAIMS)
+        made = mutant(CERTIFICATES[name], seed, TYPED)
         seed += 1
         if made is None:
             continue
@@ -52,9 +67,56 @@ def forged():
     return found
 
 
-def test_many_forged_certificates_are_told():
+@cache
+def forged_proofs():
+    names, found, seed = list(PROOFS), [], 0
+    while len(found) < FORGED_PROOFS:
+        name = names[seed % len(names)]
+        made = mutant(PROOFS[name], f"proof/{seed}")
+        seed += 1
+        if made is None:
+            continue
+        try:
+            proved(made[0], *[part(text) for part, text in zip((str, int), name.split("/"))])
+        except Refused as error:
+            if "it shows another" not in str(error) and "it assumes" not in str(error):    # what it shows may be true
+                found.append((name, seed, *made))
+    return found
+
+
+def test_forged_certificates_are_of_every_kind():
     kinds = {what.partition(" ")[0] for _, _, _, what in forged()}
-    assert {"instance", "count", "the", "sides", "a", "what"} <= kinds
+    assert {"instance", "count", "the", "sides", "a", "what", "all"} <= kinds
+    assert len({name for name, *_ in forged()}) == len(CERTIFICATES)
+
+
+def replayed(documents):
+    passed = []
+    for name, seed, document, what in documents:
+        try:
+            answer = ft.replay(json.loads(json.dumps(document)))
+        except checking.Refused:
+            continue
+        passed.append((name, seed, what, answer["status"]))
+    return passed
+
+
+def test_forged_proofs_are_refused():
+    assert not replayed(forged_proofs())
+
+
+def test_a_vector_is_no_number_here_either():
+    """(u.u)(v.v) <= (u.v)^2 from the square of a commuting symbol, as a proof might pretend."""
+    document = copy.deepcopy(PROOFS["fsl.gradient_identity/1"])
+    document["shows"] = ["<=", ["*", "vec_F.vec_F", "vec_0.vec_0"], ["^", "vec_F.vec_0", 2]]
+    document["proof"] = dict(scale="1", terms=[])
+    for term in ([], [dict(by="1", gram=[dict(vec_F="1"), dict(vec_0="1")])]):
+        document["proof"]["terms"] = term
+        with pytest.raises(Refused, match="do not add up"):
+            from tests.second_opinion.proofs import Place
+            Place(document).prove(document["shows"], document["proof"])
+    document["shows"][0] = ">="    # Cauchy-Schwarz
+    Place(document).prove(document["shows"], document["proof"])
 
 
 def test_the_generator_seals_what_it_changes():
