@@ -5,7 +5,7 @@ import json
 from fractions import Fraction
 
 import pytest
-from sympy import Rational, sqrt
+from sympy import Eq, Rational, sqrt
 
 import fedtheory as ft
 from fedtheory.checks import certificate_family, certificate_run, orders
@@ -131,3 +131,83 @@ def test_rounds_are_found_from_the_bound():
     assert 7.9 < most <= 8.01 and not growth
     less = claim.replace(bound=1 + beta * sqrt(D_sq) / eps)
     assert "D_sq" in orders.swept(less, 0, companion, 0)[2]
+
+
+def test_an_order_is_not_held_by_a_companion_that_assumes_more():
+    """x <= 2 y is all of a companion's reason, and no hypothesis of the order x = O(y)."""
+    companion = explicit(x, 2 * y, assumes=(x <= 2 * y,))
+    verdict = ft.check(order(x, y, explicit=companion, assumes=(x >= y,)), budget=0.5)
+    assert verdict.status == "undecided" and "assumes what it does not: x <= 2 y." in verdict.why
+    verdict = ft.check(order(x, y, explicit=companion, assumes=(2 * x <= y,)), budget=0.5)    # it follows
+    assert verdict.status == "holds" and verdict.searched
+
+
+def test_a_regime_implies_what_a_companion_assumes_of_the_step():
+    """eta = c/n is at most 1 at c = 1, at most 1/n^2 at no c."""
+    regime = (Theta(eta, 1 / n),)
+    of = lambda rule: order(n * eta, 1 + 1 / n, regime=regime, explicit=explicit(n * eta, n * eta, assumes=(rule,)))
+    beyond = lambda claim: orders.beyond(claim, claim.explicit)
+    assert beyond(of(eta <= 1)) == ([], [1.0, 0.1, 0.01])
+    assert beyond(of(eta <= 1 / (2 * n))) == ([], [0.1, 0.01])
+    assert beyond(of(eta <= 1 / n**2))[0] == ["eta <= n^(-2)"]
+    assert ft.check(of(eta <= 1), budget=0.5).status == "holds"
+    assert ft.check(of(eta <= 1 / n**2), budget=0.5).status != "holds"
+
+
+def test_a_companion_does_not_tie_what_its_order_leaves_free():
+    """y m = O(1 + 1/m) is false with y fixed; a companion that sets y = z/m shows it of another y."""
+    companion = explicit(y * m, z, assumes=(Eq(y, z / m),))
+    verdict = ft.check(order(y * m, 1 + 1 / m, explicit=companion), budget=1.0)
+    assert verdict.status == "undecided" and "does not follow" in verdict.why
+    tied = order(y * m, 1 + 1 / m, explicit=companion, regime=(Theta(y, 1 / m),))
+    assert ft.check(tied, budget=1.0).status == "holds"
+
+
+def test_a_step_that_a_companion_tunes_stays_within_the_regime():
+    """eta = 1/n and eta = 1/n^2 are no steps of one order, though a coefficient c = 1/n makes them one."""
+    companion = explicit(n * eta, n * eta, assumes=(Eq(eta, 1 / n**2),))
+    claim = order(n * eta, 1 / n, regime=(Theta(eta, 1 / n),), explicit=companion)
+    assert ft.check(claim, budget=0.5).status != "holds"
+
+
+def test_hypotheses_taken_from_mixed_theorem_b2_leave_it_without_support():
+    """The companion assumes all three of them, of which the regime gives back the ceiling alone."""
+    claim = ft.claim("mixed.theoremB2_nonconvex")
+    companion = ft.claim("mixed.theoremB2_nonconvex_explicit")
+    less = lambda *names: orders.beyond(claim.without(*names), companion)[0]
+    assert less() == less("theorem B.2, eta") == []
+    assert less("theorem B.2, eta_s") == ["eta_s >= sqrt(S)"]
+    assert [text[:20] for text in less("independent_noise")] == ["noise is independent"]
+    verdict = ft.check(claim.without("theorem B.2, eta_s", "theorem B.2, eta", "independent_noise"), budget=0.2)
+    assert verdict.status == "undecided" and "assumes what it does not" in verdict.why
+
+
+@pytest.mark.parametrize("name", ["mixed.theoremB3_nonconvex", "mixed.table1_two_way_nonconvex"])
+def test_mixed_theorem_b3_assumes_no_warm_start_and_its_companion_does(name):
+    """Without one, rounds to a squared gradient of 1/4 grow with a slope p that neither beta nor F knows of."""
+    verdict = ft.check(name, budget=0.2)
+    assert verdict.status == "undecided" and "the first transferred gradients are those at x^(0)" in verdict.why
+
+
+def cold_rounds(p, eta):
+    """Rounds of 2-way gradient transfer, K = 2, without noise and with no gradients to begin with, until the squared
+    gradient of f is at most 1/4: f_f = x^2/2 + p x, f_c = Huber(x) - x^2/2 - p x, from 1."""
+    huber = lambda x: max(-1.0, min(1.0, x))
+    grad_f, grad_c = lambda x: x + p, lambda x: huber(x) - x - p
+    x, given_f, given_c, t = 1.0, 0.0, 0.0, 0
+    while huber(x) ** 2 > 0.25:
+        sides = []
+        for grad, other in ((grad_f, given_c), (grad_c, given_f)):
+            y, total = x, 0.0
+            for _ in range(2):
+                g = grad(y)
+                y, total = y - eta * (g + other), total + g
+            sides.append((y, total / 2))
+        (y_f, given_f), (y_c, given_c) = sides
+        x, t = y_f + y_c - x, t + 1
+    return t
+
+
+def test_the_family_against_a_cold_start_is_what_it_is_said_to_be():
+    """F = f(1) = 1/2 and beta = 1 whatever p is; rounds grow with p, which the shape does not know."""
+    assert [cold_rounds(p, 1 / 96) for p in (1e4, 1e5, 1e6)] == [121, 1059, 10434]
