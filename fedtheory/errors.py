@@ -33,10 +33,15 @@ class Uncached(UserWarning):
     """No private folder can hold compiled kernels, so each process compiles anew."""
 
 
-def show(value):
+def printable(text):
+    """Text that a terminal may be given: what is neither printable nor the end of a line stands as its escape."""
+    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
+
+
+def show(value, most=80):
     """A value as an error message may print it: short, and on one line."""
-    text = " ".join(repr(value).split())
-    return text if len(text) <= 80 else text[:77] + "..."
+    text = printable(" ".join(repr(value).split()))
+    return text if len(text) <= most else text[:most - 3] + "..."
 
 
 def refuse(argument, rule, value):

@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 
 
-def write(path, content):
+def write(path, content, mode=0o644):
     """Put bytes in a file: a reader, a crash or a full disk never sees half of it."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -15,7 +15,7 @@ def write(path, content):
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
+        os.chmod(temporary, mode)
         os.replace(temporary, path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)

@@ -7,14 +7,10 @@ out in memory exactly as Numba does, and `erase` wraps a kernel so that it reads
 """
 
 import hashlib
-import hmac
 import inspect
-import os
 import pickle
 import platform
 import re
-import secrets
-import stat
 import sys
 import tempfile
 import warnings
@@ -29,7 +25,9 @@ from numba.core.caching import _Cache
 from numba.core.serialize import dumps
 from numba.extending import intrinsic
 
+from fedtheory import private
 from fedtheory.errors import Uncached, refuse
+from fedtheory.files import write
 
 DISABLED = bool(config.DISABLE_JIT)
 PACKAGE = Path(__file__).resolve().parent
@@ -80,16 +78,6 @@ def digest(module):
     return total.hexdigest()
 
 
-def _private(folder):
-    """Whether only this user can write to `folder` (and so to what is unpickled from it)."""
-    if folder.is_symlink() or not folder.is_dir():
-        return False
-    if not hasattr(os, "getuid"):
-        return True
-    info = folder.stat()
-    return info.st_uid == os.getuid() and not info.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-
-
 class _Store:
     """Compiled kernels on disk, each sealed with a key that never leaves this user's folder.
 
@@ -99,37 +87,17 @@ class _Store:
 
     def __init__(self):
         self.folder = self.key = None
-        base = os.environ.get("FEDTHEORY_CACHE_DIR")
-        base = Path(base) if base else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fedtheory"
         try:
-            base.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if not _private(base):
-                raise PermissionError(f"{base} can be written by others")
-            self.key = self._secret(base / "seal")
+            base = private.folder()
+            self.key = private.key()
             folder = base / "kernels"
             folder.mkdir(mode=0o700, exist_ok=True)
-            if not _private(folder):
-                raise PermissionError(f"{folder} can be written by others")
+            private.owned(folder)
             with tempfile.TemporaryFile(dir=folder):
                 pass
             self.folder = folder
         except (OSError, RuntimeError) as error:
             warnings.warn(f"compiled kernels are not kept between processes: {error}", Uncached, stacklevel=2)
-
-    @staticmethod
-    def _secret(path):
-        try:
-            return path.read_bytes() if path.stat().st_size == 32 else _Store._write_secret(path)
-        except FileNotFoundError:
-            return _Store._write_secret(path)
-
-    @staticmethod
-    def _write_secret(path):
-        _replace(path, secrets.token_bytes(32))
-        return path.read_bytes()
-
-    def _seal(self, name, payload):
-        return hmac.digest(self.key, name.encode() + b"\0" + payload, "sha256")
 
     def read(self, name):
         if self.folder is None:
@@ -138,27 +106,14 @@ class _Store:
             content = (self.folder / name).read_bytes()
         except OSError:
             return None
-        seal, payload = content[:32], content[32:]
-        return payload if hmac.compare_digest(seal, self._seal(name, payload)) else None
+        return private.opened(name, content, self.key)
 
     def write(self, name, payload):
         if self.folder is not None:
             try:
-                _replace(self.folder / name, self._seal(name, payload) + payload)
+                write(self.folder / name, private.sealed(name, payload, self.key), 0o600)
             except OSError as error:    # a full disk costs time, not results
                 warnings.warn(f"a compiled kernel was not kept: {error}", Uncached, stacklevel=2)
-
-
-def _replace(path, content):
-    """Write a whole file or none: a reader or a crash never sees half of it."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
 
 
 announce = []    # functions to call, once, before something has to be compiled: a user then knows what takes so long

@@ -16,12 +16,14 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
+from fedtheory import private
 from fedtheory.errors import InvalidInput
 from fedtheory.files import write
 
-FORMAT = "fedtheory ledger 1"
+FORMAT = "fedtheory ledger 2"
 PACKAGE = Path(__file__).resolve().parent
 LIBRARIES = ("numpy", "scipy", "sympy", "mpmath", "numba")
+LARGEST = 2**23    # bytes of a document of somebody else's
 SHOWS = {"cli.py", "explain.py", "judging.py", "ledger.py", "package.py", "spec.py"}    # what decides no verdict
 
 
@@ -129,16 +131,16 @@ def _peak():
 
 
 def keep(folder, name, result):
-    write(Path(folder) / f"{name}.json", text(result))
+    write(Path(folder) / f"{name}.sealed", private.sealed(name, text(result)))
 
 
 def kept(folder, name):
-    """The result of a name, or None: what was cut short or is another's counts as absent."""
+    """The result of a name, or None: what was cut short, edited, or kept by anybody else counts as absent."""
     try:
-        found = json.loads((Path(folder) / f"{name}.json").read_bytes())
-        return found if isinstance(found["verdict"]["status"], str) and "seconds" in found else None
-    except (OSError, ValueError, KeyError, TypeError):
+        found = private.opened(name, (Path(folder) / f"{name}.sealed").read_bytes())
+    except OSError:
         return None
+    return None if found is None else json.loads(found)
 
 
 def text(data):
@@ -147,9 +149,9 @@ def text(data):
 
 # ---------------------------------------------------------------- the ledger
 
-def made(claims, verdicts, budget, seed, findings=None, plots=None):
-    """(ledger, {file: certificate}) of claims and their verdicts; `findings` are what figures say: id -> data, and
-    `plots` the figures that show a claim: id -> names."""
+def made(claims, verdicts, budget, seed, findings=None, plots=None, asked=()):
+    """(ledger, {file: certificate}) of claims and their verdicts; `findings` are what figures say: id -> data, `plots`
+    the figures that show a claim: id -> names, `asked` how the ids begin if these are not all claims."""
     certificates, entries = {}, []
     for claim in claims:
         verdict = dict(verdicts[claim.id])
@@ -171,8 +173,8 @@ def made(claims, verdicts, budget, seed, findings=None, plots=None):
         entries.append(dict(**statement(claim), command=f"fedtheory check {claim.id} --budget {budget:g} --seed {seed}",
                             key=key(claim, budget, seed), verdict=verdict, finding=(findings or {}).get(claim.id),
                             plots=(plots or {}).get(claim.id, [])))
-    return dict(format=FORMAT, budget=float(budget), seed=seed, sources=digest(sources()), libraries=libraries(),
-                counts=counts(entries), claims=entries), certificates
+    return dict(format=FORMAT, budget=float(budget), seed=seed, asked=sorted(set(asked)), sources=digest(sources()),
+                libraries=libraries(), counts=counts(entries), claims=entries), certificates
 
 
 STATUSES = ("proved", "holds", "violated", "vacuous", "undecided")
@@ -209,7 +211,17 @@ def statement(claim):
 
 
 def read(path):
-    """A JSON document from someone else: no NaN, no name twice, or a refusal that names the file."""
+    """A JSON document from someone else's file."""
+    try:
+        with Path(path).open("rb") as file:
+            content = file.read(LARGEST + 1)
+    except OSError as error:
+        raise InvalidInput(f"{Path(path).name} must be a JSON document; {error.strerror}") from None
+    return parsed(content, Path(path).name)
+
+
+def parsed(content, name):
+    """A JSON document of at most LARGEST bytes: no NaN, no name twice, or a refusal that names the file."""
     def once(pairs):
         if len(dict(pairs)) != len(pairs):
             raise ValueError("it has a name twice")
@@ -218,6 +230,8 @@ def read(path):
     def never(value):
         raise ValueError(f"it holds {value}")
     try:
-        return json.loads(Path(path).read_bytes(), object_pairs_hook=once, parse_constant=never)
-    except (OSError, ValueError, RecursionError) as error:
-        raise InvalidInput(f"{Path(path).name} must be a JSON document; {' '.join(str(error).split())}") from None
+        if len(content) > LARGEST:
+            raise ValueError(f"it has more than {LARGEST} bytes")
+        return json.loads(content, object_pairs_hook=once, parse_constant=never)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"{name} must be a JSON document; {' '.join(str(error).split())}") from None

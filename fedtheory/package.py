@@ -6,13 +6,15 @@ Nothing in a package is run, imported or unpickled: what it says is read as text
 import base64
 import hashlib
 import html
+import os
 import re
+import stat
 from functools import cache, lru_cache
 from pathlib import Path
 from xml.etree import ElementTree
 
 from fedtheory import ledger
-from fedtheory.errors import FedtheoryError, InvalidInput, refuse
+from fedtheory.errors import InvalidInput, refuse
 
 SUMS, RESULTS = "SHA256SUMS", ".results"    # RESULTS is the campaign's own store, no part of the package
 WORDS = {
@@ -22,7 +24,7 @@ WORDS = {
     "vacuous": "Its hypotheses contradict each other, so that it says nothing.",
     "undecided": "Nothing was decided; the reason stands with it.",
 }
-LARGEST = 2**28    # bytes of a file that is read whole
+LARGEST, MOST = 2**28, 5000    # bytes of a package in all, and files
 
 
 # ---------------------------------------------------------------- the page
@@ -99,132 +101,154 @@ def page(book, pictures=None):
 # ---------------------------------------------------------------- making one
 
 def build(folder, book, certificates, more, figures=None):
-    """Write the package; `more` is {file: data}, `figures` a folder that is copied. Files of an earlier one that
-    are no part of it go."""
-    before = set(sums(folder)) if (folder / SUMS).is_file() else set()
+    """Write the package; `more` is {file: data}, `figures` {name: bytes}. Files of an earlier one that are no part of
+    it go."""
+    linked(folder)
+    before = _named(folder / SUMS)
     (folder / SUMS).unlink(missing_ok=True)    # until all of it is there, it is no package
+    for part in folder.rglob(".*.part"):    # of one that was killed in mid-write
+        part.unlink(missing_ok=True)
     files = {"ledger.json": ledger.text(book), **{name: ledger.text(data) for name, data in more.items()},
-             **{name: ledger.text(document) for name, document in certificates.items()}}
-    if figures is not None:
-        files.update({f"figures/{name}": path.read_bytes() for name, path in plain_files(figures).items()})
-    files["index.html"] = page(book, _pictures(files))
+             **{name: ledger.text(document) for name, document in certificates.items()},
+             **{f"figures/{name}": content for name, content in (figures or {}).items()}}
+    files["index.html"] = page(book, pictures(files))
     for name, content in files.items():
         path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
         if not path.is_file() or path.is_symlink() or path.read_bytes() != content:
             ledger.write(path, content)
     for name in before - set(files):
         (folder / name).unlink(missing_ok=True)
-    lines = [f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in sorted(files.items())]
-    ledger.write(folder / SUMS, "".join(lines).encode())
+    for part in sorted((path for path in folder.rglob("*") if path.is_dir()), reverse=True):
+        if not any(part.iterdir()):
+            part.rmdir()
+    ledger.write(folder / SUMS, listing(files))
 
 
-def _pictures(files):
+def linked(folder):
+    """Refuse a folder in which a link leads elsewhere: what is written to it or taken away would not stay inside."""
+    for path in [folder, *folder.rglob("*")]:
+        if path.is_symlink():
+            refuse("the package's folder", "must hold no links", str(path))
+
+
+def _named(path):
+    """Names in the checksums of an earlier package, whatever state they are in."""
+    try:
+        return set(sums(path.read_bytes()))
+    except (OSError, InvalidInput):
+        return set()
+
+
+def listing(files):
+    """The checksums of files {name: bytes}, as `sha256sum -c` reads them."""
+    return "".join(f"{hashlib.sha256(content).hexdigest()}  {name}\n"
+                   for name, content in sorted(files.items()) if name != SUMS).encode()
+
+
+def figures(folder):
+    """{name: bytes} of what figures made in a folder: what its index names, and nothing else that lies there."""
+    files, _ = contents(folder)
+    try:
+        index = ledger.parsed(files.get("figures.json", b"[]"), "figures.json")
+        made = [(str(entry["figure"]), str(entry["scale"])) for entry in index]
+    except (InvalidInput, KeyError, TypeError):
+        return {}
+    mine = lambda name: name in ("figures.json", "findings.json") or any(
+        name.rpartition(".")[0] == figure or name == f"data/{figure}.drawn.json"
+        or name.startswith(f"data/{figure}-{scale}-") and name.endswith(".npz") for figure, scale in made)
+    return {name: content for name, content in files.items() if mine(name)}
+
+
+def pictures(files):
+    """name -> SVG, of the figures among a package's files."""
     return {Path(name).stem: content for name, content in sorted(files.items())
             if name.startswith("figures/") and name.endswith(".svg") and name.count("/") == 1}
 
 
-def plain_files(folder):
-    """name -> path of every file below a folder; hidden ones, links and what is no file are left out."""
-    found = {path.relative_to(folder).as_posix(): path for path in sorted(Path(folder).rglob("*"))
-             if path.is_file() and not path.is_symlink()}
-    return {name: path for name, path in found.items() if not any(part.startswith(".") for part in name.split("/"))}
+# ---------------------------------------------------------------- reading one
+
+def contents(folder):
+    """({name: bytes} of its plain files, sentences about what else there is and about what is too large).
+
+    Everything is read here, once: what is judged later is what was hashed. Links are not followed.
+    """
+    files, found, left = {}, [], LARGEST
+    for place, folders, names in os.walk(folder):
+        inside = lambda name: (Path(place) / name).relative_to(folder).as_posix()
+        folders[:] = sorted(name for name in folders if inside(name) != RESULTS)
+        found += [f"{inside(name)}: it is no plain file" for name in folders if (Path(place) / name).is_symlink()]
+        if not folders and not names and Path(place) != folder:
+            found.append(f"{inside('')}: it is an empty folder")
+        for name in map(inside, sorted(names)):
+            if len(files) >= MOST:
+                return files, [*found, f"{name}: there are more than {MOST} files"]
+            content = _plain(folder / name, left)
+            if isinstance(content, str):
+                found.append(f"{name}: {content}")
+            else:
+                files[name], left = content, left - len(content)
+    return files, found
 
 
-# ---------------------------------------------------------------- checking one
+def _plain(path, most):
+    """A plain file's bytes, or why there are none."""
+    try:
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    except OSError:
+        return "it is no plain file that can be read"
+    with os.fdopen(handle, "rb") as file:
+        state = os.fstat(handle)
+        if not stat.S_ISREG(state.st_mode):
+            return "it is no plain file that can be read"
+        content = file.read(most + 1) if state.st_size <= most else b""
+        fits = state.st_size <= most and len(content) <= most
+        return content if fits else f"with it there are more than {LARGEST} bytes"
 
-def sums(folder):
+
+def sums(content):
     """name -> SHA-256, as its checksums have it."""
     found = {}
-    for line in (folder / SUMS).read_bytes()[:LARGEST].decode(errors="replace").splitlines():
-        content, _, name = line.partition("  ")
+    for line in content.decode(errors="replace").splitlines():
+        hashed, _, name = line.partition("  ")
         parts = name.split("/")
-        if not re.fullmatch("[0-9a-f]{64}", content) or not name or "\\" in name \
+        if not re.fullmatch("[0-9a-f]{64}", hashed) or not name or "\\" in name \
                 or any(part in ("", ".", "..") for part in parts) or name in found:
             refuse(SUMS, "must list each file once, as its SHA-256 and its name inside the package", line)
-        found[name] = content
+        found[name] = hashed
     return found
 
 
-def unlike_sums(folder):
-    """Sentences: files that were changed, added or taken away."""
+def unlike_sums(files):
+    """Sentences: files that were changed, added or taken away since their checksums were written."""
+    if SUMS not in files:
+        return [f"{SUMS}: it is missing"]
     try:
-        listed = sums(folder)
-    except (OSError, InvalidInput) as error:
-        return [f"{SUMS}: {error}"]
-    found, there = [], set()
-    for path in sorted(folder.rglob("*")):
-        name = path.relative_to(folder).as_posix()
-        if name == SUMS or name.split("/")[0] == RESULTS or path.is_dir() and not path.is_symlink():
-            continue
-        there.add(name)
-        if name not in listed:
+        listed = sums(files[SUMS])
+    except InvalidInput as error:
+        return [str(error)]
+    found = []
+    for name, content in sorted(files.items()):
+        if name != SUMS and name not in listed:
             found.append(f"{name}: it is not in {SUMS}")
-        elif path.is_symlink() or not path.is_file():
-            found.append(f"{name}: it is no plain file")
-        elif _hash(path) != listed[name]:
+        elif name != SUMS and hashlib.sha256(content).hexdigest() != listed[name]:
             found.append(f"{name}: its content is not that of {SUMS}")
-    return found + [f"{name}: it is missing" for name in sorted(set(listed) - there)]
+    found += [f"{name}: it is missing" for name in sorted(set(listed) - set(files))]
+    return found or ([] if files[SUMS] == listing(files) else [f"{SUMS}: it is not written as checksums are here"])
 
 
-def _hash(path):
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def opened(folder):
-    """The ledger of a package, its shape checked."""
-    book = ledger.read(folder / "ledger.json")
+def opened(content):
+    """A ledger from its bytes, its outermost shape checked."""
+    book = ledger.parsed(content, "ledger.json")
     if not isinstance(book, dict) or book.get("format") != ledger.FORMAT:
         refuse("ledger.json", f"must be a {ledger.FORMAT}", book.get("format") if isinstance(book, dict) else book)
-    budget, seed = book.get("budget"), book.get("seed")
-    if not isinstance(budget, float) or not 0 < budget < 1e9 or type(seed) is not int or seed < 0:
+    budget, seed, asked, entries = (book.get(name) for name in ("budget", "seed", "asked", "claims"))
+    if not isinstance(budget, float) or not 0 < budget < 1e6 or type(seed) is not int or not 0 <= seed < 2**63:
         refuse("ledger.json", "must have a positive budget and a seed >= 0", (budget, seed))
-    entries = book.get("claims")
-    good = isinstance(entries, list) and all(
-        isinstance(entry, dict) and isinstance(entry.get("id"), str) and isinstance(entry.get("verdict"), dict)
-        and entry["verdict"].get("status") in ledger.STATUSES and isinstance(entry["verdict"].get("lines"), list)
-        and all(isinstance(line, dict) for line in entry["verdict"]["lines"]) for entry in entries)
-    if not good or len({entry["id"] for entry in entries}) != len(entries):
+    if not isinstance(asked, list) or not all(isinstance(prefix, str) and prefix for prefix in asked) \
+            or asked != sorted(set(asked)):
+        refuse("ledger.json", "must say in order how the ids begin that were asked for", asked)
+    if not isinstance(entries, list) or not all(
+            isinstance(entry, dict) and isinstance(entry.get("id"), str) and isinstance(entry.get("verdict"), dict)
+            for entry in entries) or len({entry["id"] for entry in entries}) != len(entries):
         refuse("ledger.json", "must list claims, each once and with its verdict", type(entries).__name__)
     return book
-
-
-def documents(book):
-    """(claim, status, file) of every certificate that a ledger names; file is None where one is owed and absent."""
-    for entry in book["claims"]:
-        parts = [entry["verdict"], *entry["verdict"]["lines"]]
-        for n, part in enumerate(parts):
-            file = part.get("certificate")
-            owed = part.get("status") in ("proved", "violated") and n == 0
-            if file is not None or owed:
-                yield entry["id"], part.get("status"), file
-
-
-def replayed(folder, book, progress=None):
-    """Sentences: certificates that do not show, derived anew, what the ledger says of them."""
-    from fedtheory.checks.checking import replay
-    found, seen = [], set()
-    wanted = list(dict.fromkeys(documents(book)))
-    for done, (claim, status, file) in enumerate(wanted, 1):
-        if progress:
-            progress(done, len(wanted), file)
-        if not isinstance(file, str) or not re.fullmatch(r"certificates/[A-Za-z0-9][\w.-]*\.json", file, re.ASCII):
-            found.append(f"{claim}: it is {status} without a certificate in certificates/")
-            continue
-        seen.add(file)
-        try:
-            document = ledger.read(folder / file)
-            shown = replay(document)
-        except FedtheoryError as error:
-            found.append(f"{file}: {error}")
-            continue
-        except Exception as error:    # whatever a malformed document leads to, it shows nothing
-            found.append(f"{file}: it does not replay, {type(error).__name__}: {error}")
-            continue
-        if shown.get("status") != status:
-            found.append(f"{file}: it shows {shown.get('status')}, where the ledger has {status}")
-        elif document.get("claim", claim) != claim:
-            found.append(f"{file}: it speaks of {document.get('claim')}, where the ledger has {claim}")
-    extra = {f"certificates/{path.name}" for path in (folder / "certificates").glob("*")} - seen
-    return found + [f"{file}: no claim of the ledger names it" for file in sorted(extra)]

@@ -10,6 +10,7 @@ import io
 import math
 import re
 import zipfile
+import zlib
 from functools import cache
 from pathlib import Path
 
@@ -150,19 +151,19 @@ def save(file, arrays):
             other.unlink(missing_ok=True)
 
 
-def load(file):
-    """The arrays of a file; what it claims to hold is checked against its size before any is read."""
-    arrays = {}
+def load(file, name=None, most=None):
+    """The arrays of a file, or of a stream of this name; how much it claims to hold is checked before any is read."""
+    arrays, name, most = {}, name or str(file), most or LARGEST
     try:
         with zipfile.ZipFile(file) as archive:
             members = archive.infolist()
-            if sum(member.file_size for member in members) > LARGEST:
-                refuse(str(file), f"must hold at most {LARGEST} bytes", sum(m.file_size for m in members))
+            if sum(member.file_size for member in members) > most:
+                refuse(name, f"must hold at most {most} bytes", sum(m.file_size for m in members))
             for member in members:
                 with archive.open(member) as stream:
-                    arrays[member.filename.removesuffix(".npy")] = _array(stream.read(), f"{file}: {member.filename}")
-    except (OSError, ValueError, zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError) as error:
-        raise InvalidInput(f"{file} must be a file of arrays; it cannot be read: {' '.join(str(error).split())}")
+                    arrays[member.filename.removesuffix(".npy")] = _array(stream.read(), f"{name}: {member.filename}")
+    except (OSError, ValueError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        raise InvalidInput(f"{name} must be a file of arrays; it cannot be read: {' '.join(str(error).split())}")
     return arrays
 
 

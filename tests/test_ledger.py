@@ -64,11 +64,24 @@ def test_results_come_back_as_kept_and_what_was_cut_short_is_absent(tmp_path):
     result = ledger.decided(discover.claim("flex.table4_iid"), 0.01, 0)
     ledger.keep(tmp_path, "abc", result)
     assert ledger.kept(tmp_path, "abc") == result
-    file = tmp_path / "abc.json"
-    for content in (file.read_bytes()[:-20], b"", b"[]", b'{"verdict": 3}', b"\xff\xfe"):
+    file = tmp_path / "abc.sealed"
+    for content in (file.read_bytes()[:-20], b"", b"[]", b'{"verdict": 3}', b"\xff\xfe", b"\0" * 40):
         file.write_bytes(content)
         assert ledger.kept(tmp_path, "abc") is None
     assert ledger.kept(tmp_path, "nothing") is None
+
+
+def test_a_result_that_was_edited_or_is_anothers_counts_as_absent(tmp_path, monkeypatch):
+    """Who hands in a folder of results hands in no verdicts: each is sealed for its name by a key of this user's."""
+    result = dict(verdict=dict(status="holds"), seconds=0.1)
+    ledger.keep(tmp_path, "abc", result)
+    sealed = (tmp_path / "abc.sealed").read_bytes()
+    (tmp_path / "abd.sealed").write_bytes(sealed)
+    (tmp_path / "abe.sealed").write_bytes(sealed.replace(b"holds", b"proved"))
+    assert ledger.kept(tmp_path, "abc") == result
+    assert ledger.kept(tmp_path, "abd") is ledger.kept(tmp_path, "abe") is None
+    monkeypatch.setenv("FEDTHEORY_CACHE_DIR", str(tmp_path / "of another user"))
+    assert ledger.kept(tmp_path, "abc") is None
 
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
@@ -143,3 +156,8 @@ def test_a_document_that_is_no_clean_json_is_refused(tmp_path, content):
     (tmp_path / "x.json").write_text(content)
     with pytest.raises(InvalidInput, match="x.json must be a JSON document"):
         ledger.read(tmp_path / "x.json")
+
+
+def test_no_document_is_read_without_end():
+    with pytest.raises(InvalidInput, match="x.json must be a JSON document; it has more than"):
+        ledger.parsed(b" " * (ledger.LARGEST + 1), "x.json")

@@ -1,6 +1,5 @@
 """The reviewer's package: a page that is safe and works, checksums that see a byte, certificates derived anew."""
 
-import json
 import re
 import shutil
 import subprocess
@@ -28,7 +27,7 @@ def entry(name, status="holds", tightness=0.5, **more):
 
 
 def book_of(*entries):
-    return dict(format=ledger.FORMAT, budget=1.0, seed=0, sources=ledger.digest(ledger.sources()),
+    return dict(format=ledger.FORMAT, budget=1.0, seed=0, asked=[], sources=ledger.digest(ledger.sources()),
                 libraries=ledger.libraries(), counts=ledger.counts(entries), claims=list(entries))
 
 
@@ -184,16 +183,15 @@ def made(tmp_path):
     return tmp_path
 
 
-def resigned(folder):
-    """What a forger does who can compute checksums."""
-    names = package.sums(folder)
-    (folder / package.SUMS).write_text("".join(f"{package._hash(folder / name)}  {name}\n" for name in names))
+def unlike(folder):
+    files, found = package.contents(folder)
+    return found + package.unlike_sums(files)
 
 
-def test_a_package_is_what_its_checksums_say_and_its_certificates_replay(made):
-    assert package.unlike_sums(made) == []
-    book = package.opened(made)
-    assert len(list(package.documents(book))) == 1 and package.replayed(made, book) == []
+def test_a_package_is_what_its_checksums_say(made):
+    assert unlike(made) == []
+    done = subprocess.run(["sha256sum", "--check", "--strict", package.SUMS], cwd=made, capture_output=True)
+    assert done.returncode == 0
 
 
 def test_one_flipped_byte_an_added_and_a_missing_file_are_named(made):
@@ -203,53 +201,45 @@ def test_one_flipped_byte_an_added_and_a_missing_file_are_named(made):
     file.write_bytes(content)
     (made / "certificates" / "more.json").write_text("{}")
     (made / "sources.json").unlink()
-    assert [sentence.partition(":")[0] for sentence in package.unlike_sums(made)] \
+    assert [sentence.partition(":")[0] for sentence in unlike(made)] \
         == [f"certificates/{file.name}", "certificates/more.json", "sources.json"]
 
 
-def test_a_link_is_no_file_of_a_package(made):
-    (made / "sources.json").rename(made.parent / "elsewhere.json")
-    (made / "sources.json").symlink_to(made.parent / "elsewhere.json")
-    assert package.unlike_sums(made) == ["sources.json: it is no plain file"]
+def test_checksums_written_otherwise_are_named(made):
+    (made / package.SUMS).write_bytes(b"".join(reversed((made / package.SUMS).read_bytes().splitlines(True))))
+    assert unlike(made) == [f"{package.SUMS}: it is not written as checksums are here"]
+
+
+def test_links_and_empty_folders_are_no_files_of_a_package(made, tmp_path_factory):
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (made / "sources.json").rename(elsewhere / "sources.json")
+    (made / "sources.json").symlink_to(elsewhere / "sources.json")
+    (made / "more").symlink_to(elsewhere)
+    (made / "less").mkdir()
+    assert unlike(made) == ["more: it is no plain file", "sources.json: it is no plain file that can be read",
+                            "less: it is an empty folder", "sources.json: it is missing"]
+
+
+def test_no_more_is_read_than_a_package_may_have(made, monkeypatch):
+    monkeypatch.setattr(package, "LARGEST", 100)
+    assert "with it there are more than 100 bytes" in unlike(made)[0]
+    monkeypatch.setattr(package, "MOST", 1)
+    monkeypatch.setattr(package, "LARGEST", 10**9)
+    assert "there are more than 1 files" in unlike(made)[0]
 
 
 @pytest.mark.parametrize("line", ["0" * 64 + "  ../outside", "0" * 64 + "  /etc/passwd", "0" * 63 + "  a", "nothing",
                                   "0" * 64 + "  a\n" + "0" * 64 + "  a", "0" * 64 + "  a\\..\\b"])
-def test_checksums_that_leave_the_folder_or_make_no_sense_are_refused(tmp_path, line):
-    (tmp_path / package.SUMS).write_text(line + "\n")
+def test_checksums_that_leave_the_folder_or_make_no_sense_are_refused(line):
     with pytest.raises(InvalidInput, match="must list each file once"):
-        package.sums(tmp_path)
-    assert len(package.unlike_sums(tmp_path)) == 1
-
-
-def test_a_forged_certificate_is_named_though_its_checksum_fits(made):
-    (file,) = (made / "certificates").iterdir()
-    document = json.loads(file.read_bytes())
-    document["numbers"] = {name: "1" for name in document["numbers"]}
-    file.write_bytes(ledger.text(document))
-    resigned(made)
-    assert package.unlike_sums(made) == []
-    (sentence,) = package.replayed(made, package.opened(made))
-    assert sentence.startswith(f"certificates/{file.name}: ")
-
-
-@pytest.mark.parametrize("change, named", [
-    (dict(status="proved"), "it shows violated, where the ledger has proved"),
-    (dict(certificate=None), "it is violated without a certificate"),
-    (dict(certificate="../elsewhere.json"), "it is violated without a certificate in certificates/"),
-    (dict(certificate="certificates/none.json"), "none.json must be a JSON document")])
-def test_a_ledger_that_says_more_than_its_certificates_is_named(made, change, named):
-    book = package.opened(made)
-    book["claims"][1]["verdict"].update(change)
-    found = package.replayed(made, book)
-    assert named in found[0]
+        package.sums(f"{line}\n".encode())
+    assert len(package.unlike_sums({package.SUMS: f"{line}\n".encode()})) == 1
 
 
 @pytest.mark.parametrize("content", [b"[]", b"{}", b'{"format": "fedtheory ledger 1"}', b"\x80\x04pickled", b"{NaN"])
-def test_what_is_no_ledger_is_refused(made, content):
-    (made / "ledger.json").write_bytes(content)
+def test_what_is_no_ledger_is_refused(content):
     with pytest.raises(InvalidInput, match="ledger.json"):
-        package.opened(made)
+        package.opened(content)
 
 
 def test_building_again_takes_away_what_is_no_part_of_it_and_nothing_else(made):
@@ -257,4 +247,40 @@ def test_building_again_takes_away_what_is_no_part_of_it_and_nothing_else(made):
     (old,) = (made / "certificates").iterdir()
     package.build(made, book_of(entry("fsl.a")), {}, {"more.json": [1]})
     assert not old.exists() and (made / "mine.txt").exists() and not (made / "sources.json").exists()
-    assert package.unlike_sums(made) == [f"mine.txt: it is not in {package.SUMS}"]
+    assert unlike(made) == [f"mine.txt: it is not in {package.SUMS}"]
+
+
+def test_nothing_is_written_or_taken_away_through_a_link(made, tmp_path_factory):
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (elsewhere / "dear.txt").write_text("mine")
+    (made / "figures").symlink_to(elsewhere)
+    with (made / package.SUMS).open("a") as file:
+        file.write("0" * 64 + "  figures/dear.txt\n")
+    with pytest.raises(InvalidInput, match="must hold no links"):
+        package.build(made, book_of(entry("fsl.a")), {}, {}, {"some.svg": b"<svg/>"})
+    assert [path.name for path in elsewhere.iterdir()] == ["dear.txt"]
+
+
+def test_what_a_killed_campaign_left_half_written_goes(made):
+    (made / "certificates" / ".abc.part").write_text("{")
+    package.build(made, book_of(entry("fsl.a")), {}, {})
+    assert unlike(made) == []
+
+
+def test_only_what_the_index_of_figures_names_joins_a_package(tmp_path):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "figures.json").write_text('[{"figure": "some", "scale": "smoke"}]')
+    for name in ("some.svg", "some.csv", "other.svg", "thesis.tex", "data/some-smoke-1f.npz", "data/some-quick-1f.npz",
+                 "data/some.drawn.json"):
+        (tmp_path / name).write_text("")
+    assert set(package.figures(tmp_path)) == {"figures.json", "some.svg", "some.csv", "data/some-smoke-1f.npz",
+                                              "data/some.drawn.json"}
+    (tmp_path / "figures.json").write_text('[3]')
+    assert package.figures(tmp_path) == package.figures(tmp_path / "nowhere") == {}
+
+
+def test_a_page_of_some_claims_says_so():
+    book = dict(book_of(entry("fsl.a")), asked=["fsl.", NASTY])
+    words = " ".join("".join(Page(package.page(book).decode()).words).split())
+    assert "Not all claims: those whose ids begin with fsl., <script>" in words
+    assert "Not all claims" not in page(entry("fsl.a"))

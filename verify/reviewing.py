@@ -1,17 +1,16 @@
 """From results to the package in a folder, and what is said of it at the end."""
 
-import json
 import os
 import platform
 import subprocess
 import sys
 from pathlib import Path
 
-from fedtheory import ledger, package
-from fedtheory.errors import refuse
+from fedtheory import ledger, package, private
+from fedtheory.errors import InvalidInput, printable, refuse
 from verify import campaign
 
-STAMP = "made.json"    # in the campaign's store: what the package there was made from
+STAMP = "made.sealed"    # in the campaign's store: what the package there was made from, and its checksums
 
 
 def make(out, budget, seed, prefixes=(), workers=campaign.WORKERS, figures=False, say=None):
@@ -20,34 +19,45 @@ def make(out, budget, seed, prefixes=(), workers=campaign.WORKERS, figures=False
     pictures = out.parent / "figures"
     if figures:
         _draw(pictures)
-    pictures = pictures if pictures.is_dir() else None
+    drawn = package.figures(pictures)
     store = out / package.RESULTS
     made_from = ledger.digest([ledger.FORMAT, budget, seed, sorted(prefixes), ledger.libraries(), ledger.sources(),
-                               _assets(), _listing(pictures)])
-    if _stamp(store) == made_from and not package.unlike_sums(out):
-        book = package.opened(out)
+                               _assets(), package.listing(drawn).decode()])
+    kept, unread = package.contents(out) if (store / STAMP).is_file() else ({}, [])
+    if kept and not unread and not package.unlike_sums(kept) and _stamp(store) == _made(made_from, kept):
+        book = package.opened(kept["ledger.json"])
         print(f"nothing changed since {out} was made", file=sys.stderr)
     else:
-        book = _anew(out, store, pictures, budget, seed, prefixes, workers, say)
-        ledger.write(store / STAMP, ledger.text(made_from))
+        book = _anew(out, store, drawn, budget, seed, prefixes, workers, say)
+        kept, _ = package.contents(out)
+        ledger.write(store / STAMP, private.sealed(STAMP, _made(made_from, kept)))
     print(summary(book, out))
     return 1 if any(entry["verdict"]["kind"] == "error" for entry in book["claims"]) else 0
 
 
-def _anew(out, store, pictures, budget, seed, prefixes, workers, say):
+def _made(made_from, files):
+    """What a package was made from, and what it is: both must be as they were for there to be nothing to do."""
+    return f"{made_from} {ledger.digest(files[package.SUMS].decode())}".encode()
+
+
+def _stamp(store):
+    return private.opened(STAMP, (store / STAMP).read_bytes())
+
+
+def _anew(out, store, drawn, budget, seed, prefixes, workers, say):
     from fedtheory import discover, jit
     claims = [claim for claim in discover.claims() if claim.id.startswith(prefixes or "")]
     if not claims:
         refuse("PREFIX", "must begin the id of a claim", ", ".join(prefixes))
     results = campaign.run(claims, budget, seed, store, workers, say)
     book, certificates = ledger.made(claims, {name: result["verdict"] for name, result in results.items()}, budget,
-                                     seed, _findings(pictures), _plots(pictures))
+                                     seed, findings(drawn), plots(drawn), prefixes)
     timings = {name: dict(seconds=result["seconds"], megabytes=result["megabytes"])
                for name, result in results.items()}
     package.build(out, book, certificates, {
         "timings.json": timings, "sources.json": ledger.sources(),
         "environment.json": dict(jit.manifest(), **ledger.libraries(), system=platform.platform(),
-                                 processor=_processor(), cores=os.cpu_count())}, pictures)
+                                 processor=_processor(), cores=os.cpu_count())}, drawn)
     return book
 
 
@@ -58,6 +68,7 @@ def _ours(out):
     if out.is_dir() and any(out.iterdir()) and not ((out / package.SUMS).is_file()
                                                     or (out / package.RESULTS).is_dir()):
         refuse("--out", "must be a new or an empty folder, or one of an earlier campaign", str(out))
+    package.linked(out)
 
 
 def _draw(pictures):
@@ -74,40 +85,30 @@ def _assets():
     return [(Path(package.__file__).with_name(name)).read_text() for name in ("package_page.html", "package_page.js")]
 
 
-def _listing(pictures):
-    if pictures is None:
-        return None
-    return [[name, path.stat().st_size, path.stat().st_mtime_ns]
-            for name, path in package.plain_files(pictures).items()]
+def findings(drawn):
+    """id -> what its figure says, of the findings that figures left; `drawn` is {name: bytes} of their files."""
+    return {entry["claim"]: {name: str(entry[name]) for name in ("figure", "scale", "verdict", "sentence")}
+            for entry in _entries(drawn, "findings.json", "claim", "figure", "scale", "verdict", "sentence")}
 
 
-def _findings(pictures):
-    """id -> what its figure says, of the findings that figures left."""
-    try:
-        found = ledger.read(pictures / "findings.json") if pictures else []
-        return {entry["claim"]: {name: str(entry[name]) for name in ("figure", "scale", "verdict", "sentence")}
-                for entry in found}
-    except (OSError, ValueError, KeyError, TypeError):
-        return {}
-
-
-def _plots(pictures):
+def plots(drawn):
     """id -> names of the figures that show it."""
     found = {}
-    try:
-        for entry in ledger.read(pictures / "figures.json") if pictures else []:
-            for claim in entry["claims"]:
-                found.setdefault(str(claim), []).append(str(entry["figure"]))
-    except (OSError, ValueError, KeyError, TypeError):
-        return {}
+    for entry in _entries(drawn, "figures.json", "figure", "claims"):
+        for claim in entry["claims"]:
+            found.setdefault(str(claim), []).append(str(entry["figure"]))
     return found
 
 
-def _stamp(store):
+def _entries(drawn, file, *names):
+    """The entries of an index of figures; what is none counts as absent."""
     try:
-        return json.loads((store / STAMP).read_bytes())
-    except (OSError, ValueError):
-        return None
+        entries = ledger.parsed(drawn.get(file, b"[]"), file)
+    except InvalidInput:
+        return []
+    return [entry for entry in entries if isinstance(entry, dict) and set(names) <= set(entry)
+            and all(isinstance(entry[name], list if name == "claims" else str) for name in names)] \
+        if isinstance(entries, list) else []
 
 
 def _processor():
@@ -141,5 +142,5 @@ def summary(book, out):
 
 def _short(text, most=150):
     """One line for a terminal, without what could steer it."""
-    text = "".join(c if c.isprintable() else "?" for c in text)
+    text = printable(" ".join(text.split()))
     return text if len(text) <= most else text[:most - 3] + "..."

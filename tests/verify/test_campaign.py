@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from fedtheory import discover, ledger, package
+from fedtheory import discover, ledger, package, private
 from verify import campaign, reviewing
 from verify.__main__ import main
 
@@ -30,7 +30,11 @@ def start(out, *more):
 
 
 def results(out):
-    return [path for path in (out / package.RESULTS).glob("*.json") if path.name != reviewing.STAMP]
+    return [path for path in (out / package.RESULTS).glob("*.sealed") if path.name != reviewing.STAMP]
+
+
+def opened(out):
+    return package.opened((out / "ledger.json").read_bytes())
 
 
 def until(process, out, number):
@@ -55,10 +59,10 @@ def whole(tmp_path_factory):
 
 def test_the_package_has_every_claim_and_says_what_was_found(whole):
     out, told, said = whole
-    book = package.opened(out)
+    book = opened(out)
     assert [entry["id"] for entry in book["claims"]] == [claim.id for claim in claims()]
     assert book["counts"]["violated"] >= 1 and sum(book["counts"].values()) == len(book["claims"])
-    assert package.unlike_sums(out) == []
+    assert package.unlike_sums(package.contents(out)[0]) == []
     assert re.search(r"^  lamb\.lemma1: .+", told, re.MULTILINE)
     assert told.startswith(f"{len(claims())} claims: ")
     assert str(out / "index.html") in told
@@ -77,6 +81,23 @@ def test_nothing_is_done_twice_and_formulas_are_not_even_loaded(whole):
     again = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert again.stdout == told + "False 0\n" and "nothing changed" in again.stderr
     assert {path: path.stat().st_mtime_ns for path in out.rglob("*")} == before
+
+
+def test_a_forged_package_is_made_anew_though_its_stamp_and_checksums_fit(tmp_path, capsys):
+    """What made a package can be computed by anyone; that this user made it cannot be said without the key."""
+    out, ask = tmp_path / "verify", ["fsl.gradient_identity", "--budget", "0.01", "--workers", "0", "--out"]
+    assert main([*ask, str(out)]) == 0
+    told = capsys.readouterr().out
+    (out / "ledger.json").write_bytes((out / "ledger.json").read_bytes().replace(b'"proved"', b'"violated"'))
+    files, _ = package.contents(out)
+    (out / package.SUMS).write_bytes(package.listing(files))
+    stamp = private.opened(reviewing.STAMP, (out / package.RESULTS / reviewing.STAMP).read_bytes())
+    made_from = stamp.decode().split()[0]
+    (out / package.RESULTS / reviewing.STAMP).write_bytes(
+        private.sealed(reviewing.STAMP, reviewing._made(made_from, files), b"the forger's own key"))
+    assert main([*ask, str(out)]) == 0
+    again = capsys.readouterr()
+    assert again.out == told and "nothing changed" not in again.err and opened(out)["counts"]["proved"] == 1
 
 
 def test_only_what_changed_is_looked_for_again(whole, tmp_path):
@@ -104,7 +125,7 @@ def test_a_campaign_killed_again_and_again_makes_the_same_ledger(whole, tmp_path
     process = start(out, "--workers", "1")
     process.communicate()
     assert process.returncode == 0
-    same = lambda folder: {name: path.read_bytes() for name, path in package.plain_files(folder).items()
+    same = lambda folder: {name: content for name, content in package.contents(folder)[0].items()
                            if name not in ("timings.json", package.SUMS)}
     assert same(out) == same(whole[0])
 
@@ -153,7 +174,7 @@ def test_a_process_that_dies_is_replaced(whole, tmp_path):
     killer = Killer()
     found = campaign.run(claims(), 0.01, 0, tmp_path, say=killer)
     assert killer.killed == 1 and list(found) == [claim.id for claim in claims()]
-    entries = package.opened(whole[0])["claims"]
+    entries = opened(whole[0])["claims"]
     assert [r["verdict"]["status"] for r in found.values()] == [entry["verdict"]["status"] for entry in entries]
 
 
@@ -170,8 +191,10 @@ def test_a_process_that_runs_other_sources_keeps_nothing(tmp_path):
     (["--workers", "-1"], "--workers must be from 0 to 256; got '-1'"),
     (["--smoke", "--budget", "1"], "--smoke has a budget of its own; got '--budget 1'"),
     (["--all"], "--all goes with --replay; got 'no --replay'"),
+    (["--sample", "0"], "--sample goes with --replay; got 'no --replay'"),
+    (["--replay", ".", "--sample", "-1"], "--sample must be an integer >= 0; got '-1'"),
     (["--replay", "nowhere"], "--replay must be the folder of a package; got 'nowhere'"),
-    (["--replay", ".", "--smoke"], "--replay takes no other option than --all and --workers; got '.'"),
+    (["--replay", ".", "--smoke"], "--replay takes no other options than --figures, --workers, --all, --sample, --sample-seed, --json; got '.'"),
     (["--wrong"], "unrecognized arguments: --wrong; see python -m verify --help"),
     (["no.such.claim"], "PREFIX must begin the id of a claim; got 'no.such.claim'")])
 def test_bad_options_are_refused_in_one_sentence(arguments, said, tmp_path, monkeypatch, capsys):
@@ -209,10 +232,10 @@ def test_findings_of_figures_reach_the_ledger_and_the_page(tmp_path):
     name = next(claim.id for claim in claims() if claim.kind == "finding")
     (pictures / "findings.json").write_text(json.dumps(
         [dict(claim=name, figure="some", scale="smoke", verdict="reproduced", sentence="reproduced: 1 and 2")]))
-    (pictures / "figures.json").write_text(json.dumps([dict(figure="some", claims=[name])]))
+    (pictures / "figures.json").write_text(json.dumps([dict(figure="some", scale="smoke", claims=[name])]))
     out = tmp_path / "verify"
     assert main(["flex.table4_MNIST", "--budget", "0.01", "--workers", "0", "--out", str(out)]) == 0
-    entry = next(entry for entry in package.opened(out)["claims"] if entry["id"] == name)
+    entry = next(entry for entry in opened(out)["claims"] if entry["id"] == name)
     assert entry["finding"]["verdict"] == "reproduced" and entry["plots"] == ["some"]
     assert (out / "figures" / "some.svg").exists() and "data:image/svg+xml" in (out / "index.html").read_text()
 

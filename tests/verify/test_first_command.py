@@ -25,8 +25,8 @@ def test_the_first_command_ends_in_a_page_with_figures(tmp_path):
     assert done.returncode == 0, done.stderr
     out = tmp_path / "out" / "verify"
     assert "out/verify/index.html" in done.stdout and "open the page yourself" in done.stderr
-    book, page = package.opened(out), (out / "index.html").read_text()
-    assert package.unlike_sums(out) == []
+    book, page = package.opened((out / "ledger.json").read_bytes()), (out / "index.html").read_text()
+    assert package.unlike_sums(package.contents(out)[0]) == []
     assert all(f'id="figure-{name}"' in page for name in figures.ids())
     plotted = {name for entry in book["claims"] for name in entry["plots"]}
     assert {"theory_fsl", "theory_mixed", "theory_flex", "theory_lamb", "flex_table3"} <= plotted
