@@ -14,7 +14,7 @@ from fedtheory.checks.certificate_algebra import Refused
 from fedtheory.checks.exactly import Point
 from fedtheory.checks.question import Question
 from fedtheory.checks.searched import Coverage
-from fedtheory.checks.settings import all_settings, conditions, fitting, methods, reads
+from fedtheory.checks.settings import all_settings, conditions, fitting, methods, reads, strangers
 from fedtheory.checks.verdict import Tightness, Verdict, across, together
 from fedtheory.errors import refuse
 
@@ -176,6 +176,9 @@ def unfit(claim):
     named = set(methods(claim))
     if able and named and not any(named & set(s.algorithms) or not s.algorithms for s in able):
         return f"No setting that measures it runs {', '.join(sorted(named))}."
+    foreign = {name for s in able if named & set(s.algorithms) for name in strangers(s, claim)}
+    if foreign:
+        return f"No number of {', '.join(sorted(named))} is called {', '.join(sorted(foreign))}: other methods take it."
     if able:
         lacking = [says for name, says in asked.items() if not any(name in s.ensures for s in able)]
         return "No setting vouches for: " + "; ".join(lacking or asked.values()) + "."

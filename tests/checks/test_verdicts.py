@@ -172,3 +172,15 @@ def test_the_instance_of_the_largest_ratio_can_be_measured_again():
     counts = {name: numbers.pop(name) for name in question.counts}
     hunt = adversary.hunt_at(question, verdict.witness["shape"], counts, 0)
     assert Point(hunt, {name: Q(text) for name, text in numbers.items()}).ratio() == verdict.tightness
+
+
+def test_a_step_size_of_another_method_is_no_free_number():
+    """FedAvg takes eta_l; a rate in eta, which it does not take, is false for any run and says nothing of FedAvg."""
+    from fedtheory.symbols.run import K, L, eta, eta_g, eta_l
+    from verify.textbook import TRUE
+    rate = TRUE["gd_contraction"]
+    foreign = ft.check(rate.replace("house.foreign", algorithm="fedavg"), budget=0.3)
+    assert foreign.status == "undecided" and "is called eta: other methods take it" in foreign.why
+    tied = rate.replace("house.tied", algorithm="fedavg", assumptions=[
+        *rate.assumes, Eq(K, 1), Eq(eta, eta_l * eta_g), eta * L <= 1])
+    assert ft.check(tied, budget=0.3).status == "holds"

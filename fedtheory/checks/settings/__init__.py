@@ -10,6 +10,8 @@ import pkgutil
 from functools import cache
 from typing import Callable, NamedTuple
 
+import sympy
+
 from fedtheory.claim import ANY
 from fedtheory.errors import InvalidInput, refuse
 
@@ -83,7 +85,7 @@ def fitting(claim):
     wanted, named = {entry.measure for entry in claim.quantities.values()}, set(methods(claim))
     found = [setting for setting in [*all_settings(), *further(claim, named)] if wanted <= setting.measures
              and bool(wanted) == bool(setting.measures) and (not wanted or reads(setting, claim))
-             and set(conditions(claim)) <= setting.ensures
+             and set(conditions(claim)) <= setting.ensures and not strangers(setting, claim)
              and (not named or not setting.algorithms or named & set(setting.algorithms))]
     on_a_run = [name for name, entry in claim.quantities.items() if entry.measure.of_a_run]
     if on_a_run and not named and found and all(setting.algorithms for setting in found):
@@ -112,6 +114,16 @@ def reads(setting, claim):
     alike = lambda name, entry: (name in setting.table and (entry.unit, entry.domain) ==
                                  (setting.table[name].unit, setting.table[name].domain))
     return all(name.startswith(ANY) or alike(name, entry) for name, entry in claim.parameters.items())
+
+
+def strangers(setting, claim):
+    """Numbers in a claim that other methods take and the setting's do not: they would be free of all that happens
+    there, and the claim false for any. One that an equation ties to others is as good as these."""
+    theirs = {name for other in all_settings() if other.algorithms and other.table.paper == setting.table.paper
+              for name in other.takes} - {*setting.takes, *setting.gives, *setting.loose}
+    tied = {symbol.name for a in claim.assumptions if isinstance(a.relation, sympy.Eq)
+            for symbol in claim.expand(a.relation).free_symbols}
+    return sorted(theirs & set(claim.parameters) - tied) if setting.algorithms else []
 
 
 def by_name(name):
