@@ -137,7 +137,7 @@ def test_a_run_s_method_has_to_be_named():
                   assumes=(CONVEX, eta * L <= 1))
     for do in (lambda: ft.check(claim, budget=0.2), lambda: ft.mutate(claim, budget=0.2),
                lambda: ft.minimise(claim, budget=0.2), lambda: cases(claim), lambda: fitting(claim)):
-        refused("house.rate: algorithm must name the method on whose run gap_T is measured, such as fedavg, fedsgd", do)
+        refused("house.rate: algorithm must name the method on whose run gap_T is measured, such as fedsgd", do)
     assert [s.name for s in fitting(claim.replace(algorithm="fedsgd"))] == ["run_fedsgd"]
     assert ft.check(claim.replace(algorithm="fedprox"), budget=0.2).why == \
         "No setting that measures it runs fedprox."
