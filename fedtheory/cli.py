@@ -142,6 +142,12 @@ def mutate(arguments):
     return judging.mutate(arguments.claims, arguments.budget, arguments.seed)
 
 
+def worst(arguments):
+    from fedtheory.worst import worst
+    return worst(arguments.method, arguments.values, arguments.rounds, arguments.L, arguments.mu, arguments.measure,
+                 arguments.over, Path(arguments.out) if arguments.out else None)
+
+
 def warmup(arguments):
     """Compile every kernel on the small examples, so that no later command waits."""
     import fedtheory as ft
@@ -196,6 +202,15 @@ def _parser():
     add("replay", replay, "derive a verdict anew from its document alone", file=dict(metavar="FILE"))
     add("mutate", mutate, "which wrong relatives of a claim are refuted, and which survive",
         claims=dict(nargs="+", metavar="ID|FILE.py"), budget=budget(60), seed=seed)
+    add("worst", worst, "the exact worst case of a method over a class of functions, with its proof (extra pep)",
+        method=dict(metavar="METHOD", help="a method of `list algorithms`, gradient_descent, momentum or nesterov"),
+        values=dict(nargs="*", metavar="NAME=NUMBER", help="N and hyper-parameters"),
+        rounds=dict(flag=True, type=int, default=1, metavar="R"),
+        L=dict(flag=True, default="1", metavar="NUMBER", help="smoothness of every function (1)"),
+        mu=dict(flag=True, default="0", metavar="NUMBER", help="their strong convexity, or below 0 (0)"),
+        measure=dict(flag=True, default="loss", metavar="NAME", help="loss, sq_grad_norm or sq_distance (loss)"),
+        over=dict(flag=True, default="last", choices=["last", "least"], help="the last round, or the least over all"),
+        out=dict(flag=True, metavar="FILE", help="where its certificate goes"))
     add("warmup", warmup, "compile every kernel now")
     return parser
 

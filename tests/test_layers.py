@@ -12,7 +12,8 @@ LEVELS = (
     {"given"},
     {"problem", "algorithm", "claim"}, {"symbols", "engine", "papers", "exact"},
     {"problems", "participation", "data", "machine"}, {"algorithms"}, {"claims"}, {"discover"}, {"running"},
-    {"checks", "conformance"}, {"ledger", "spec", "explain"}, {"package", "judging"}, {"cli"}, {"figures"}, {"verify"},
+    {"checks", "conformance"}, {"ledger", "spec", "explain"}, {"package", "judging", "worst"}, {"cli"}, {"__main__"},
+    {"figures"}, {"verify"},
 )
 LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 
