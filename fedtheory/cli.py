@@ -166,8 +166,14 @@ def warmup(arguments):
             f"{len(algorithms)} algorithms and {len(problems)} problems are ready ({seconds:.1f} s)")
 
 
+def _version():
+    from fedtheory import __version__
+    return __version__
+
+
 def _parser():
     parser = argparse.ArgumentParser(prog="fedtheory", description=__doc__.splitlines()[0])
+    parser.add_argument("--version", action="version", version=f"fedtheory {_version()}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     def add(name, function, help, **arguments):

@@ -5,6 +5,7 @@ Each function imports its own room: whoever asks for claims need not wait for th
 
 import importlib
 import pkgutil
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 
@@ -39,6 +40,14 @@ def adopted(record):
     return record
 
 
+def suggested(name, known, before, after=""):
+    """Known names that are like one that is not known, in words; "" where none is."""
+    if not isinstance(name, str) or not name:
+        return ""
+    near = [each for each in known if name.rpartition(".")[2] in each] or get_close_matches(name, known, 3, 0.6)
+    return f"{before}{', '.join(near[:5])}{after}" if near else ""
+
+
 def algorithm(name):
     """The record of a name; a record is returned as it is."""
     from fedtheory.algorithm import Algorithm
@@ -52,7 +61,8 @@ def algorithm(name):
             return module.ALGORITHM
     found = algorithms()
     if name not in found:
-        raise InvalidInput(f"algorithm must be one of {', '.join(found)}; got {show(name)}")
+        raise InvalidInput(f"algorithm must be one of {', '.join(found)}; got {show(name)}"
+                           + suggested(name, found, ". Did you mean ", "?"))
     return found[name]
 
 
@@ -106,6 +116,5 @@ def claim(name):
     for record in claims():
         if record.id == name:
             return record
-    near = [record.id for record in claims() if isinstance(name, str) and name.rpartition(".")[2] in record.id]
-    such_as = f", such as {', '.join(near[:5])}" if near else ""
+    such_as = suggested(name, [record.id for record in claims()], ", such as ")
     raise InvalidInput(f"claim must be an id of `fedtheory list claims`{such_as}; got {show(name)}")

@@ -1,0 +1,8 @@
+"""`python -m fedtheory` is the command `fedtheory`."""
+
+import sys
+
+from fedtheory.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())
