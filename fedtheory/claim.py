@@ -11,7 +11,7 @@ from fedtheory import enclosure, given, metrics
 from fedtheory.conditions import Assumption, Outside
 from fedtheory.enclosure import arrays
 from fedtheory.errors import InvalidInput, refuse, show
-from fedtheory.symbol import LOSS, SQ_GRADIENT, SQ_POINT, Entry, Measure, admits, plain
+from fedtheory.symbol import LOSS, SQ_GRADIENT, SQ_POINT, Entry, Measure, admits, latex, plain
 
 KINDS = ("exact", "order", "step", "structure", "finding")
 ANY = "any_"    # how the name of a constant begins that no hypothesis certifies any more
@@ -153,7 +153,7 @@ class Claim:
 
     def latex(self, expr=None):
         """The statement (or any expression in its symbols) with the paper's letters."""
-        print_ = lambda e: sympy.latex(e, symbol_names=self.table.latex_names(), fold_short_frac=False)
+        print_ = lambda e: latex(e, self.table)
         if expr is not None:
             return print_(expr)
         if not self.lines:
@@ -162,11 +162,15 @@ class Claim:
                  for a, sign, b in self.lines]
         return r",\qquad ".join(parts)
 
+    def plain(self, expr):
+        """An expression in its symbols, for terminals."""
+        return plain(expr, self.table)
+
     def __str__(self):
         if not self.lines:
             return self.says
-        return ", ".join(f"{plain(a)} = O({plain(b)})" if sign == "O" else
-                         f"{plain(a)} {'=' if sign == '==' else sign} {plain(b)}" for a, sign, b in self.lines)
+        return ", ".join(f"{self.plain(a)} = O({self.plain(b)})" if sign == "O" else
+                         f"{self.plain(a)} {'=' if sign == '==' else sign} {self.plain(b)}" for a, sign, b in self.lines)
 
     def __repr__(self):
         return f"<Claim {self.id}: {self}>"

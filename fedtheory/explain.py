@@ -101,15 +101,15 @@ def of_paper(name, width=88):
 def described(claim):
     """What `explain` says, as data."""
     claim = discover.claim(claim)
-    sides = lambda a, sign, b: f"{plain(a)} = O({plain(b)})" if sign == "O" \
-        else f"{plain(a)} {'=' if sign == '==' else sign} {plain(b)}"
+    sides = lambda a, sign, b: f"{claim.plain(a)} = O({claim.plain(b)})" if sign == "O" \
+        else f"{claim.plain(a)} {'=' if sign == '==' else sign} {claim.plain(b)}"
     hypotheses = [a for a in claim.assumptions if a.where != "by meaning"]
     lines = [sides(*line) for line in claim.lines] or [claim.says]
     return dict(
         id=claim.id, paper=claim.paper, where=claim.where, kind=claim.kind, meaning=claim.meaning or claim.says,
         **{"from": str(discover.papers().get(claim.paper, ""))},
         statement=lines, latex=claim.latex() if claim.lines else "",
-        definitions={s.name: plain(e) for s, e in claim.definitions.items()},
+        definitions={s.name: claim.plain(e) for s, e in claim.definitions.items()},
         regime=[f"{plain(theta.symbol)} = Theta({plain(theta.shape)})" for theta in claim.regime],
         schedule=[f"{name} = {plain(e)}" for name, e in claim.schedule.items()],
         stated=[_assumption(a) for a in hypotheses if a.stated],

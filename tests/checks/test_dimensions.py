@@ -22,7 +22,7 @@ def test_bounds_are_homogeneous(claim):
 def test_orders_with_hidden_units_are_seen():
     assert {c.id for c in discover.claims() if c.paper == "fsl" and clashes(c)} == HIDDEN
     assert clashes(ft.claim("fsl.corollary1")) == [
-        "in M_sq/(gamma + 1)^2 + tilde_D_0, tilde_D_0 has unit f and M_sq/(gamma + 1)^2 has unit x^-2 f^2"]
+        "in M_sq/(1 + gamma)^2 + tilde_D_0, tilde_D_0 has unit f and M_sq/(1 + gamma)^2 has unit x^-2 f^2"]
 
 
 def test_a_metric_brings_its_unit():
