@@ -22,7 +22,7 @@ _LAZY = {
     "strategies": ("fedtheory.checks.strategies", None),
     "minimise": ("fedtheory.checks.minimiser", "minimise"),
     "check_on": ("fedtheory.checks.drawn", "check_on"),
-    "replay": ("fedtheory.checks.checking", "replay"),
+    "replay": ("fedtheory.checks.replaying", "replay"),
     "metrics": ("fedtheory.metrics", None),
     "algorithm": ("fedtheory.discover", "algorithm"),
     "claim": ("fedtheory.discover", "claim"),

@@ -4,16 +4,16 @@ import importlib.util
 import sys
 import textwrap
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
 from fedtheory import discover, ledger
 from fedtheory.claim import Claim
-from fedtheory.errors import InvalidInput, refuse
+from fedtheory.errors import InvalidInput, printable, refuse
 from fedtheory.files import write
 
 STATUSES = ("proved", "holds", "violated", "vacuous", "undecided")
-LARGEST = 50_000_000    # characters of a document
 
 
 def asked(names):
@@ -129,47 +129,45 @@ def short(tree):
 
 def replay(path):
     """(data, text, whether it holds) of what a document shows."""
-    from fedtheory.checks.checking import Refused
-    from fedtheory.checks.checking import replay as replayed
-    document = read(path)
+    from fedtheory.checks.certificate_run import approximately
+    from fedtheory.checks.replaying import Refused
+    from fedtheory.checks.replaying import replay as replayed
     try:
-        found = replayed(document)
+        found = replayed(read(path))
     except Refused as why:
-        return dict(status="refused", why=str(why)), f"{path.name} is refused: {why}", False
-    rows = {key: value if isinstance(value, (str, list, dict, int)) else str(value) for key, value in found.items()
-            if key in ("status", "claim", "says", "shows", "lines", "left", "right")}
+        return dict(status="refused", why=str(why)), f"{printable(path.name)} is refused: {why}", False
+    rows = {key: plain(value) for key, value in found.items()
+            if key in ("status", "claim", "about", "says", "rests_on", "shows", "lines", "left", "right", "bound", "least")}
     text = [f"{found.get('claim') or path.name}: {found['status']}, derived anew from the document alone"]
     if found.get("says"):
         text += textwrap.wrap(found["says"], 86, initial_indent="  ", subsequent_indent="  ")
     if "left" in found:
-        text.append(f"  left {float(found['left']):.12g}, right {float(found['right']):.12g}")
-    return rows, "\n".join(text + [belongs(document)]), True
+        text.append(f"  left {approximately(found['left'])}, right {approximately(found['right'])}")
+    if "rests_on" in found:
+        text.append(f"  it rests on {found['rests_on']}")
+    return rows, printable("\n".join([*text, f"  it states {found.get('about', 'no more than its lines')}"])), True
 
 
-def belongs(document):
-    """Whether the document speaks of the claim of its name as it is recorded here."""
-    from fedtheory.checks import counterexample
-    if "statement" not in document:
-        return "  it carries its own statement"
-    try:
-        claim = discover.claim(document.get("claim"))
-    except InvalidInput:
-        return "  no claim of this name is recorded here; the document carries its own statement"
-    same = counterexample.speaks_of(document, claim)
-    return "  it states the claim as it is recorded here" if same else "  its statement differs from the one recorded here"
+def plain(value):
+    """What JSON holds as it is, anything else as text."""
+    from fedtheory.checks.certificate_run import approximately
+    from fedtheory.enclosure.arithmetic import Interval
+    if isinstance(value, (Fraction, Interval)):
+        return approximately(value)
+    return value if value is None or isinstance(value, (str, list, dict, int)) else str(value)
 
 
 def read(path):
-    """A verdict's document from a file, or the one inside a kept verdict."""
+    """A verdict's document from a file, or the one inside a kept verdict; Refused where none would be that long."""
+    from fedtheory.checks import documents
     if not path.is_file():
         refuse("replay", "takes a JSON file", str(path))
-    if path.stat().st_size > LARGEST:
-        refuse("replay", f"takes documents of at most {LARGEST} bytes", path.stat().st_size)
-
+    documents.small(path)
     document = ledger.read(path)
     if not isinstance(document, dict):
         raise InvalidInput(f"{path.name} holds no document, but a {type(document).__name__}")
-    return document.get("certificate") or document if "format" not in document else document
+    inside = document.get("certificate")
+    return inside if "format" not in document and isinstance(inside, dict) else document
 
 
 def mutate(names, budget=60.0, seed=0, stream=sys.stderr):

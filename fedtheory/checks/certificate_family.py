@@ -9,26 +9,28 @@ from fractions import Fraction
 
 from fedtheory.checks import certificate_run
 from fedtheory.checks.certificate_algebra import require
+from fedtheory.checks.documents import refusing, sealed
 from fedtheory.checks.settings import by_name
 from fedtheory.enclosure.arithmetic import pair
 
 FORMAT = "fedtheory family 1"
 CONSTANT = "C_order"          # the symbol that stands for the constant
 COEFFICIENT = "c_order_"      # those of a regime: symbol = coefficient times shape
-MEMBERS, GROWTH = 7, Fraction(4)
+ENTRIES = ("claim", "cites", "says", "line", "moves", "members")
+MEMBERS, MOST, GROWTH = 7, 30, Fraction(4)
 WIDTH = Fraction(1, 10**40)
 
 
-@certificate_run.refusing
+@refusing
 def check(document):
     """Refused unless the family shows what it is said to; {"status", "claim", "says", "constants"}."""
-    require(document.get("format") == FORMAT, "no family of this format")
-    require(document.get("digest") == certificate_run.digest(document), "it was changed")
+    sealed(document, FORMAT, *ENTRIES)
     members = document["members"]
-    require(len(members) >= MEMBERS, f"a family has at least {MEMBERS} members")
+    require(isinstance(members, list) and MEMBERS <= len(members) <= MOST,
+            f"a family has {MEMBERS} to {MOST} members")
     for member in members:
         certificate_run.check(member)
-        require(member["statement"] == members[0]["statement"] and member["setting"] == members[0]["setting"],
+        require(all(member[name] == members[0][name] for name in ("claim", "line", "statement", "setting")),
                 "its members speak of different lines")
     require([step[2] for step in members[0]["statement"]["right"] if step[0] == "symbol"].count(CONSTANT) == 1
             and CONSTANT not in symbols(members[0]["statement"]["left"]), "no constant to refute")
@@ -62,7 +64,7 @@ def hidden(member):
     values.update({name: certificate_run.fraction(text) for name, text in member["numbers"].items()
                    if isinstance(text, str)})
     for name, steps in statement["solved"]:
-        values[name] = certificate_run.value(steps, values)
+        values[name] = certificate_run.value(steps, certificate_run.paired(values))
     begun = [name for name, entry in setting.table.items() if entry.measure in setting.measures
              and entry.measure.at in ("0", "1") and name not in values]
     values.update(setting.measure(instance, dict(values), begun) if begun else {})

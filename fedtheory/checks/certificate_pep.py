@@ -11,10 +11,15 @@ identically; a Gram matrix with values that meets every condition proves that a 
 """
 
 import re
+from contextvars import ContextVar
 from fractions import Fraction
 from math import lcm
 
 STAR = "*"
+ENTRIES = {"format", "functions", "minimiser", "queries", "points", "measure", "assumes", "bound", "multipliers",
+           "instance"}
+STEPS = 400_000    # products of short fractions that a document may take
+LEFT = ContextVar("left", default=None)
 QUANTITIES = {"loss", "sq_grad_norm", "sq_distance", "sq_dissimilarity", "sq_xi"}
 
 
@@ -32,10 +37,20 @@ def number(text):
     return Fraction(text)
 
 
+def spend(times, one=(), other=()):
+    """Take products of the longest of some numbers from what a check may spend; while none is under way, nothing."""
+    left = LEFT.get()
+    if left is not None:
+        bits = lambda values: max((v.numerator.bit_length() + v.denominator.bit_length() for v in values), default=0)
+        left[0] -= times * (1 + bits(one) * bits(other) // 300_000)
+        require(left[0] >= 0, "it takes more work than a document may")
+
+
 def add(*terms):
     """Sums {key: coefficient} with factors in front: add((2, p), (-1, q))."""
     total = {}
     for factor, p in terms:
+        spend(len(p), [factor], p.values())
         for key, value in p.items():
             total[key] = total.get(key, 0) + factor * value
     return {key: value for key, value in total.items() if value}
@@ -44,6 +59,7 @@ def add(*terms):
 def dot(u, v):
     """The inner product of two vectors: {(i, j): coefficient} with i <= j."""
     total = {}
+    spend(len(u) * len(v), u.values(), v.values())
     for i, a in u.items():
         for j, b in v.items():
             key = (i, j) if i < j else (j, i)
@@ -53,7 +69,12 @@ def dot(u, v):
 
 def semidefinite(matrix):
     """Whether a symmetric matrix of fractions is positive semidefinite: elimination without fractions (Bareiss)."""
-    scale, last = lcm(*(value.denominator for row in matrix for value in row)), 1
+    scale, last, values = 1, 1, [value for row in matrix for value in row]
+    for value in values:
+        spend(1, [scale], [value])
+        scale = lcm(scale, value.denominator)
+    length = len(matrix) * max((int(value * scale).bit_length() for value in values), default=0)    # of minors
+    spend(len(matrix) ** 3 // 6 * (1 + length * length // 300_000))
     rows = [[int(value * scale) for value in row[n:]] for n, row in enumerate(matrix)]    # the upper triangle
     while rows:
         (pivot, *first), *rows = rows
@@ -74,6 +95,7 @@ class Reading:
     """
 
     def __init__(self, document):
+        require(document.keys() <= ENTRIES, "an entry that means nothing")
         self.functions = {k: tuple(map(number, kind)) for k, kind in document["functions"].items()}
         self.minimiser, self.assumes = document["minimiser"], document["assumes"]
         require(type(self.minimiser) is bool and len(document["queries"]) <= 5000, "no statement")
@@ -178,6 +200,7 @@ class Reading:
         return range(0 if self.minimiser else 1, self.size)
 
     def matrix(self, form):
+        spend(len(self.vectors()) ** 2)
         half = lambda i, j: form.get((min(i, j), max(i, j)), Fraction(0)) / (1 if i == j else 2)
         return [[half(i, j) for j in self.vectors()] for i in self.vectors()]
 
@@ -211,6 +234,7 @@ def attained(reading, least, gram, values):
 
 def check(document):
     """(least, bound) of the worst case that a document shows, `least` None where it has no instance; else Refused."""
+    token = LEFT.set([STEPS])
     try:
         require(document["format"] == "fedtheory pep 1", "no document of this format")
         reading, bound, least = Reading(document), number(document["bound"]), None
@@ -222,4 +246,6 @@ def check(document):
             attained(reading, least, gram, [number(value) for value in instance["values"]])
     except Exception as error:    # whatever a malformed document leads to
         raise error if isinstance(error, Refused) else Refused(f"the document is not well formed: {error!r}") from None
+    finally:
+        LEFT.reset(token)
     return least, bound

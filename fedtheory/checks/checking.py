@@ -1,4 +1,4 @@
-"""`check`: find out whether a claim is true, how tight it is and where it breaks; `replay` a verdict's document.
+"""`check`: find out whether a claim is true, how tight it is and where it breaks.
 
 Each line is first given to algebra. What is measured is then hunted in every setting that fits, from small shapes to
 larger ones, until the work that the budget buys is done; a line that fails does so at an instance in rationals, which
@@ -8,11 +8,11 @@ is made as small as it goes and checked again from its document. No claim is kno
 import time
 
 from fedtheory import discover, given
-from fedtheory.checks import (adversary, algebra, certificate_algebra, certificate_family, certificate_run,
-                              counterexample, orders, vacuity)
+from fedtheory.checks import adversary, algebra, counterexample, orders, vacuity
 from fedtheory.checks.certificate_algebra import Refused
 from fedtheory.checks.exactly import Point
 from fedtheory.checks.question import Question
+from fedtheory.checks.replaying import replay
 from fedtheory.checks.searched import Coverage
 from fedtheory.checks.settings import all_settings, conditions, fitting, methods, reads, strangers
 from fedtheory.checks.verdict import Tightness, Verdict, across, together
@@ -192,23 +192,6 @@ def without_lines(claim, budget, seed):
         from fedtheory.checks import structure    # loads the compiler, which no other verdict needs
         return structure.decide(claim, budget, seed)
     return Verdict(claim.id, "undecided", claim.kind, "A sentence about an experiment: its figure decides it.")
-
-
-def replay(document):
-    """What a verdict's document shows, derived anew from it alone; Refused if it shows nothing."""
-    if not isinstance(document, dict):
-        refuse("certificate", "must be the JSON document of a verdict", type(document).__name__)
-    if document.get("format") == certificate_run.FORMAT:
-        return certificate_run.check(document)
-    if document.get("format") == certificate_family.FORMAT:
-        return certificate_family.check(document)
-    if document.get("format") == "fedtheory structure 1":
-        from fedtheory.checks import structure
-        return structure.check(document)
-    if document.get("format") == "fedtheory proofs 1":
-        return dict(status="proved", claim=document.get("claim"),
-                    lines=[certificate_algebra.check(proof) for proof in document["lines"]])
-    return dict(status="proved", shows=certificate_algebra.check(document))
 
 
 __all__ = ["Refused", "check", "replay"]

@@ -1,14 +1,14 @@
 """A counterexample as a JSON document: everything that `certificate_run` needs to find the violation again."""
 
-from decimal import Decimal
 from fractions import Fraction
 
-import sympy
-
-from fedtheory import enclosure
+from fedtheory import discover, enclosure
 from fedtheory.checks import certificate_run
-from fedtheory.checks.settings import conditions
-from fedtheory.enclosure.arithmetic import Interval, pair
+from fedtheory.checks.certificate_run import approximately
+from fedtheory.checks.question import Question
+from fedtheory.checks.settings import by_name, conditions, fitting
+from fedtheory.enclosure.arithmetic import Interval
+from fedtheory.errors import InvalidInput
 from fedtheory.symbol import plain
 
 
@@ -16,44 +16,75 @@ def document(point):
     """The document of a Point at which a line fails, checked before it is handed out."""
     q, hunt = point.hunt.question, point.hunt
     answer = point.breaks()
-    claim, setting = q.claim, q.setting
-    solved = {name for name, _ in q.solved}
+    stated = statement(q)
     given = [*q.reals, *(name for name in q.loose if point.numbers[f"slack {name}"] != 1)]
+    shown = stated["statement"]["domains"].keys() | stated["statement"]["measured"].keys()
     written = dict(
-        format=certificate_run.FORMAT, claim=claim.id, cites=claim.cites, line=q.line, setting=setting.name,
-        instance=texts(answer.instance),
+        stated, instance=texts(answer.instance),
         numbers={name: number(answer.values[name]) for name in [*given, *hunt.numbers]},
-        symbols=sorted(set(claim.parameters) | set(claim.quantities)),
-        statement=dict(
-            says=str(claim) if len(claim.lines) == 1 else f"line {q.line + 1} of: {claim}",
-            left=formula(q.left), sign=q.sign, right=formula(q.right),
-            assumes=[dict(says=plain(r), program=formula(r), **(
-                dict(gap=formula(r.lhs - r.rhs)) if isinstance(r, sympy.Eq) and solved & set(q.names(r)) else {}))
-                for r in q.relations],
-            conditions={name: condition.says for name, condition in conditions(claim).items()},
-            domains={name: entry.domain for name, entry in claim.parameters.items()},
-            measured={mine: theirs for mine, theirs in q.measured.items() if mine in _used(q)},
-            solved=[[name, formula(e)] for name, e in reversed(q.solved)]),
-        values={name: approximately(answer.values[name]) for name in
-                sorted(set(claim.parameters) | _used(q)) if name in answer.values},
+        values={name: approximately(answer.values[name]) for name in sorted(shown)},
         left=approximately(answer.left), right=approximately(answer.right))
     written["digest"] = certificate_run.digest(written)
     certificate_run.check(written)    # a search that errs is an error, not a verdict
     return written
 
 
+def statement(q):
+    """What a document says of a Question whatever the instance is: all of it but the numbers and what follows."""
+    claim = q.claim
+    return dict(
+        format=certificate_run.FORMAT, claim=title(claim), cites=claim.cites, line=q.line, setting=q.setting.name,
+        symbols=sorted(set(claim.parameters) | set(claim.quantities)),
+        statement=dict(
+            says=str(claim) if len(claim.lines) == 1 else f"line {q.line + 1} of: {claim}",
+            left=formula(q.left), sign=q.sign, right=formula(q.right),
+            assumes=[dict(says=plain(r), program=formula(r)) for r in q.relations],
+            conditions={name: condition.says for name, condition in conditions(claim).items()},
+            domains={name: entry.domain for name, entry in claim.parameters.items()},
+            measured={mine: theirs for mine, theirs in q.measured.items() if mine in _used(q)},
+            solved=[[name, formula(e)] for name, e in reversed(q.solved)]))
+
+
+def recorded(name):
+    """The claim that is recorded here under a name, or None."""
+    try:
+        return discover.claim(name) if isinstance(name, str) and len(name) <= 100 else None
+    except InvalidInput:
+        return None
+
+
+def title(claim):
+    """How documents name a claim: a variant of a recorded one does not bear its name."""
+    record = recorded(claim.id)
+    return claim.id if record is None or record is claim or told(record) == told(claim) else f"{claim.id}!variant"
+
+
+def told(claim):
+    """All that a claim says."""
+    return (claim.cites, claim.kind, claim.says, claim.lines, claim.regime, claim.explicit, claim.same, claim.printed,
+            {name: (e.domain, e.measure, e.definition) for name, e in claim.symbols.items()},
+            [a.condition[:2] if a.condition else a.holds for a in claim.assumptions])
+
+
+def unlike(written, q):
+    """The entry in which a document differs from what is asked in a Question, or None."""
+    asked = statement(q)
+    parts = [(written, asked, name) for name in asked if name != "statement"]
+    parts += [(written["statement"], asked["statement"], name) for name in asked["statement"]]
+    return next((name for theirs, mine, name in parts if theirs.get(name) != mine[name]), None)
+
+
+def unlike_claim(written, claim):
+    """The entry in which a document is not about a line of this claim, in a setting that speaks of it; None: it is."""
+    line, setting = written["line"], by_name(written["setting"])
+    if type(line) is not int or not 0 <= line < len(claim.lines) or claim.lines[line][1] == "O":
+        return "line"
+    return "setting" if written["setting"] not in {s.name for s in fitting(claim)} else unlike(written, Question(claim, setting, line))
+
+
 def speaks_of(written, claim):
-    """Whether a document states a line of this claim, under no hypothesis that the claim does not have."""
-    if not 0 <= written["line"] < len(claim.lines):
-        return False
-    left, sign, right = claim.lines[written["line"]]
-    said, mine = written["statement"], {entry.name for entry in claim.parameters.values()}
-    relations = [claim.expand(a.relation) for a in claim.assumptions if a.relation is not None]
-    relations = [part for r in relations for part in (r.args if isinstance(r, sympy.And) else (r,))]
-    return (said["left"] == formula(claim.expand(left)) and said["right"] == formula(claim.expand(right))
-            and said["sign"] == sign and set(said["domains"]) == mine
-            and set(said["conditions"]) == set(conditions(claim))
-            and [r["program"] for r in said["assumes"]] == [formula(r) for r in relations if r not in (True, False)])
+    """Whether a document states a line of this claim: nothing more, nothing less."""
+    return unlike_claim(written, claim) is None
 
 
 def _used(q):
@@ -82,15 +113,3 @@ def texts(tree):
 
 def number(value):
     return [str(end) for end in value.pair] if isinstance(value, Interval) else str(Fraction(value))
-
-
-def approximately(value):
-    """For the reader: a fraction where it is short, a decimal otherwise."""
-    low, high = pair(value)
-    if low == high and len(str(low)) <= 24:
-        return str(low)
-    middle = (low + high) / 2
-    try:
-        return repr(float(middle))
-    except OverflowError:
-        return f"{Decimal(middle.numerator) / middle.denominator:.6e}"

@@ -7,16 +7,20 @@ import mpmath
 import sympy
 
 from fedtheory.enclosure.program import Undefined
+from fedtheory.enclosure.work import SQUARE_BITS, bits, multiplied, spend
 
-LIMIT = 20_000    # bits of an exact rational before it is rounded outward
+LIMIT = 20_000    # bits of an exact rational before it is rounded outward; powers of two that bound what is beyond
 INF = math.inf
+FAR = Fraction(2) ** LIMIT
+TINY = 1 / FAR
 
 
 class Enclosures:
     """Interval arithmetic on pairs (lower, upper) of Fractions; an end may be infinite.
 
     Ends stay exact until they exceed LIMIT bits; from then on, and at roots, exponentials and
-    logarithms, they are rounded outward to `bits` significant bits.
+    logarithms, they are rounded outward to `bits` significant bits. Beyond FAR, and nearer to 0 than TINY, an end is
+    only known to be there: no formula can make a number that memory does not hold.
     """
 
     def __init__(self, bits):
@@ -24,13 +28,17 @@ class Enclosures:
 
     def keep(self, low, high):
         if low is high:    # exact so far
-            if isinstance(low, float) or low.numerator.bit_length() + low.denominator.bit_length() <= LIMIT:
+            if isinstance(low, float) or bits(low) <= LIMIT:
                 return low, low
         return self.round(low, -1), self.round(high, 1)
 
     def round(self, value, direction):
-        if isinstance(value, float) or value.numerator.bit_length() + value.denominator.bit_length() <= 2 * self.bits:
+        if isinstance(value, float) or bits(value) <= 2 * self.bits:
             return value
+        if abs(value) > FAR:
+            return (INF if value > 0 else -FAR) if direction > 0 else (FAR if value > 0 else -INF)
+        if abs(value) < TINY:
+            return (TINY if value > 0 else Fraction(0)) if direction > 0 else (Fraction(0) if value > 0 else -TINY)
         shift = self.bits - value.numerator.bit_length() + value.denominator.bit_length()
         scaled = value * Fraction(2) ** shift
         return (math.floor(scaled) if direction < 0 else math.ceil(scaled)) / Fraction(2) ** shift
@@ -42,10 +50,12 @@ class Enclosures:
         return value
 
     def add(self, *terms):
-        if all(low is high for low, high in terms):
-            total = _sum([low for low, _ in terms])
-            return self.keep(total, total)
-        return self.keep(_sum([low for low, _ in terms]), _sum([high for _, high in terms]))
+        total = terms[0]
+        for term in terms[1:]:
+            low = _plus(total[0], term[0])
+            high = low if total[0] is total[1] and term[0] is term[1] else _plus(total[1], term[1])
+            total = self.keep(low, high) if max(_length(low), _length(high)) > LIMIT else (low, high)
+        return self.keep(*total)
 
     def mul(self, *factors):
         product = factors[0]
@@ -84,6 +94,7 @@ class Enclosures:
             low, high = (-high, -low) if high <= 0 else (Fraction(0), max(-low, high))
             base = (low, low) if one else (low, high)
         result, square = (Fraction(1),) * 2, base
+        spend(n.bit_length())
         while n:
             if n & 1:
                 result = self._monotone(result, square)
@@ -119,6 +130,7 @@ class Enclosures:
             root = Fraction(int(top), int(bottom))
             return root, root
         scale = max(0, self.bits + (value.denominator.bit_length() - value.numerator.bit_length()) // q + q)
+        spend(1 + (bits(value) + q * scale) ** 2 // SQUARE_BITS)
         floor = int(sympy.integer_nthroot((value.numerator << (q * scale)) // value.denominator, q)[0])
         return Fraction(floor, 2**scale), Fraction(floor + 1, 2**scale)
 
@@ -139,11 +151,11 @@ class Enclosures:
     def _apply(self, function, end, direction):
         if function is mpmath.log and end == 0:
             return -INF
-        if function is mpmath.exp and abs(end) > 10**5:    # beyond any float; keeps the integers small
-            far = Fraction(2) ** 140_000
-            return (far if direction < 0 else INF) if end > 0 else (Fraction(0) if direction < 0 else 1 / far)
+        if function is mpmath.exp and abs(end) > LIMIT:    # e^LIMIT is beyond 2^LIMIT
+            return (FAR if direction < 0 else INF) if end > 0 else (Fraction(0) if direction < 0 else TINY)
         if isinstance(end, float):
             return end
+        spend(10)
         with mpmath.workprec(self.bits + 30):
             # Guard bits and a pad of 2^-bits cover the library's own rounding many times over.
             result = function(mpmath.mpf(end.numerator) / end.denominator)
@@ -161,6 +173,8 @@ class Enclosures:
         return self._extreme(max, terms)
 
     def _extreme(self, choose, terms):
+        for one, other in zip(terms, terms[1:]):
+            compared(one, other)
         low, high = choose(t[0] for t in terms), choose(t[1] for t in terms)
         return (low, low) if low == high else (low, high)
 
@@ -179,14 +193,18 @@ class Enclosures:
         return self._step(math.ceil, value)
 
     def _step(self, function, value):
+        if INF in value or -INF in value:
+            raise Undefined("a whole number next to infinity")
         low, high = Fraction(function(value[0])), Fraction(function(value[1]))
         return (low, low) if low == high else (low, high)
 
     # Relations are True, False, or None where the enclosures overlap.
     def le(self, a, b):
+        compared(a, b)
         return True if a[1] <= b[0] else False if a[0] > b[1] else None
 
     def lt(self, a, b):
+        compared(a, b)
         return True if a[1] < b[0] else False if a[0] >= b[1] else None
 
     def ge(self, a, b):
@@ -196,6 +214,7 @@ class Enclosures:
         return self.lt(b, a)
 
     def eq(self, a, b):
+        compared(a, b)
         if a[0] == a[1] == b[0] == b[1]:
             return True
         return False if a[1] < b[0] or b[1] < a[0] else None
@@ -220,11 +239,23 @@ class Enclosures:
         raise Undefined("no case applies")
 
 
-def _sum(ends):
-    infinite = {end for end in ends if isinstance(end, float)}
-    if len(infinite) > 1:
-        raise Undefined("infinity minus infinity")
-    return infinite.pop() if infinite else sum(ends, Fraction(0))
+def _length(end):
+    return 0 if isinstance(end, float) else bits(end)
+
+
+def compared(a, b):
+    """Spend what it takes to compare two pairs."""
+    multiplied(a[0], b[1])
+    multiplied(a[1], b[0])
+
+
+def _plus(a, b):
+    if isinstance(a, float) or isinstance(b, float):
+        if isinstance(a, float) and isinstance(b, float) and a != b:
+            raise Undefined("infinity minus infinity")
+        return a if isinstance(a, float) else b
+    multiplied(a, b)
+    return a + b
 
 
 def _product(a, b):
@@ -232,4 +263,5 @@ def _product(a, b):
         if a == 0 or b == 0:
             raise Undefined("zero times infinity")
         return INF if (a > 0) == (b > 0) else -INF
+    multiplied(a, b)
     return a * b

@@ -1,0 +1,111 @@
+"""`replay`: what the document of a verdict shows, derived anew from it alone, and of what it shows it.
+
+Each format has its checker. A document that names a claim recorded here is compared with the record, whole: statement,
+domains, hypotheses, what is measured, definitions; only an instance and its numbers are free. Any other document stands
+for the statement that it carries, and the answer says so.
+"""
+
+from fedtheory.checks import (certificate_algebra, certificate_family, certificate_pep, certificate_run, counterexample,
+                              documents, families)
+from fedtheory.checks.certificate_algebra import Refused, require
+from fedtheory.checks.documents import refusing
+from fedtheory.checks.question import Question
+from fedtheory.checks.settings import by_name, fitting
+from fedtheory.errors import refuse, show
+
+RECORDED, OWN = "the claim as it is recorded here", "a statement of its own"
+
+
+def replay(document):
+    """What a verdict's document shows, derived anew from it alone; Refused if it shows nothing."""
+    if not isinstance(document, dict):
+        refuse("certificate", "must be the JSON document of a verdict", type(document).__name__)
+    document = given(document)
+    kind = document.get("format")
+    if not isinstance(kind, str) or kind not in FORMATS:
+        raise Refused(f"its format is none of {', '.join(FORMATS)}: {show(kind)}")
+    return FORMATS[kind](document)
+
+
+@refusing
+def given(document):
+    return documents.plain(document)
+
+
+def violation(document):
+    """A counterexample."""
+    return dict(certificate_run.check(document), about=alike(document))
+
+
+@refusing
+def alike(document):
+    """RECORDED or OWN; Refused if a counterexample bears the name of a claim that is another here."""
+    claim = counterexample.recorded(document["claim"])
+    if claim is None:
+        return OWN
+    wrong = counterexample.unlike_claim(document, claim)
+    require(wrong is None, f"it names {claim.id}, and its {wrong} is not that of the claim as it is recorded here")
+    return RECORDED
+
+
+def growth(document):
+    """A family."""
+    return dict(certificate_family.check(document), about=alike_order(document))
+
+
+@refusing
+def alike_order(document):
+    claim = counterexample.recorded(document["claim"])
+    if claim is None:
+        return OWN
+    wrong = unlike_order(document, claim)
+    require(wrong is None, f"it names {claim.id}, and its {wrong} is not that of the claim as it is recorded here")
+    return RECORDED
+
+
+def unlike_order(document, claim):
+    """The entry in which a family is not about a line of this claim, in a setting that speaks of it; None: it is."""
+    line, first = document["line"], document["members"][0]
+    if type(line) is not int or not 0 <= line < len(claim.lines) or claim.lines[line][1] != "O":
+        return "line"
+    setting = by_name(first["setting"])
+    if first["setting"] not in {s.name for s in fitting(claim)}:
+        return "setting"
+    for name, mine in dict(cites=claim.cites, says=str(claim)).items():
+        if document[name] != mine:
+            return name
+    bounded = families.bounded(claim, line, None)
+    return counterexample.unlike(first, Question(bounded, setting, keep=families.hidden_symbols(claim)))
+
+
+def structure(document):
+    """Two ways to run, or cells of a table."""
+    from fedtheory.checks import structure    # loads the compiler, which no other verdict needs
+    found = structure.check(document)
+    return dict(found, about=RECORDED if counterexample.recorded(found["claim"]) else OWN)
+
+
+@refusing
+def worst_case(document):
+    """A worst case of a first-order method."""
+    least, bound = certificate_pep.check(document)
+    measure, times = document["measure"]
+    reached = "" if least is None else f"; an instance reaches {certificate_run.approximately(least)}"
+    said = f"the worst case of the least {measure} at rounds {', '.join(map(str, times))} is at most " \
+           f"{certificate_run.approximately(bound)}{reached}"
+    return dict(status="proved", says=said, bound=bound, least=least, about=OWN)
+
+
+def proofs(document):
+    """Proofs of the lines of a claim."""
+    return dict(status="proved", claim=document.get("claim"),
+                lines=[certificate_algebra.check(proof) for proof in document["lines"]])
+
+
+def proof(document):
+    """A proof by algebra."""
+    return dict(status="proved", shows=certificate_algebra.check(document), about=OWN)
+
+
+FORMATS = {certificate_run.FORMAT: violation, certificate_family.FORMAT: growth, "fedtheory structure 1": structure,
+           "fedtheory pep 1": worst_case, "fedtheory proofs 1": proofs, "fedtheory proof 1": proof}

@@ -1,0 +1,93 @@
+"""Exact arithmetic with a meter: what a stranger's numbers and formulas may cost, counted and not timed.
+
+Long fractions are dear: a product takes time like the product of the factors' lengths. Whoever runs a document spends
+from a budget of steps, one of them a sum or a product of short fractions (some 5 microseconds); `Counted` numbers pay
+for themselves, loops that only enumerate say beforehand how long they are. Where no budget is set, nothing is counted.
+"""
+
+from contextlib import contextmanager
+from contextvars import ContextVar
+from fractions import Fraction
+
+from fedtheory.errors import FedtheoryError
+
+SQUARE_BITS = 300_000    # bits times bits that a step may multiply
+_budget = ContextVar("budget", default=None)
+
+
+class Spent(FedtheoryError):
+    """A computation would take more work than it may."""
+
+
+@contextmanager
+def within(steps):
+    """Spend at most so many steps inside; the count so far is `[left]`. An inner budget never outgrows the outer."""
+    outer = _budget.get()
+    if outer is not None:
+        yield outer
+        return
+    left = [steps]
+    token = _budget.set(left)
+    try:
+        yield left
+    finally:
+        _budget.reset(token)
+
+
+def spend(steps):
+    """Take steps from the budget, if there is one."""
+    left = _budget.get()
+    if left is not None:
+        left[0] -= steps
+        if left[0] < 0:
+            raise Spent("it takes more work than a document may")
+
+
+def bits(value):
+    """The length of an exact number."""
+    return value.numerator.bit_length() + value.denominator.bit_length()
+
+
+def multiplied(one, other):
+    """Spend what a sum or a product of two exact numbers takes."""
+    if _budget.get() is not None and not isinstance(one, float) and not isinstance(other, float):
+        spend(1 + bits(one) * bits(other) // SQUARE_BITS)
+
+
+class Counted(Fraction):
+    """A Fraction whose sums, products and powers are Counted and spend from the budget."""
+
+    __slots__ = ()
+
+    def __pow__(self, n):
+        if isinstance(n, int) or isinstance(n, Fraction) and n.denominator == 1:
+            spend(1 + (abs(int(n)) * bits(self)) ** 2 // SQUARE_BITS)
+        return _counted(Fraction.__pow__(self, n))
+
+    def __neg__(self):
+        return _counted(Fraction.__neg__(self))
+
+    def __abs__(self):
+        return _counted(Fraction.__abs__(self))
+
+
+def _counted(result):
+    if type(result) is not Fraction:
+        return result
+    number = object.__new__(Counted)
+    number._numerator, number._denominator = result._numerator, result._denominator
+    return number
+
+
+def _paying(name):
+    plain = getattr(Fraction, name)
+
+    def operation(self, other):
+        if isinstance(other, (int, Fraction)):
+            multiplied(self, other)
+        return _counted(plain(self, other))
+    return operation
+
+
+for _name in ("add", "sub", "mul", "truediv", "radd", "rsub", "rmul", "rtruediv"):
+    setattr(Counted, f"__{_name}__", _paying(f"__{_name}__"))
