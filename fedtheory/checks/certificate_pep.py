@@ -18,7 +18,7 @@ from math import lcm
 STAR = "*"
 ENTRIES = {"format", "functions", "minimiser", "queries", "points", "measure", "assumes", "bound", "multipliers",
            "instance"}
-STEPS = 400_000    # products of short fractions that a document may take
+STEPS = 1_000_000    # products of short fractions that a document may take
 LEFT = ContextVar("left", default=None)
 QUANTITIES = {"loss", "sq_grad_norm", "sq_distance", "sq_dissimilarity", "sq_xi"}
 

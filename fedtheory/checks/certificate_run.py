@@ -38,23 +38,26 @@ COUNT, PARTS = 10_000, 5000    # the largest integer of an instance, and how man
 
 def numbers(tree):
     """An instance with its numbers read: texts of digits are Fractions, other texts are words."""
-    found, parts = _numbers(tree)
-    require(parts <= PARTS, f"its instance has more than {PARTS} values")
-    return found
+    require(size(tree) <= PARTS, f"its instance has more than {PARTS} values")
+    return _numbers(tree)
+
+
+def size(tree):
+    """How many values plain data hold."""
+    parts = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
+    return 1 + sum(map(size, parts))
 
 
 def _numbers(tree):
     if isinstance(tree, dict):
-        found = {key: _numbers(value) for key, value in tree.items()}
-        return {key: value for key, (value, _) in found.items()}, 1 + sum(parts for _, parts in found.values())
+        return {key: _numbers(value) for key, value in tree.items()}
     if isinstance(tree, list):
-        found = [_numbers(value) for value in tree]
-        return [value for value, _ in found], 1 + sum(parts for _, parts in found)
+        return [_numbers(value) for value in tree]
     if isinstance(tree, str) and re.match("-?[0-9]", tree):
-        return fraction(tree), 1
+        return fraction(tree)
     require(isinstance(tree, (int, str)), f"no number: {show(tree)}")
     require(isinstance(tree, str) or abs(tree) <= COUNT, f"{show(tree)} is more than is counted here")
-    return tree, 1
+    return tree
 
 
 def program(steps, kind="n"):

@@ -44,7 +44,7 @@ def alike(document):
     if claim is None:
         return OWN
     wrong = counterexample.unlike_claim(document, claim)
-    require(wrong is None, f"it names {claim.id}, and its {wrong} is not that of the claim as it is recorded here")
+    require(wrong is None, f"it names {claim.id}, and its entry `{wrong}` is not that of the claim as it is recorded here")
     return RECORDED
 
 
@@ -59,7 +59,7 @@ def alike_order(document):
     if claim is None:
         return OWN
     wrong = unlike_order(document, claim)
-    require(wrong is None, f"it names {claim.id}, and its {wrong} is not that of the claim as it is recorded here")
+    require(wrong is None, f"it names {claim.id}, and its entry `{wrong}` is not that of the claim as it is recorded here")
     return RECORDED
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.intervals import Enclosures
+from fedtheory.enclosure.work import spend
 from fedtheory.errors import FedtheoryError
 
 BITS = 400
@@ -193,6 +194,7 @@ def simple(value):
 
 def vector(numbers):
     """A vector of such numbers, for +, - and .dot()."""
+    spend(len(numbers))
     found = np.empty(len(numbers), dtype=object)
     found[:] = numbers
     return found

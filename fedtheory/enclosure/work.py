@@ -43,6 +43,13 @@ def spend(steps):
             raise Spent("it takes more work than a document may")
 
 
+def counted(ways):
+    """What an enumeration of tuples yields, each for its length: some have more ways than there is time for."""
+    for way in ways:
+        spend(1 + len(way))
+        yield way
+
+
 def bits(value):
     """The length of an exact number."""
     return value.numerator.bit_length() + value.denominator.bit_length()

@@ -14,9 +14,11 @@ from typing import Callable, NamedTuple
 import numpy as np
 
 from fedtheory.enclosure.arithmetic import vector
+from fedtheory.enclosure.work import counted, spend
 from fedtheory.exact.kernels import Count, Kernels, copied, counts, stacked
 
 ONE = Fraction(1)
+A_STEP = 10    # what calling a kernel costs, in steps of arithmetic
 
 
 class Losses(NamedTuple):
@@ -53,7 +55,8 @@ class Trace(NamedTuple):
 
 def uniform(N, S, steps):
     """[(probability, cohort, work)]: cohorts of S clients without replacement, all doing the same steps."""
-    return [(Fraction(1, comb(N, S)), cohort, (steps,) * S) for cohort in combinations(range(1, N + 1), S)]
+    return [(Fraction(1, comb(N, S)), cohort, (steps,) * S) for cohort in
+            counted(combinations(range(1, N + 1), S))]
 
 
 class Rounds:
@@ -99,6 +102,7 @@ class Rounds:
         for step in range(steps):
             longer = []
             for p, walk in walks:
+                spend(A_STEP)
                 for q, g, estimate in self.estimates(i, walk.points[-1]):
                     y, memory = walk.points[-1].copy(), copied(walk.memory)
                     kernel(step, y, estimate.copy(), memory)
@@ -120,7 +124,7 @@ class Rounds:
                 for key in members:
                     if key not in known:
                         known[key] = walks(begun, *key)
-                for ways in product(*(known[key] for key in members)):
+                for ways in counted(product(*(known[key] for key in members))):
                     q, walk = p * chance, dict(zip(members, (walk for _, walk in ways)))
                     for part, _ in ways:
                         q = q * part

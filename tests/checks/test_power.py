@@ -31,7 +31,7 @@ def test_a_false_statement_is_refuted(name):
 def test_a_document_does_not_serve_the_true_statement():
     verdict, _ = power.refuted(FALSE["gd_rate.plus_three"], budget=20.0)
     document = json.loads(json.dumps(verdict.certificate))
-    for change in (dict(statement={**document["statement"], "right": checking.certificate_run.numbers(["1"])}),
+    for change in (dict(statement={**document["statement"], "right": [["number", [], "1"]]}),
                    dict(numbers={"L": "1000"}), dict(instance={**document["instance"], "T": 9})):
         with pytest.raises(checking.Refused):
             ft.replay({**document, **change})

@@ -12,6 +12,7 @@ from fedtheory.claims.flex import _moments
 from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import Many, maximum, minimum, root, where
 from fedtheory.enclosure.intervals import INF
+from fedtheory.enclosure.work import counted
 
 ZERO, ONE = Fraction(0), Fraction(1)
 ALWAYS = {"devices_smooth", "devices_strongly_convex", "devices_noise", "static_law", "independent_noise",
@@ -107,7 +108,7 @@ def held_by_law(law, E, scheme=None):
     for q, s in law:
         joint[tuple(s)] = joint.get(tuple(s), ZERO) + q
     apart = all(joint.get(s, ZERO) == _product(row[steps] for row, steps in zip(rows, s))
-                for s in product(range(E + 1), repeat=N))
+                for s in counted(product(range(E + 1), repeat=N)))
     # Scheme A's rounds without a complete device are discarded: they are no rounds.
     complete = any(E in s for _, s in law) if scheme == "A" else all(E in s for _, s in law)
     truths = dict(homogeneous=alike, heterogeneous=not alike, devices_independent=apart, some_complete=complete,

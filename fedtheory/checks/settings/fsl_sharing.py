@@ -6,6 +6,7 @@ from itertools import combinations
 from fedtheory.checks.settings import Setting, names
 from fedtheory.claims.fsl._round import sq
 from fedtheory.enclosure.arithmetic import vector
+from fedtheory.enclosure.work import counted
 from fedtheory.symbols.fsl import TABLE
 
 
@@ -84,7 +85,7 @@ def drawn_measure(instance, values, wanted):
     x, n_0 = vector(instance["x"]), instance["n_0"]
     g = [x - vector(z) for z in instance["samples"]]
     mean = sum(g) / len(g)
-    draws = list(combinations(g, n_0))    # without replacement, each subset alike
+    draws = list(counted(combinations(g, n_0)))    # without replacement, each subset alike
     named = dict(sampled_xi=lambda: sum(sq(sum(drawn) / n_0 - mean) for drawn in draws) / len(draws),
                  population=lambda: sum(sq(each - mean) for each in g) / len(g))
     return {name: named[name]() for name in wanted}

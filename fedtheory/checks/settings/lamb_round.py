@@ -18,6 +18,7 @@ from fedtheory.claims.lamb import _round
 from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import Many, maximum, minimum, positive_part, root, vector, where
 from fedtheory.enclosure.intervals import INF
+from fedtheory.enclosure.work import counted, spend
 from fedtheory.symbols.lamb import TABLE
 
 MEASURED = ("loss_now", "loss_next", "inner_move", "sq_move_L", "sq_gap_11", "sq_momentum_11", "momentum_14", "A_1",
@@ -170,8 +171,9 @@ def case(instance, values):
 def ways(instance, steps):
     """[(probability, noise(t, i)), ...]: every outcome of `steps` iterations."""
     n, each = instance["n"], outcomes(instance["noise"], len(instance["x"]))
+    spend(n * steps)
     return [(prod(chance for chance, _ in way), lambda t, i, way=way: way[t * n + i][1])
-            for way in product(each, repeat=n * steps)]
+            for way in counted(product(each, repeat=n * steps))]
 
 
 def measure(instance, values, wanted):

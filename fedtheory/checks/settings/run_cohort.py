@@ -9,6 +9,7 @@ from fedtheory.checks.settings._family import outcomes, sound_noise, two_point, 
 from fedtheory.checks.settings._run import sq
 from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import Many, root, vector
+from fedtheory.enclosure.work import counted
 from fedtheory.symbols.run import TABLE
 
 MEASURED = ("cohort_error", "cohort_square", "sq_grad", "mean_square", "G_t_sq")
@@ -55,8 +56,8 @@ def measure(instance, values, wanted):
 
     def expected(value):
         total = 0
-        for cohort in combinations(grads, S):
-            for draws in product(noise, repeat=S):
+        for cohort in counted(combinations(grads, S)):
+            for draws in counted(product(noise, repeat=S)):
                 p = Fraction(1, comb(N, S))
                 for q, _ in draws:
                     p = p * q

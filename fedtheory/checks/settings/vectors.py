@@ -12,6 +12,7 @@ from fedtheory.checks.settings._family import SKEWS, outcomes, sound_noise, two_
 from fedtheory.claims.fsl._round import sq
 from fedtheory.enclosure.arithmetic import maximum, root, vector
 from fedtheory.enclosure.intervals import INF
+from fedtheory.enclosure.work import counted
 from fedtheory.symbols import fsl, mixed
 
 HERE = {"sq_sum", "sum_sq", "sq_pair", "sq_i", "sq_j", "sq_cross"}    # of vectors themselves
@@ -170,7 +171,7 @@ def cohort(shape, point):
 def cohort_error(instance, values, wanted):
     g, N, S = [vector(row) for row in instance["gradients"]], len(instance["gradients"]), instance["S"]
     noise, whole = [outcomes(rows, len(g[0])) for rows in instance["noise"]], sum(g) / N
-    total, cohorts = Fraction(0), list(combinations(range(N), S))
+    total, cohorts = Fraction(0), list(counted(combinations(range(N), S)))
     for members in cohorts:
         draws = zip(*(noise[i] for i in members)) if instance["together"] else product(*(noise[i] for i in members))
         for drawn in draws:

@@ -13,6 +13,7 @@ from typing import Callable, NamedTuple
 import numpy as np
 
 from fedtheory.enclosure.arithmetic import difference, maximum
+from fedtheory.enclosure.work import counted
 
 
 class Instance(NamedTuple):
@@ -94,7 +95,7 @@ def quantities(case, x, wanted=None):
         for (p, c), ways in zip(central, walks()):
             # Per client: probability, sum of estimates, sum of gradients, end
             each = [(q, (sum(e), sum(case.grad_f(y) for y in points[:K]), points[-1])) for q, (points, e) in ways]
-            for outcome in product(each, repeat=S):
+            for outcome in counted(product(each, repeat=S)):
                 chance = p
                 for q, _ in outcome:
                     chance = chance * q

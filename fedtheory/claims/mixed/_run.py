@@ -12,6 +12,7 @@ from typing import Callable, NamedTuple
 import numpy as np
 
 from fedtheory.enclosure.arithmetic import short, vector
+from fedtheory.enclosure.work import counted, spend
 
 # What a round's recursion takes off ||x - x*||^2, over mu times the effective step: the weights of theorems B.1 to B.3
 CONTRACTIONS = dict(parallel_training=Fraction(1), one_way_gt=Fraction(3, 2), two_way_gt=Fraction(1))
@@ -69,7 +70,8 @@ def paths(case, state, noise, noise_c):
     """Every way a run can go, for noise [(probability, vector), ...]: [(probability, [x^(0), ..., x^(T)])]."""
     draws = [(noise, case.S * case.K), (noise_c, case.central)]
     rounds = []
-    for picks in product(*(each for each, times in draws for _ in range(times))):
+    spend(sum(times for _, times in draws))
+    for picks in counted(product(*(each for each, times in draws for _ in range(times)))):
         p, drawn = Fraction(1), [n for _, n in picks]
         for q, _ in picks:
             p = p * q
