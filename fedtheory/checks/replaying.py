@@ -108,4 +108,5 @@ def proof(document):
 
 
 FORMATS = {certificate_run.FORMAT: violation, certificate_family.FORMAT: growth, "fedtheory structure 1": structure,
-           "fedtheory pep 1": worst_case, "fedtheory proofs 1": proofs, "fedtheory proof 1": proof}
+           "fedtheory pep 1": worst_case, "fedtheory proofs 1": proofs, certificate_algebra.FORMAT: proof,
+           certificate_algebra.SCALAR_FORMAT: proof}
