@@ -232,6 +232,8 @@ def parsed(content, name):
     try:
         if len(content) > LARGEST:
             raise ValueError(f"it has more than {LARGEST} bytes")
-        return json.loads(content, object_pairs_hook=once, parse_constant=never)
+        found = json.loads(content, object_pairs_hook=once, parse_constant=never)
+        text(found)    # 1e999 is no number, and half a character no text: neither could be written again
+        return found
     except (ValueError, RecursionError) as error:
         raise InvalidInput(f"{name} must be a JSON document; {' '.join(str(error).split())}") from None

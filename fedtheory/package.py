@@ -10,6 +10,7 @@ import os
 import re
 import stat
 from functools import cache, lru_cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -25,6 +26,7 @@ WORDS = {
     "undecided": "Nothing was decided; the reason stands with it.",
 }
 LARGEST, MOST = 2**28, 5000    # bytes of a package in all, and files
+DRAWERS = ("matplotlib", "jinja2", "latex2mathml")    # they decide no verdict, but the bytes of pictures and the page
 
 
 # ---------------------------------------------------------------- the page
@@ -96,6 +98,17 @@ def page(book, pictures=None):
     return _template().render(
         book=book, words=WORDS, drawn=drawn, script=Markup(script), seal=seal,
         papers=listing(lambda e: e["paper"]), kinds=listing(lambda e: e["kind"])).encode()
+
+
+def drawers():
+    """Versions of what draws; None of what is not installed."""
+    found = {}
+    for name in DRAWERS:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = None
+    return found
 
 
 # ---------------------------------------------------------------- making one
@@ -173,10 +186,12 @@ def contents(folder):
     Everything is read here, once: what is judged later is what was hashed. Links are not followed.
     """
     files, found, left = {}, [], LARGEST
-    for place, folders, names in os.walk(folder):
+    unlisted = lambda error: found.append(f"{os.path.relpath(error.filename, folder)}: it cannot be listed")
+    for place, folders, names in os.walk(folder, onerror=unlisted):
         inside = lambda name: (Path(place) / name).relative_to(folder).as_posix()
-        folders[:] = sorted(name for name in folders if inside(name) != RESULTS)
-        found += [f"{inside(name)}: it is no plain file" for name in folders if (Path(place) / name).is_symlink()]
+        links = {name for name in folders if (Path(place) / name).is_symlink()}
+        found += [f"{inside(name)}: it is no plain file" for name in sorted(links)]
+        folders[:] = sorted(name for name in folders if name not in links and inside(name) != RESULTS)
         if not folders and not names and Path(place) != folder:
             found.append(f"{inside('')}: it is an empty folder")
         for name in map(inside, sorted(names)):

@@ -37,7 +37,7 @@ def judged(claim, verdict, budget, seed):
         return Judged(["its verdict has not the shape of one"])
     if any(part["claim"] != claim.id for part in (verdict, *verdict["lines"])):
         return Judged(["its verdict names another claim"])
-    if not claim.lines and not claim.same and not claim.compute:    # a sentence, which nothing here decides
+    if not claim.lines and not claim.same:    # a sentence, which nothing here decides, or cells that are computed
         return Judged(unlike(verdict, of_claim(claim, budget, seed)))
     if verdict["status"] == "vacuous" and verdict["kind"] == "algebra" and not verdict["lines"]:
         status, why, notes, proof = vacuity.vacuity(claim, seed, max(PROVING, budget))
@@ -57,7 +57,7 @@ def judged(claim, verdict, budget, seed):
             continue
         ratios += expected.get("tightness") is not None
         wrong += [f"its verdict, {name}{field} is not what its evidence gives" for field, value in expected.items()
-                  if part[field] != value]
+                  if not written_alike(part[field], value)]
     statuses = {part["status"] for part in parts}
     return Judged(wrong, ratios, "" if statuses == {"proved"} else "cases" if statuses == {"violated"} else "search")
 
@@ -86,7 +86,13 @@ def plain(verdict):
 
 
 def unlike(theirs, mine):
-    return [f"its verdict, {field} is not what was derived here" for field in FIELDS if theirs[field] != mine[field]]
+    return [f"its verdict, {field} is not what was derived here" for field in FIELDS
+            if not written_alike(theirs[field], mine[field])]
+
+
+def written_alike(one, other):
+    """Whether plain data is the same text: 1 is not 1.0 nor true, and what stands first stays first."""
+    return ledger.text(one) == ledger.text(other)
 
 
 def whole(claim, verdict):
@@ -128,7 +134,7 @@ def violated(claim, at, document):
     found = checking.replay(document)
     require(found["status"] == "violated" and document["claim"] == claim.id, "its certificate speaks of something else")
     if document["format"] == STRUCTURE:
-        return dict(tightness=None, confidence=1.0, kind="structure", **differing(claim, document, found))
+        return dict(tightness=None, confidence=None, kind="structure", **differing(claim, document, found))
     require(document["line"] == at, "its certificate speaks of another line")
     if document["format"] != certificate_run.FORMAT:
         growth = [f"{float(c):.6g}" for c in found["constants"]]
@@ -146,17 +152,14 @@ def violated(claim, at, document):
 
 
 def differing(claim, document, found):
-    """What a structure that is violated shows."""
+    """What two runs that differ show, and the rerun found."""
     from fedtheory.checks import structure
-    if "cells" in document:
-        cells = [[cell, structure.text(printed), structure.text(computed)]
-                 for cell, printed, computed in claim.cells() if computed is not None and printed != computed]
-        require(document["cells"] == cells, "its cells are not all those that differ")
-        return dict(witness={cell: dict(printed=printed, computed=computed) for cell, printed, computed in cells})
-    same, points = claim.same[document["same"]], [[[repr(float(x)) for x in point] for point in path]
-                                                  for path in found["points"]]
-    return dict(witness=dict(document["instance"], one=structure.label(same.one), other=structure.label(same.other),
-                             points=points))
+    require("points" in found, "its certificate speaks of cells")
+    same, instance = claim.same[document["same"]], document["instance"]
+    one, other = structure.label(same.one), structure.label(same.other)
+    return dict(why=f"{one} and {other} differ by {found['gap']:.3g} of their largest coordinate after "
+                f"{instance['rounds']} rounds.", witness=dict(instance, one=one, other=other, points=[
+                    [[repr(float(x)) for x in point] for point in path] for path in found["points"]]))
 
 
 def proved(claim, at, document):

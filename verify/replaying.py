@@ -46,9 +46,11 @@ class Report:
         lines += [f"... and {len(self.differs) - SHOWN} further differences"] * (len(self.differs) > SHOWN)
         counts = [f"{count} {what}" for what, count in self.derived.items() if count]
         counts = ", ".join(counts[:-1]) + " and " * (len(counts) > 1) + "".join(counts[-1:]) or "nothing"
-        left = [f"{len(names)} {what}" for what, names in self.unverified.items() if names]
+        gone, left = ([f"{len(names)} {what}" for what, names in some.items() if names]
+                      for some in (self.absent, self.unverified))
         lines.append(f"{counts} derived anew: " + (f"{len(self.differs)} differences." if self.differs else
-                                                   "nothing differs.") + f" Unverified: {', '.join(left)}.")
+                                                   "nothing differs.") + f" Absent: {', '.join(gone)}." * bool(gone)
+                     + f" Unverified: {', '.join(left)}.")
         return "\n".join(textwrap.fill(printable(line), 118, subsequent_indent="  ", break_long_words=False,
                                        break_on_hyphens=False) for line in lines)
 
@@ -71,6 +73,7 @@ def differences(folder, every=False, workers=campaign.WORKERS, sample=None, seed
     report.differ(*unread, *package.unlike_sums(files))
     report.derived["checksums"] = len(files)
     report.unverified["files that nothing follows from"] = ["environment.json", "timings.json"]
+    report.unverified["folders beside the package"] = [package.RESULTS] * (folder / package.RESULTS).is_dir()
     try:
         book = package.opened(files.get("ledger.json", b""))
     except FedtheoryError as error:
@@ -80,7 +83,10 @@ def differences(folder, every=False, workers=campaign.WORKERS, sample=None, seed
     wanted = [name for name in records if not book["asked"] or name.startswith(tuple(book["asked"]))]
     entries = {entry["id"]: entry for entry in book["claims"]}
     report.absent["claims that were not asked for"] = [name for name in records if name not in wanted]
-    report.differ(*(f"{name}: the package leaves out this claim" for name in wanted if name not in entries),
+    report.unverified["fields of the ledger"] = ["asked"] * bool(book["asked"])
+    report.differ(*(f"{prefix}: no claim's id begins so, and the package says that those were asked for"
+                    for prefix in book["asked"] if not any(name.startswith(prefix) for name in records)),
+                  *(f"{name}: the package leaves out this claim" for name in wanted if name not in entries),
                   *(f"{name}: no claim here has this id" for name in entries if name not in records),
                   *(f"{name}: it is none of the claims that were asked for"
                     for name in entries if name in records and name not in wanted))
@@ -147,7 +153,7 @@ def _searches(report, left, verdicts, book, every, workers, sample, seed, say):
     for name, mine in found.items():
         theirs = verdicts[name]
         report.differ(*(f"{name}: its verdict, {field} is not what was derived here" for field in mine
-                        if field not in theirs or theirs[field] != mine[field]))
+                        if field not in theirs or not evidence.written_alike(theirs[field], mine[field])))
     report.derived["searches"] = len(found)
     for kind, what in (("search", "searches (say --all)"), ("cases", "counts of cases until a line failed")):
         report.unverified[what] = [claim.id for claim, rests in left.items() if rests == kind and claim.id not in found]
@@ -169,10 +175,10 @@ def _remade(report, files, book, entries, claims, verdicts, drawn):
                         if part["certificate"] != other.get("certificate")))
     if book.get("counts") != ledger.counts(made["claims"]):
         report.differ("ledger.json: its counts are not those of its claims")
+    if not report.differs and files["ledger.json"] != ledger.text(made):
+        report.differ("ledger.json: it holds more, or in another order, than what was derived here")
     if isinstance(book.get("sources"), str) and isinstance(book.get("libraries"), dict):    # named above if they differ
         made.update(sources=book["sources"], libraries=book["libraries"])
-    if files["ledger.json"] != ledger.text(made) and not report.differs:
-        report.differ("ledger.json: it holds more, or in another order, than what was derived here")
     for name, document in certificates.items():
         if name in files and files[name] != ledger.text(document):
             report.differ(f"{name}: it is not written as certificates are here")
@@ -212,7 +218,7 @@ def _sources(files, book):
 
 def _beside(files, book):
     """Where environment and timings, from which nothing follows, have not even the shape that they should have."""
-    found, number = [], lambda v: isinstance(v, (int, float)) and not isinstance(v, bool) and 0 <= v < float("inf")
+    found, number = [], lambda v: isinstance(v, (int, float)) and not isinstance(v, bool) and v >= 0
     for name, good in (
             ("timings.json", lambda data: set(data) == {entry["id"] for entry in book["claims"]} and all(
                 set(row) == {"seconds", "megabytes"} and number(row["seconds"])
@@ -224,6 +230,9 @@ def _beside(files, book):
             data = ledger.parsed(files.get(name, b""), name)
             if not good(data) or files[name] != ledger.text(data):
                 found.append(f"{name}: it has not the shape that it is made in")
+            elif name == "environment.json":
+                found += [f"{name}: the package was drawn with {data[name]}, here is {ours}"
+                          for name, ours in package.drawers().items() if data[name] != ours]
         except FedtheoryError as error:
             found.append(f"{name}: {error}")
         except Exception as error:    # whatever a malformed one leads to
@@ -231,5 +240,5 @@ def _beside(files, book):
     return found
 
 
-ENVIRONMENT = {"python", *ledger.LIBRARIES, "llvmlite", "svml", "machine", "libc", "jit", "system", "processor",
-               "cores"}
+ENVIRONMENT = {"python", *ledger.LIBRARIES, *package.DRAWERS, "llvmlite", "svml", "machine", "libc", "jit", "system",
+               "processor", "cores"}

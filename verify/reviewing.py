@@ -22,7 +22,7 @@ def make(out, budget, seed, prefixes=(), workers=campaign.WORKERS, figures=False
     drawn = package.figures(pictures)
     store = out / package.RESULTS
     made_from = ledger.digest([ledger.FORMAT, budget, seed, sorted(prefixes), ledger.libraries(), ledger.sources(),
-                               _assets(), package.listing(drawn).decode()])
+                               _assets(), package.drawers(), package.listing(drawn).decode()])
     kept, unread = package.contents(out) if (store / STAMP).is_file() else ({}, [])
     if kept and not unread and not package.unlike_sums(kept) and _stamp(store) == _made(made_from, kept):
         book = package.opened(kept["ledger.json"])
@@ -56,7 +56,7 @@ def _anew(out, store, drawn, budget, seed, prefixes, workers, say):
                for name, result in results.items()}
     package.build(out, book, certificates, {
         "timings.json": timings, "sources.json": ledger.sources(),
-        "environment.json": dict(jit.manifest(), **ledger.libraries(), system=platform.platform(),
+        "environment.json": dict(jit.manifest(), **ledger.libraries(), **package.drawers(), system=platform.platform(),
                                  processor=_processor(), cores=os.cpu_count())}, drawn)
     return book
 

@@ -13,9 +13,10 @@ from figures import __main__ as making
 from verify import replaying
 from verify.__main__ import main
 
-# proved; a line proved and one that holds; two that hold; a table and two statements violated; one holds; findings
+# proved; a line proved and one that holds; two that hold; a table and two statements violated; one holds; two ways to
+# run that differ; findings
 SOME = ["fsl.gradient_identity", "fsl.lemma2", "fsl.lemma3", "fsl.table3", "lamb.lemma1", "lamb.lemma2",
-        "fsl.lemma5", "flex.table4_EMNIST_10"]
+        "fsl.lemma5", "mixed.K1_equivalence", "flex.table4_EMNIST_10"]
 BUDGET, UNVERIFIED = "0.02", ["environment.json", "timings.json"]
 
 
@@ -76,7 +77,9 @@ def test_a_package_derives_anew_and_says_what_it_did(made, capsys):
     count = len(package.opened((made / "ledger.json").read_bytes())["claims"])
     told = " ".join(capsys.readouterr().out.split())
     assert f"{count} statements" in told and "searches" in told and "derived anew: nothing differs." in told
-    assert told.endswith("Unverified: 2 files that nothing follows from.")
+    assert f" Absent: {len(discover.claims()) - count} claims that were not asked for, " in told
+    assert told.endswith("Unverified: 2 files that nothing follows from, 1 folders beside the package, "
+                         "1 fields of the ledger.")
     assert "unverified: files that nothing follows from: environment.json, timings.json" in told
     assert "absent: claims that were not asked for: " in told and "more: say --json" in told and "theory_fsl" in told
 
@@ -87,9 +90,9 @@ def test_what_was_not_searched_again_is_unverified_by_name(made, capsys):
     assert "unverified: searches (say --all): " in told and "fsl.lemma3" in told.partition("absent")[0] + told
     report = found(made)
     assert set(report.unverified["searches (say --all)"]) >= {"fsl.lemma3", "fsl.lemma2", "fsl.lemma5"}
-    assert set(report.unverified["counts of cases until a line failed"]) >= {"lamb.lemma1", "fsl.table3"}
+    assert set(report.unverified["counts of cases until a line failed"]) >= {"lamb.lemma1", "mixed.K1_equivalence"}
     everywhere = [name for names in report.unverified.values() for name in names]
-    assert "fsl.gradient_identity" not in everywhere and "flex.table4_EMNIST_10_fast" not in everywhere
+    assert "fsl.gradient_identity" not in everywhere and "fsl.table3" not in everywhere and "flex.table4_EMNIST_10_fast" not in everywhere
     assert report.derived["ratios"] >= 6 and report.derived["certificates"] >= 5
 
 
@@ -144,6 +147,15 @@ def hide(of, book):
     book["asked"] = sorted(set(SOME) - {"lamb.lemma2"})
 
 
+def empty(of, book):
+    """Nothing is left, and nothing is said to have been asked for."""
+    book.update(claims=[], asked=["house."])
+
+
+def turned(of, book):
+    book["libraries"] = dict(reversed(book["libraries"].items()))
+
+
 def more(of, book):
     book["claims"].append(dict(of["fsl.lemma3"], id="fsl.mine"))
 
@@ -181,6 +193,7 @@ def outside(of, book):
 LEDGER = {
     "a claim is left out": (leave_out, "lamb.lemma2: the package leaves out this claim"),
     "a claim is left out and not asked for": (hide, "certificates/lamb.lemma2.json: it is no part of this package"),
+    "all claims are left out": (empty, "house.: no claim's id begins so"),
     "a claim is added": (more, "fsl.mine: no claim here has this id"),
     "a claim is renamed": (lambda of, book: change(of, "fsl.lemma3", "id", "fsl.theorem1"), "fsl.lemma3: the package"),
     "claims change places": (lambda of, book: book["claims"].reverse(), "ledger.json: it holds more, or in another"),
@@ -200,6 +213,7 @@ LEDGER = {
     "the budget": (lambda of, book: book.update(budget=20.0), "fsl.lemma3: its command"),
     "the seed": (lambda of, book: book.update(seed=1), "fsl.lemma3: its command"),
     "a version": (lambda of, book: book["libraries"].update(numpy="1.0"), "numpy: the package was made with 1.0"),
+    "libraries change places": (turned, "ledger.json: it holds more, or in another order"),
     "one more library": (lambda of, book: book["libraries"].update(prover="9"), "prover: the package was made with 9"),
     "proved, without a proof": (verdict("fsl.lemma3", status="proved"), "fsl.lemma3: its verdict, status"),
     "proved, by another's proof": (verdict("flex.table4_EMNIST_10_fast", status="proved",
@@ -230,6 +244,15 @@ LEDGER = {
     "no instance": (verdict("fsl.lemma5", witness=None), "fsl.lemma5: its verdict, holds: no instance reaches"),
     "the statement's cases": (verdict("fsl.lemma3", cases=10**9), "fsl.lemma3: its verdict, cases"),
     "cells of a table": (verdict("fsl.table3", witness={}), "fsl.table3: its verdict, witness"),
+    "cases of a table": (verdict("fsl.table3", cases=10**6), "fsl.table3: its verdict, cases"),
+    "confidence in runs that differ": (verdict("mixed.K1_equivalence", confidence=1.0),
+                                       "mixed.K1_equivalence: its verdict, confidence"),
+    "by how much runs differ": (verdict("mixed.K1_equivalence", why="They differ by 7."),
+                                "mixed.K1_equivalence: its verdict, why"),
+    "where runs came": (lambda of, book: of["mixed.K1_equivalence"]["verdict"]["witness"]["points"].reverse(),
+                        "mixed.K1_equivalence: its verdict, witness"),
+    "a number written otherwise": (verdict("fsl.gradient_identity", confidence=1),
+                                   "fsl.gradient_identity: its verdict, confidence"),
     "no verdict's shape": (verdict("fsl.lemma3", tightness=True), "fsl.lemma3: its verdict has not the shape of one"),
     "words in words": (verdict("fsl.lemma3", searched_by="experts"), "fsl.lemma3: its verdict has not the shape"),
 }
@@ -327,6 +350,11 @@ FILES = {
                                      "ledger.json: it holds more"),
     "no ledger": (lambda f: put(f, "ledger.json", b"[]"), "ledger.json: "),
     "a ledger that nests": (lambda f: put(f, "ledger.json", b"[" * 10**6), "ledger.json: "),
+    "a number beyond numbers": (lambda f: replaced(f, "ledger.json", b'"budget": 0.02', b'"budget": 1e999'),
+                                "ledger.json: "),
+    "half a character": (lambda f: replaced(f, "ledger.json", b"It follows", rb"\ud800"), "ledger.json: "),
+    "what draws": (lambda f: rewrite(f, "environment.json", lambda d: d.update(matplotlib="1.5")),
+                   "matplotlib: the package was drawn with 1.5"),
     "a ledger without end": (lambda f: put(f, "ledger.json", b" " * (ledger.LARGEST + 1)), "ledger.json: "),
 }
 
@@ -379,6 +407,14 @@ def redrawn(folder):
     edit(folder, lambda of, book: of["fsl.table2"].update(finding=replaying.reviewing.findings(pictures)["fsl.table2"]))
 
 
+def pixel(folder):
+    """One dot of a picture is another."""
+    from PIL import Image
+    picture = Image.open(folder / "figures/fsl_table2.png")
+    picture.putpixel((3, 3), (255, 0, 0, 255))
+    picture.save(folder / "figures/fsl_table2.png")
+
+
 def bomb(folder):
     (file,) = (folder / DATA).glob("*.npz")
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -394,6 +430,9 @@ FIGURES = {
     "arrays that end early": (lambda f: arrays(f, dict.popitem), DATA),
     "a bomb": (bomb, DATA),
     "a picture": (lambda f: replaced(f, "figures/fsl_table2.svg", b"</svg>", b"<g/></svg>"), "figures/fsl_table2.svg"),
+    "a pixel": (pixel, "figures/fsl_table2.png: it is not what its arrays give"),
+    "nothing left of a picture": (lambda f: put(f, "figures/fsl_table2.png", b""), "figures/fsl_table2.png: it is not"),
+    "a second ledger": (lambda f: shutil.copy(f / "ledger.json", f / "figures/ledger.json"), "figures/ledger.json: no"),
     "a table": (lambda f: put(f, "figures/fsl_table2.csv", b"a,b\n"), "figures/fsl_table2.csv"),
     "a finding": (lambda f: replaced(f, "figures/findings.json", b'"reproduced"', b'"not reproduced"'),
                   "figures/findings.json"),
@@ -427,12 +466,20 @@ def test_false_arrays_with_all_that_follows_from_them_are_unverified_or_named(dr
 @pytest.mark.parametrize("plant", [
     lambda copy, other: (copy / "sources.json").unlink() or (copy / "sources.json").symlink_to(other),
     lambda copy, other: (copy / "figures").symlink_to(other.parent),
+    lambda copy, other: (copy / package.RESULTS).symlink_to(other.parent),
     lambda copy, other: __import__("os").mkfifo(copy / "more")])
 def test_links_and_pipes_are_named_and_not_followed(copy, tmp_path, plant):
     (copy / "sources.json").rename(tmp_path / "sources.json")
     shutil.copy(tmp_path / "sources.json", copy / "sources.json")
     plant(copy, tmp_path / "sources.json")
     assert any("it is no plain file" in sentence for sentence in found(copy).differs)
+
+
+def test_a_campaigns_own_folder_is_said_to_be_unverified(copy):
+    assert found(copy).unverified["folders beside the package"] == []
+    put(copy, f"{package.RESULTS}/proof.html", b"all is proved")
+    report = found(copy)
+    assert report.differs == [] and report.unverified["folders beside the package"] == [package.RESULTS]
 
 
 def test_nothing_of_a_package_steers_the_terminal(copy, capsys):
