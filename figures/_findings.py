@@ -15,6 +15,10 @@ Errors: where a comparison is false, it is reproduced with probability LEVEL at 
 true, the sentence is not reproduced with probability LEVEL at most. A sentence is reproduced if all of its comparisons
 are, each at the whole level (an intersection of tests needs no correction), and not reproduced if one fails at the level
 divided by their number (Bonferroni). Sentences that are the cells of one table divide the level by the number of cells.
+
+So it is where differences are about normal. Where they are as skewed as exp(N(0, 1)), false agreement reaches 23 % at 5
+seeds and 17 % at 20; and what happens at a seed with probability p is missed by n seeds with probability (1 - p)^n, which
+no rule on n values mends. Hence a sentence says how many seeds there were, and where they were all equal.
 """
 
 import math
@@ -132,7 +136,9 @@ def compare(one, relation, other, margin=None, level=LEVEL, shared=1):
     sentence = _show(one, other)
     if difference.ndim:
         low, high = ends(difference, level)
-        sentence += f", difference {difference.mean():.3g} in [{low:.3g}, {high:.3g}] over {len(difference)} seeds"
+        sentence += f", difference {difference.mean():.3g} " + (
+            f"in [{low:.3g}, {high:.3g}] over {len(difference)} seeds" if low < high else
+            f"at each of {len(difference)} seeds")
     if relation == "~":
         sentence += f", margin ±{margin:.3g}"
     return Outcome(str(decided(difference, relation, margin or 0., level, shared)), sentence)

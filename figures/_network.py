@@ -14,8 +14,9 @@ def lines(data):
     cells = _structure.by_cell(data)
     names = dict.fromkeys(cell.partition(", ")[0] for cell in cells)
     ours, paper = data["total"]
+    total = _table.Cell(f"{ours:,}", f"{paper:,}", verdict(True, ours == paper), str(data["claim"]))
     return [*([name.rpartition(" ")[0], cells[f"{name}, shape"], cells.get(f"{name}, parameters", BLANK)]
-              for name in names), ["All parameters", BLANK, _table.Cell(f"{ours:,}", f"{paper:,}", verdict(True, ours == paper))]]
+              for name in names), ["All parameters", BLANK, total]]
 
 
 def draw(figure, data):

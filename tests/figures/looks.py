@@ -28,7 +28,8 @@ def wrong(record, data):
 
 
 def unsaid(record, data, figure):
-    """Sentences on marks that differ from the findings: a claim's marks together say its verdict."""
+    """Sentences on marks that differ from the findings: a claim's marks together say its verdict, and none is of no
+    claim."""
     outcomes, shown = record.findings(data) if record.findings else {}, {}
     signs = {sign: verdict for verdict, (sign, _) in _table.MARKS.items()}
     points = {(marker, inside): verdict for verdict, (marker, _, inside, _) in _table.POINTS.items()}
@@ -36,7 +37,9 @@ def unsaid(record, data, figure):
         verdict = (signs[artist.get_text()] if isinstance(artist, Text) else
                    points[artist.get_marker(), artist.get_markerfacecolor()])
         shown.setdefault(artist.get_gid(), []).append(verdict)
-    return [f"{claim} is drawn as {_findings.worst(verdicts)}" for claim, verdicts in shown.items()
+    alone = [f"{text.get_text()} is the mark of no claim" for text in figure.findobj(Text)
+             if text.get_text() in signs and text.get_text() and not text.get_gid()]
+    return alone + [f"{claim} is drawn as {_findings.worst(verdicts)}" for claim, verdicts in shown.items()
             if claim not in outcomes or _findings.worst(verdicts) != outcomes[claim][0]]
 
 

@@ -4,6 +4,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy import stats
+from scipy.integrate import quad
 
 from fedtheory import discover
 from fedtheory.claim import Comparison
@@ -180,6 +182,49 @@ def test_errors_are_as_rare_as_the_level_says(seeds, deviation):
         for size in (0., .3, 3.):
             assert rates(-sign * size, deviation, seeds, relation)[REPRODUCED] <= LARGEST    # false, or a tie
             assert rates(sign * size, deviation, seeds, relation)[NOT_REPRODUCED] <= LARGEST    # true, or a tie
+
+
+def test_skew_and_rare_events_break_the_level_by_as_much_as_is_said():
+    random = np.random.Generator(np.random.Philox(3))
+    false = lambda differences, relation="~": np.mean(decided(differences, relation, MARGIN) == REPRODUCED)
+    for seeds, most in ((5, .25), (20, .19)):
+        skewed = np.exp(random.normal(size=(DRAWS, seeds))) - np.exp(.5)    # of mean 0
+        for sign in (1, -1):
+            assert LARGEST < false(sign * (skewed + MARGIN)) < most
+        assert LARGEST < false(skewed, "<") < most    # a tie
+    rare = (random.random((DRAWS, 5)) < .1) * 10.    # of mean 1; 5 seeds miss it with probability .9^5 = .59
+    assert false(rare) == pytest.approx(.9**5, abs=4 * (.24 / DRAWS)**.5)
+    assert "difference 0 at each of 5 seeds" in compare(np.zeros(5), "~", "0").sentence
+
+
+def power(truth, deviation, seeds):
+    """P(|mean| + t s / sqrt(n) <= margin) of normal differences: mean and s are independent, so an integral over s."""
+    error, t = deviation / seeds**.5, stats.t.isf(LEVEL, seeds - 1)
+    within = lambda room: max(0., stats.norm.cdf((room - truth) / error) - stats.norm.cdf((-room - truth) / error))
+    return quad(lambda s: stats.chi.pdf(s, seeds - 1) * within(MARGIN - t * error * s / (seeds - 1)**.5), 0,
+                MARGIN / (t * error) * (seeds - 1)**.5)[0]
+
+
+@pytest.mark.parametrize("seeds", [5, 10, 20, 100])
+@pytest.mark.parametrize("truth, deviation", [(0., .5), (.5, .5), (.5, 1.), (0., 2**.5)])
+def test_the_power_is_the_integral(truth, deviation, seeds):
+    expected = power(truth, deviation, seeds)
+    error = 4 * (max(expected * (1 - expected), 1 / DRAWS) / DRAWS)**.5
+    assert rates(truth, deviation, seeds)[REPRODUCED] == pytest.approx(expected, abs=error)
+
+
+@pytest.mark.parametrize("seeds", [5, 10, 20, 100])
+def test_methods_that_are_one_are_told_apart_by_no_noise(seeds):
+    """Two independent runs of one method, each with the margin's deviation: alike, the surer the more seeds."""
+    random = np.random.Generator(np.random.Philox(8))
+    differences = random.normal(size=(DRAWS, seeds)) - random.normal(size=(DRAWS, seeds))
+    expected = power(0., 2**.5, seeds)
+    assert np.mean(decided(differences, "~", MARGIN) == REPRODUCED) == pytest.approx(
+        expected, abs=4 * (max(expected * (1 - expected), 1 / DRAWS) / DRAWS)**.5)
+    assert np.mean(decided(differences, "~", MARGIN) == NOT_REPRODUCED) < .01
+    for relation in ("<", ">", "<=", ">="):
+        said = decided(differences, relation)
+        assert max(np.mean(said == REPRODUCED), np.mean(said == NOT_REPRODUCED)) < LARGEST
 
 
 @pytest.mark.parametrize("seeds", [5, 10, 20, 100])

@@ -7,9 +7,10 @@ import pytest
 from matplotlib.figure import Figure
 
 import figures
-from figures import (_store, fsl_table2, fsl_table3, mixed_table1, mixed_table3, mixed_table4, mixed_table5,
+from figures import (_store, _table, fsl_table2, fsl_table3, mixed_table1, mixed_table3, mixed_table4, mixed_table5,
                      mixed_table12)
 from figures._findings import NOT_REPRODUCED, REPRODUCED
+from figures._record import Figure as Record
 from tests.figures.looks import faults, outside, wrong
 
 MINE = [name for name in figures.ids() if name.startswith(("mixed_table", "fsl_table2", "fsl_table3"))]
@@ -42,6 +43,24 @@ def test_bad_looks_are_seen():
     figure.text(.5, .5, "small", fontsize=5)
     figure.text(.95, .2, "a label that runs over the edge", fontsize=8)
     assert len(faults(figure)) == 2
+
+
+def test_a_mark_that_is_not_the_ledgers_is_seen(data):
+    record, made = figures.figure("fsl_table2"), data("fsl_table2")
+    signs = lambda rows: Record(cites="house", title="t", compute=None, findings=record.findings, height=1.,
+                                        draw=lambda figure, data: _table.ours_beside_paper(figure, ["", "x"], rows))
+    shown = lambda *cell: wrong(signs([["a row", _table.Cell("1", "1", *cell)]]), made)
+    assert shown(REPRODUCED, "fsl.table2") == []
+    assert shown(NOT_REPRODUCED, "fsl.table2") == ["fsl.table2 is drawn as not reproduced"]
+    assert shown(REPRODUCED, "fsl.table3") == ["fsl.table3 is drawn as reproduced"]    # no finding of this figure
+    assert shown(REPRODUCED) == ["✓ is the mark of no claim"]
+
+
+def test_the_pictures_of_all_figures_with_findings_are_compared_with_them():
+    """Each such figure is of a file whose tests draw it and compare: this one, or that of flex."""
+    from tests.figures import test_flex
+    judging = {name for name in figures.ids() if figures.figure(name).findings}
+    assert judging <= {*MINE, *test_flex.MINE} and len(judging) > 8
 
 
 def test_hidden_points_are_counted():
