@@ -4,7 +4,7 @@ import itertools
 
 from fedtheory.checks import certificate_algebra as certificate
 from fedtheory.checks import positivity
-from fedtheory.checks.certificate_algebra import Reading, Refused
+from fedtheory.checks.certificate_algebra import Reading, Refused, Ring
 
 DEPTH = 3    # cases within cases
 LIGHT = positivity.EFFORTS[:4]
@@ -18,7 +18,7 @@ class Search:
     def __init__(self, document, extremes, budget):
         self.document, self.extremes = document, extremes
         self.work = positivity.Work(budget)
-        self.start = Reading(document, READING * budget)
+        self.start = Reading(document, Ring(READING * budget))
         self.lemmas, self.read = 0, {}
 
     def proof(self, goal, quick=False):

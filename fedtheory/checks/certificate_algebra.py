@@ -18,6 +18,7 @@ nothing is known but {"gram": [{"v": "1"}, {"w": "2"}]} in a term: the determina
 
 import re
 from fractions import Fraction
+from reprlib import Repr
 
 FORMAT, SCALAR_FORMAT = "fedtheory proof 2", "fedtheory proof 1"    # the same language, without vectors
 ONE = {(): Fraction(1)}
@@ -26,11 +27,21 @@ OPPOSITE = {"<=": ">", "<": ">=", ">=": "<", ">": "<="}
 NAME, NUMBER = re.compile(r"[A-Za-z]\w*"), re.compile(r"-?[0-9]{1,4000}(/[0-9]{1,4000})?")
 PARTS = dict(variables=dict, nodes=dict, assumes=list, shows=list, proof=dict)
 ITEMS, LETTERS, DEPTH = 200_000, 2_000_000, 100    # of a document, at most
-WORK, DEGREE, MINOR = 400_000, 10_000, 3           # products of small terms, a variable's power, rows of a minor
+WORK, DEGREE, MINOR = 200_000, 10_000, 3           # products of small terms, a variable's power, rows of a minor
+LONG = 2_000_000    # bits times bits of two coefficients whose sum takes as long as a product of small terms
+
+
+BRIEF = Repr()    # the first parts of a part, however large it is
+BRIEF.maxlist = BRIEF.maxtuple = BRIEF.maxdict = 12
+BRIEF.maxlevel, BRIEF.maxstring = 4, 80
 
 
 class Refused(ValueError):
     """The document does not prove what it says."""
+
+
+class Laborious(Refused):
+    """It takes more work than a document may."""
 
 
 def require(truth, why):
@@ -39,7 +50,7 @@ def require(truth, why):
 
 
 def shown(part):
-    text = repr(part)
+    text = BRIEF.repr(part)
     return text if len(text) <= 80 else text[:77] + "..."
 
 
@@ -55,10 +66,11 @@ class Ring:
 
     def spend(self, work):
         self.left -= work
-        require(self.left >= 0, "its expressions are too large to be multiplied out")
+        if self.left < 0:
+            raise Laborious("its expressions are too large to be multiplied out")
 
     def plus(self, p, q, c=1):
-        self.spend(len(q) * (1 + (width(p) + width(q)) // 4000))
+        self.spend(len(p) // 10 + len(q) * (1 + width(p) * width(q) // LONG))
         total = dict(p)
         for m, value in q.items():
             total[m] = total.get(m, 0) + c * value
@@ -93,8 +105,8 @@ def width(p):
 class Reading:
     """What is known at one place of a proof: values of symbols, facts (a polynomial >= 0, whether it is > 0)."""
 
-    def __init__(self, document, work=WORK):
-        self.ring, self.nodes, self.assumes = Ring(work), document["nodes"], document["assumes"]
+    def __init__(self, document, ring):
+        self.ring, self.nodes, self.assumes = ring, document["nodes"], document["assumes"]
         self.domains, self.vectors, self.facts, self.known, self.signs = {}, set(), {}, {}, {}
         self.solved, self.values, self.finite = {}, {}, set()    # symbols' values, as trees and read; what is settled
         for name, domain in document["variables"].items():
@@ -199,6 +211,7 @@ class Reading:
         self.ring.spend(1)
         op, first, *rest = tree
         if op == "dot":
+            self.ring.spend(sum(len(first) * len(other) for other in rest))
             return self.read(dotted(first, *rest))
         num, den = self.read(first)
         if op == "^":
@@ -228,6 +241,7 @@ class Reading:
 
     def sign(self, p):
         """2: positive, 1: nonnegative, 0: not known."""
+        self.ring.spend(len(p) // 10)
         signs = [0 if value < 0 else min((self.signs.get(name, 0) or k % 2 == 0 for name, k in m), default=2)
                  for m, value in p.items()]
         return max(self.known.get(key(p), 0), max(signs) if signs and 0 not in signs else 0)
@@ -341,7 +355,7 @@ class Reading:
     def minor(self, vectors):
         """The determinant of the inner products of some combinations of vectors."""
         require(1 <= len(vectors) <= MINOR, f"no minor: {shown(vectors)}")
-        rows = [[self.whole(dotted(v, w)) for w in vectors] for v in vectors]
+        rows = [[self.whole(["dot", v, w]) for w in vectors] for v in vectors]
         return self.determinant(rows)
 
     def determinant(self, rows):
@@ -360,7 +374,7 @@ def dotted(one, other):
 
 def bounded(document):
     """Refused if a document is no plain data, or larger than any proof here needs to be."""
-    items, letters, level = 0, 0, [document]
+    items, letters, level = 1, 0, [document]
     for _ in range(DEPTH):
         below = []
         for part in level:
@@ -372,18 +386,21 @@ def bounded(document):
             require(items + len(below) <= ITEMS and letters <= LETTERS, "it is too long")
         items, level = items + len(below), below
     require(not level, "it nests too deeply")
+    return items
 
 
-def check(document):
-    """The relation that a document shows under its assumptions; Refused if it does not."""
+def check(document, ring=None):
+    """The relation that a document shows under its assumptions; Refused if it does not. Documents that are checked
+    together share a ring, and with it what they may take."""
     try:
-        bounded(document)
+        ring = ring or Ring(WORK)
+        ring.spend(bounded(document))
         require(isinstance(document, dict), "no document")
         for part, kind in PARTS.items():
             require(isinstance(document.get(part), kind), f"its {part} must be a {kind.__name__}")
         vectors = "vector" in document["variables"].values()
         require(document.get("format") in (FORMAT, *[SCALAR_FORMAT] * (not vectors)), "no proof of this format")
-        Reading(document).prove(document["shows"], document["proof"])
+        Reading(document, ring).prove(document["shows"], document["proof"])
     except Exception as error:    # whatever a malformed document leads to
         if isinstance(error, Refused):
             raise

@@ -55,7 +55,7 @@ def _numbers(tree):
         return [_numbers(value) for value in tree]
     if isinstance(tree, str) and re.match("-?[0-9]", tree):
         return fraction(tree)
-    require(isinstance(tree, (int, str)), f"no number: {show(tree)}")
+    require(type(tree) in (int, str), f"no number: {show(tree)}")
     require(isinstance(tree, str) or abs(tree) <= COUNT, f"{show(tree)} is more than is counted here")
     return tree
 

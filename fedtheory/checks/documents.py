@@ -10,6 +10,7 @@ import math
 import re
 from functools import wraps
 
+from fedtheory.checks import certificate_pep
 from fedtheory.checks.certificate_algebra import Refused, require
 from fedtheory.enclosure import work
 from fedtheory.enclosure.work import Counted
@@ -27,17 +28,27 @@ def plain(document):
     while waiting:
         value, depth = waiting.pop()
         seen += 1
-        kind = type(value)
-        parts = [*value, *value.values()] if kind is dict else value if kind in (list, tuple) else ()
+        parts = [*value, *value.values()] if type(value) is dict else value if type(value) in (list, tuple) else ()
         require(seen + len(waiting) + len(parts) <= VALUES, f"it holds more than {VALUES} values")
         require(depth <= DEPTH, f"it is nested more than {DEPTH} deep")
-        require(kind is not dict or all(type(name) is str for name in value), "a name in it is no text")
-        require(kind is not str or len(value) <= LETTERS, f"a text in it has more than {LETTERS} letters")
-        require(kind is not int or value.bit_length() <= 3 * DIGITS, "an integer in it is too long")
-        require(kind is not float or math.isfinite(value), "a number in it is not finite")
-        require(value is None or kind in (dict, list, tuple, str, int, bool, float), f"it holds {show(value)}")
+        wrong = impossible(value)
+        require(wrong is None, wrong)
         waiting += [(part, depth + 1) for part in parts]
     return json.loads(json.dumps(document))
+
+
+def impossible(value):
+    """Why a document cannot hold this value, whatever its parts are; None: it can."""
+    kind = type(value)
+    if kind is dict:
+        return None if all(type(name) is str for name in value) else "a name in it is no text"
+    if kind is str:
+        return None if len(value) <= LETTERS else f"a text in it has more than {LETTERS} letters"
+    if kind is int:
+        return None if value.bit_length() <= 3 * DIGITS else "an integer in it is too long"
+    if kind is float:
+        return None if math.isfinite(value) else "a number in it is not finite"
+    return None if value is None or kind in (list, tuple, bool) else f"it holds {show(value)}"
 
 
 def small(path):
@@ -83,7 +94,7 @@ def refusing(check):
         try:
             with work.within(STEPS):
                 return check(document, *more)
-        except (Refused, work.Spent) as why:
+        except (Refused, certificate_pep.Refused, work.Spent) as why:
             raise Refused(sentence(why)) from None
         except Exception as error:
             said = sentence(error) if isinstance(error, FedtheoryError) else f"{type(error).__name__} {show(error)}"

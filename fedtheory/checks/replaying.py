@@ -5,10 +5,11 @@ domains, hypotheses, what is measured, definitions; only an instance and its num
 for the statement that it carries, and the answer says so.
 """
 
-from fedtheory.checks import (certificate_algebra, certificate_family, certificate_pep, certificate_run, counterexample,
-                              documents, families)
-from fedtheory.checks.certificate_algebra import Refused, require
-from fedtheory.checks.documents import refusing
+from fedtheory.checks import (algebra, certificate_algebra, certificate_family, certificate_pep, certificate_run,
+                              counterexample, documents, families)
+from fedtheory.checks.certificate_algebra import WORK, Refused, Ring, require
+from fedtheory.checks.counterexample import recorded
+from fedtheory.checks.documents import having, refusing
 from fedtheory.checks.question import Question
 from fedtheory.checks.settings import by_name, fitting
 from fedtheory.errors import refuse, show
@@ -40,7 +41,7 @@ def violation(document):
 @refusing
 def alike(document):
     """RECORDED or OWN; Refused if a counterexample bears the name of a claim that is another here."""
-    claim = counterexample.recorded(document["claim"])
+    claim = recorded(document["claim"])
     if claim is None:
         return OWN
     wrong = counterexample.unlike_claim(document, claim)
@@ -55,7 +56,7 @@ def growth(document):
 
 @refusing
 def alike_order(document):
-    claim = counterexample.recorded(document["claim"])
+    claim = recorded(document["claim"])
     if claim is None:
         return OWN
     wrong = unlike_order(document, claim)
@@ -82,7 +83,7 @@ def structure(document):
     """Two ways to run, or cells of a table."""
     from fedtheory.checks import structure    # loads the compiler, which no other verdict needs
     found = structure.check(document)
-    return dict(found, about=RECORDED if counterexample.recorded(found["claim"]) else OWN)
+    return dict(found, about=RECORDED if recorded(found["claim"]) else OWN)
 
 
 @refusing
@@ -96,12 +97,25 @@ def worst_case(document):
     return dict(status="proved", says=said, bound=bound, least=least, about=OWN)
 
 
+@refusing
 def proofs(document):
-    """Proofs of the lines of a claim."""
-    return dict(status="proved", claim=document.get("claim"),
-                lines=[certificate_algebra.check(proof) for proof in document["lines"]])
+    """Proofs of all lines of a claim; of one that is not recorded here, of the lines that it carries."""
+    having(document, "the document", "format", "claim", "lines")
+    name, lines = document["claim"], document["lines"]
+    require(isinstance(name, str), "its claim is no text")
+    require(isinstance(lines, list) and lines, "it proves no line")
+    claim, ring = recorded(name), Ring(WORK)
+    found = [certificate_algebra.check(line, ring) for line in lines]
+    if claim is not None:
+        require(len(lines) == len(claim.lines), f"it names {claim.id}, and has not the lines of the claim as it is "
+                                                "recorded here")
+        for at, line in enumerate(lines):
+            require(algebra.speaks_of(line, claim, at), f"it names {claim.id}, and its proof {at + 1} is not of that "
+                                                        "line of the claim as it is recorded here")
+    return dict(status="proved", claim=name, lines=found, about=OWN if claim is None else RECORDED)
 
 
+@refusing
 def proof(document):
     """A proof by algebra."""
     return dict(status="proved", shows=certificate_algebra.check(document), about=OWN)

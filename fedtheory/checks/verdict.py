@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from fedtheory.checks.counterexample import title
+
 
 class Tightness(float):
     """The largest ratio of left to right that was found, exact at its `instance`, which meets every hypothesis."""
@@ -77,7 +79,7 @@ def together(claim, lines, seconds):
     proofs = [v.certificate for v in lines]
     certificate = worst.certificate
     if worst.status == "proved":
-        certificate = dict(format="fedtheory proofs 1", claim=claim.id, lines=proofs)
+        certificate = dict(format="fedtheory proofs 1", claim=title(claim), lines=proofs)
     number = lines.index(worst) + 1
     why = worst.why if worst.status == "proved" else f"Line {number}: {worst.why}"
     return Verdict(claim.id, worst.status, worst.kind, why, max(ratios, default=None), sum(v.cases for v in lines),
