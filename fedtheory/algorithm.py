@@ -21,7 +21,7 @@ from typing import Callable, NamedTuple
 
 import numpy as np
 
-from fedtheory import jit
+from fedtheory import arguments, jit
 from fedtheory.errors import InvalidInput, refuse, show
 
 
@@ -51,18 +51,17 @@ class Field(NamedTuple):
     def check(self, name, value):
         """The value as the kernels take it, or a refusal; a sequence is a schedule, one value a round."""
         if self.choices:
-            if value not in self.choices:
+            if not isinstance(value, str) or value not in self.choices:
                 refuse(name, self.rule(), value)
             return self.choices.index(value)
-        try:
-            values = np.asarray(value, dtype=np.float64)
-        except (TypeError, ValueError):
-            refuse(name, self.rule(), value)
+        values = arguments.array(name, value, self.rule())
         bad = (~np.isfinite(values) | (values < self.low) | (values > self.high)
                | (self.open_low & (values == self.low)) | (self.open_high & (values == self.high))
                | (self.integer & (values != np.floor(values))))
         if values.ndim > (not self.fixed) or np.any(bad):
             refuse(name, self.rule(), value)
+        if np.any(np.abs(values) > (arguments.MOST if self.integer else arguments.LARGEST)):
+            refuse(name, f"must be at most {arguments.MOST if self.integer else arguments.LARGEST}", value)
         if self.integer:
             values = values.astype(np.int64)
         return values if values.ndim else values.item()

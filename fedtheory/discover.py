@@ -60,7 +60,7 @@ def algorithm(name):
         if getattr(module, "ALGORITHM", None) is not None and module.ALGORITHM.name == name:
             return module.ALGORITHM
     found = algorithms()
-    if name not in found:
+    if not isinstance(name, str) or name not in found:
         raise InvalidInput(f"algorithm must be one of {', '.join(found)}; got {show(name)}"
                            + suggested(name, found, ". Did you mean ", "?"))
     return found[name]

@@ -1,10 +1,9 @@
-"""What people hand in with a claim, looked at before anything is made of it: names, formulas, hypotheses, budgets.
+"""What people hand in with a claim, looked at before anything is made of it: names, formulas, hypotheses.
 
 Each function returns what it was given in the form that a record keeps, or refuses it with one sentence.
 """
 
 from collections.abc import Mapping
-from math import isfinite
 from numbers import Integral, Real
 
 import sympy
@@ -109,17 +108,4 @@ def place(whose, given, number):
     """Which of a claim's lines, from 0."""
     if isinstance(given, bool) or not isinstance(given, Integral) or not 0 <= given < number:
         refuse(f"{whose}: line", f"must be an integer from 0 to {number - 1}", given)
-    return int(given)
-
-
-def budget(given):
-    """Seconds of one core."""
-    if isinstance(given, bool) or not isinstance(given, Real) or not isfinite(given) or given <= 0:
-        refuse("budget", "must be a positive number of seconds", given)
-    return float(given)
-
-
-def seed(given):
-    if isinstance(given, bool) or not isinstance(given, Integral) or given < 0:
-        refuse("seed", "must be an integer >= 0", given)
     return int(given)

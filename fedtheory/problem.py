@@ -9,7 +9,7 @@ from typing import Callable, NamedTuple
 
 import numpy as np
 
-from fedtheory import jit
+from fedtheory import arguments, jit
 from fedtheory.errors import InvalidInput, refuse
 
 NONE, GAUSSIAN, RADEMACHER, SPHERE, MINIBATCH, IMPULSE, TABLE, ROWS = range(8)
@@ -38,10 +38,17 @@ def layers_from(layers, d):
     """Layers from sizes, or from (name, size) pairs; one layer by default."""
     if layers is None:
         return (Layer("all", 0, d),)
+    rule = f"must be positive sizes that add up to d = {d}, or pairs of a name and a size"
+    if isinstance(layers, (str, bytes)) or not hasattr(layers, "__iter__"):
+        refuse("layers", rule, layers)
     pairs = [item if isinstance(item, tuple) else (f"layer{n}", item) for n, item in enumerate(layers, 1)]
+    for pair in pairs:
+        if len(pair) != 2 or not isinstance(pair[0], str) or isinstance(pair[1], bool) \
+                or not isinstance(pair[1], (int, np.integer)) or not 1 <= pair[1] <= d:
+            refuse("layers", rule, layers)
     ends = np.cumsum([size for _, size in pairs])
-    if any(size < 1 for _, size in pairs) or ends[-1] != d:
-        refuse("layers", f"must be positive sizes that add up to d = {d}", layers)
+    if not pairs or ends[-1] != d or len({name for name, _ in pairs}) < len(pairs):
+        refuse("layers", rule, layers)
     return tuple(Layer(name, int(end - size), int(end)) for (name, size), end in zip(pairs, ends))
 
 
@@ -173,12 +180,13 @@ class Problem:
         return replace(self, weights=p) if self.reweigh is None else self.reweigh(self, p)
 
     def _index(self, i):
-        if not (0 if self.has_server else 1) <= i <= self.N:
+        if isinstance(i, (bool, np.bool_)) or not isinstance(i, (int, np.integer)) \
+                or not (0 if self.has_server else 1) <= i <= self.N:
             refuse("i", f"must be a client 1..{self.N}" + (" or 0, the server" if self.has_server else ""), i)
         return np.int64(i)
 
     def _point(self, x):
-        x = np.ascontiguousarray(x, dtype=np.float64)
+        x = np.ascontiguousarray(arguments.array("x", x))
         if x.shape != (self.d,):
             refuse("x", f"must have shape ({self.d},)", x.shape)
         return x
@@ -198,10 +206,7 @@ def weights_from(weights, N):
         p[1:] = 1.0 / N
         return p
     rule, given = f"must be {N} nonnegative numbers with a positive sum", weights
-    try:
-        weights = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError):
-        refuse("weights", rule, given)
+    weights = arguments.array("weights", weights, rule)
     if weights.shape != (N,) or not np.all(np.isfinite(weights)) or np.any(weights < 0) or not 0 < weights.sum() < np.inf:
         refuse("weights", rule, given)
     p[1:] = weights / weights.sum()
@@ -214,12 +219,11 @@ def noise_from(noise, sigma, sigma_0, N):
         refuse("noise", f"must be one of {', '.join(NOISES)}", noise)
     sigmas = np.empty(N + 1)
     for name, value, part in (("sigma", sigma, sigmas[1:]), ("sigma_0", sigma_0, sigmas[:1])):
-        try:
-            part[:] = value
-        except (TypeError, ValueError):    # no numbers, or not as many as there are clients
-            part[:] = np.nan
-        if not np.all(np.isfinite(part)) or np.any(part < 0):
-            refuse(name, "must be finite and nonnegative, one number" + (f" or {N}" if name == "sigma" else ""), value)
+        rule = "must be finite and nonnegative, one number" + (f" or {N}" if name == "sigma" else "")
+        given = arguments.array(name, value, rule)
+        part[:] = given if given.shape in ((), part.shape) else np.nan
+        if not np.all(np.isfinite(part)) or np.any(part < 0) or np.any(part > arguments.LARGEST):
+            refuse(name, rule, value)
         if noise == "none" and np.any(part > 0):
             refuse(name, "must be 0 where noise is none", value)
     return noise, sigmas

@@ -14,6 +14,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
+from fedtheory import arguments
 from fedtheory.jit import DISABLED, jit
 
 # What a draw is for; draws for different purposes never share bits.
@@ -179,5 +180,5 @@ def subset(key, client, step, purpose, deck, out):
 
 def host(seed, name):
     """A NumPy generator for building problems, one independent stream per (seed, name)."""
-    digest = hashlib.sha256(f"{int(seed)}/{name}".encode()).digest()
+    digest = hashlib.sha256(f"{arguments.seed(seed)}/{name}".encode()).digest()
     return np.random.Generator(np.random.Philox(key=int.from_bytes(digest[:16], "little")))

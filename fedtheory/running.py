@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedtheory import discover, engine, metrics, rng
+from fedtheory import arguments, discover, engine, metrics, rng
 from fedtheory.algorithm import Schedule
 from fedtheory.errors import Diverged, Interrupted, InvalidInput, refuse, show
 from fedtheory.machine import NO_PATH, NO_TABLE, Chunk, Machine
 from fedtheory.participation import Participation
-from fedtheory.problem import NOISES
+from fedtheory.problem import NOISES, Problem
 
 CHUNK_SECONDS = 0.2     # a chunk aims at this: often enough for progress and Ctrl-C
 PATIENCE = 0.7          # seconds that Ctrl-C leaves the chunk under way before it is dropped
@@ -56,15 +56,10 @@ def threads():
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _integer(name, value, low):
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < low:
-        refuse(name, f"must be an integer >= {low}", value)
-    return int(value)
-
-
 def _start(problem, x_0, trials):
-    x_0 = np.zeros(problem.d) if x_0 is None and problem.start is None else problem.start if x_0 is None else x_0
-    x_0 = np.asarray(x_0, dtype=np.float64)
+    if x_0 is None:
+        x_0 = np.zeros(problem.d) if problem.start is None else problem.start
+    x_0 = arguments.array("x_0", x_0)
     if x_0.shape not in ((problem.d,), (trials, problem.d)) or not np.all(np.isfinite(x_0)):
         refuse("x_0", f"must be finite of shape ({problem.d},) or ({trials}, {problem.d})",
                x_0.shape if np.all(np.isfinite(x_0)) else x_0)
@@ -91,10 +86,13 @@ def run(problem, algorithm, *, rounds, trials=1, seed=0, x_0=None, S=None, parti
     """
     plan = _plan(problem, algorithm, rounds=rounds, trials=trials, seed=seed, S=S, participation=participation,
                  keep=keep, names=metrics, given=hyper)
-    workers = threads() if workers is None else _integer("workers", workers, 1)
-    chunk = None if chunk is None else _integer("chunk", chunk, 1)
+    workers = threads() if workers is None else arguments.whole("workers", workers, 1)
+    chunk = None if chunk is None else arguments.whole("chunk", chunk, 1)
     if pretrained is not None and (not isinstance(pretrained, dict) or set(pretrained) != {"steps", "eta"}):
         refuse("pretrained", "must be dict(steps=, eta=)", pretrained)
+    compiled = None if compiled is None else arguments.flag("compiled", compiled)
+    if progress is not None and not callable(progress):
+        refuse("progress", "must be a function of (done, rounds, seconds)", progress)
     if resume is not None:
         _check_resume(resume, plan)
     elif pretrained is not None:
@@ -122,15 +120,19 @@ class _Plan(NamedTuple):
 
 
 def _plan(problem, algorithm, *, rounds, trials, seed, S, participation, keep, names, given):
+    if not isinstance(problem, Problem):
+        refuse("problem", "must be a Problem, such as ft.problems.quadratic makes", problem)
     algorithm = discover.algorithm(algorithm)
-    rounds, trials = _integer("rounds", rounds, 0), _integer("trials", trials, 1)
-    seed = _integer("seed", seed, 0)
-    if seed >= 2**64:
-        refuse("seed", "must be below 2**64", seed)
-    if keep not in ("metrics", "x"):
+    rounds, trials = arguments.whole("rounds", rounds), arguments.whole("trials", trials, 1)
+    seed = arguments.seed(seed, bits=64)
+    if not isinstance(keep, str) or keep not in ("metrics", "x"):
         refuse("keep", "must be 'metrics' or 'x'", keep)
     names, wanted = _wanted(names, problem)
-    participation = participation or Participation()
+    arguments.fits("rounds and trials", trials, rounds + 1, 2 * len(names) + (keep == "x") * problem.d + 1)
+    arguments.fits("trials", trials, problem.d)
+    participation = Participation() if participation is None else participation
+    if not isinstance(participation, Participation):
+        refuse("participation", "must be a Participation (fedtheory.participation), or None", participation)
     S = problem.N if S is None else S
     participation.check(problem.N, S)
     if participation.cohort == "with" and algorithm.memory:
@@ -147,10 +149,7 @@ def _plan(problem, algorithm, *, rounds, trials, seed, S, participation, keep, n
 
 def _wanted(names, problem):
     """Checked metric names and the engine's flags."""
-    names = metrics.DEFAULT if names is None else tuple(names)
-    unknown = [name for name in names if name not in metrics.ALL]
-    if unknown:
-        refuse("metrics", f"must be among {', '.join(metrics.ALL)}", unknown[0])
+    names = metrics.DEFAULT if names is None else arguments.words("metrics", names, metrics.ALL)
     flags = 0
     for name in names:
         for column in metrics.ALL[name].needs:

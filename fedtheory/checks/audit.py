@@ -7,7 +7,7 @@ evaluated in Fractions, or in enclosures where roots appear; what a line assumes
 
 from dataclasses import dataclass, field
 
-from fedtheory import discover, given
+from fedtheory import arguments, discover
 from fedtheory.checks.case import NO_VALUE, Case, answer, drawn, question, worst
 from fedtheory.checks.counterexample import texts
 from fedtheory.checks.dimensions import Inhomogeneous, show, unit
@@ -63,7 +63,7 @@ class Audit:
 
 def audit(claim, at="worst", steps=None, budget=5.0, seed=0):
     """The Audit of a claim's proof at "worst", "drawn" or a given Case; `steps` are claims or ids, if not its chain."""
-    claim, budget, seed = discover.claim(claim), given.budget(budget), given.seed(seed)
+    claim, budget, seed = discover.claim(claim), arguments.budget(budget), arguments.seed(seed)
     if not claim.lines or any(sign == "O" for _, sign, _ in claim.lines):
         refuse("claim", "must have lines with constants", claim.id)
     if not isinstance(at, Case) and at not in ("worst", "drawn"):

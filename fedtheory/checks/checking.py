@@ -7,7 +7,7 @@ is made as small as it goes and checked again from its document. No claim is kno
 
 import time
 
-from fedtheory import discover, given
+from fedtheory import arguments, discover
 from fedtheory.checks import adversary, algebra, counterexample, orders, vacuity
 from fedtheory.checks.certificate_algebra import Refused
 from fedtheory.checks.exactly import Point
@@ -26,7 +26,7 @@ LOOKS, ROWS = 40, 3       # shapes with instances above 1 that are looked at in 
 
 def check(claim, budget=10.0, seed=0, progress=None):
     """The Verdict on a claim, or on an id; `budget` is in seconds of one core, counted as work."""
-    budget, seed = given.budget(budget), given.seed(seed)
+    budget, seed = arguments.budget(budget), arguments.seed(seed)
     claim, begun = discover.claim(claim), time.perf_counter()
     if not claim.lines:
         verdict = without_lines(claim, budget, seed)

@@ -6,7 +6,7 @@ not to be needed is then dropped together, as far as the claim still stands.
 
 from dataclasses import dataclass, field
 
-from fedtheory import discover, given
+from fedtheory import arguments, discover, given
 from fedtheory.checks.checking import check
 from fedtheory.checks.verdict import Verdict
 from fedtheory.errors import refuse
@@ -48,7 +48,7 @@ class Minimised:
 
 def minimise(claim, budget=60.0, seed=0, progress=None):
     """The Minimised record of a claim, or of an id; `budget` is in seconds of one core for all checks together."""
-    budget, seed = given.budget(budget), given.seed(seed)
+    budget, seed = arguments.budget(budget), arguments.seed(seed)
     claim = discover.claim(claim)
     if not claim.lines:
         refuse("claim", "must have lines", claim.id)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import sympy
 
-from fedtheory import discover, given
+from fedtheory import arguments, discover
 from fedtheory.checks import adversary, algebra, checking
 from fedtheory.checks.mutants import mutants
 from fedtheory.checks.question import Question, as_array
@@ -64,7 +64,7 @@ def mutate(claim, budget=60.0, seed=0, progress=None, only=lambda mutant: True):
 
     `only` picks the mutants that are looked at.
     """
-    budget, seed = given.budget(budget), given.seed(seed)
+    budget, seed = arguments.budget(budget), arguments.seed(seed)
     claim = discover.claim(claim)
     if not any(sign != "O" for _, sign, _ in claim.lines):
         raise InvalidInput(f"mutate takes a claim with an inequality or an equation; {claim.id} is a {claim.kind}")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedtheory import rng
+from fedtheory import arguments, rng
 from fedtheory.errors import refuse
 from fedtheory.jit import jit
 
@@ -43,7 +43,10 @@ def _is_integer(value):
 def steps(s):
     """Every client does s steps, or client i does s[i - 1]."""
     def pmf(N, E):
-        counts = np.broadcast_to(np.asarray(s), (N,))
+        counts = arguments.array("steps", s, f"must be integers 0..{E}")
+        if counts.shape not in ((), (N,)):
+            refuse("steps", f"must be one integer, or {N} of them", s)
+        counts = np.broadcast_to(counts, (N,))
         if np.any(counts != np.floor(counts)) or np.any((counts < 0) | (counts > E)):
             refuse("steps", f"must be integers 0..{E}", s)
         return np.eye(E + 1)[counts.astype(int)]
@@ -53,8 +56,8 @@ def steps(s):
 def uniform(low=0, high=None):
     """s uniform on {low, ..., high}, up to all steps by default."""
     def pmf(N, E):
-        top = E if high is None else high
-        if not 0 <= low <= top <= E:
+        bottom, top = arguments.whole("uniform: low", low), E if high is None else arguments.whole("uniform: high", high)
+        if not bottom <= top <= E:
             refuse("uniform", f"needs 0 <= low <= high <= {E}", (low, high))
         s = np.arange(E + 1)
         return ((s >= low) & (s <= top)) / (top - low + 1)
@@ -64,7 +67,7 @@ def uniform(low=0, high=None):
 def distribution(table):
     """Any distribution: E + 1 probabilities, or N rows of them."""
     def pmf(N, E):
-        given = np.asarray(table, dtype=np.float64)
+        given = arguments.array("distribution", table)
         if given.shape not in ((E + 1,), (N, E + 1)):
             refuse("distribution", f"must have shape ({E + 1},) or ({N}, {E + 1})", given.shape)
         return given
@@ -96,8 +99,13 @@ class Participation:
     departures: tuple = ()
 
     def check(self, N, S):
-        if self.cohort not in COHORTS:
-            refuse("cohort", f"must be one of {', '.join(COHORTS)}", self.cohort)
+        arguments.word("cohort", self.cohort, COHORTS)
+        if self.work is not None and not isinstance(self.work, Work):
+            refuse("work", "must be a Work (fedtheory.participation), or None", self.work)
+        for name, kind in (("arrivals", Arrival), ("departures", Departure)):
+            if not isinstance(getattr(self, name), (tuple, list)) or \
+                    not all(isinstance(event, kind) for event in getattr(self, name)):
+                refuse(name, f"must be a tuple of {kind.__name__}", getattr(self, name))
         if not _is_integer(S) or S < 1 or (S > N and self.cohort != "with"):
             refuse("S", f"must be an integer 1..{N}, the number of clients", S)
         if self.cohort == "full" and S != N:
@@ -109,8 +117,7 @@ class Participation:
                 refuse(kind, f"needs a client 1..{N}", event.client)
             if not _is_integer(event.round) or event.round < 0:
                 refuse(kind, "needs an integer round >= 0", event.round)
-            if not 0 <= getattr(event, "boost", 0.0) < np.inf:
-                refuse(kind, "needs a finite boost >= 0", event.boost)
+            arguments.real(f"{kind}: boost", getattr(event, "boost", 0.0))
             if (kind, event.client) in seen:
                 refuse(kind, "may name a client once", event.client)
             seen.add((kind, event.client))
@@ -216,8 +223,8 @@ def staircase(eta_0, rounds, shifts=(), offset=1.0):
     (`Participation.restarts` lists them). offset = 1 is section 5.1, whose rounds count from 1, and corollary
     3.2.1's restart; theorem 3.1's rate is eta_0 = 16 / (mu E[sum_k p^k_tau s^k_tau]) with offset gamma / E.
     """
-    if not offset > 0:
-        refuse("offset", "must be > 0", offset)
+    eta_0, offset = arguments.real("eta_0", eta_0), arguments.real("offset", offset, open_low=True)
+    rounds = arguments.whole("rounds", rounds)
     t = np.arange(rounds)
     begun = np.zeros(rounds)
     for shift in sorted(shifts):

@@ -12,11 +12,11 @@ of flat float64 arrays, so that np.dot is BLAS: bits depend on the machine's BLA
 
 import numpy as np
 
+from fedtheory import arguments
 from fedtheory import jit as compiler
 from fedtheory.errors import refuse
 from fedtheory.jit import jit
 from fedtheory.problem import Kernels
-from fedtheory.problems._samples import whole
 
 ROWS = 512    # a full gradient sweeps a client's samples in blocks, so memory does not grow with them
 
@@ -114,7 +114,7 @@ def labels_of(y, classes=None):
     if wrong.size:
         refuse("y", "must hold classes 0, 1, 2, ..", float(wrong[0]))
     most = int(labels.max())
-    classes = max(most + 1, 2) if classes is None else whole("classes", classes, 2)
+    classes = max(most + 1, 2) if classes is None else arguments.whole("classes", classes, 2)
     if most >= classes:
         refuse("y", f"must hold classes 0..{classes - 1}", most)
     return labels.astype(np.int64), classes

@@ -2,63 +2,47 @@
 
 import numpy as np
 
+from fedtheory import arguments
 from fedtheory.errors import refuse
 from fedtheory.problem import noise_from, weights_from
 
 
-def real(name, value, low=0.0, open_low=False):
-    """A finite number, at least `low` (above it, if `open_low`)."""
-    rule = f"must be a finite number {'>' if open_low else '>='} {low:g}"
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        refuse(name, rule, value)
-    if isinstance(value, bool) or not np.isfinite(number) or number < low or (open_low and number == low):
-        refuse(name, rule, value)
-    return number
-
-
-def whole(name, value, low):
-    """An integer, at least `low`."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < low:
-        refuse(name, f"must be an integer >= {low}", value)
-    return int(value)
-
-
-def arrays(X, y):
-    """Checked lists of features (n_i, F) and labels (n_i,), server first; None and None for no server."""
-    try:
-        X, y = list(X), list(y)
-    except TypeError:
-        refuse("X and y", "must be lists of arrays, server first", (type(X).__name__, type(y).__name__))
-    if len(X) != len(y) or len(X) < 2:
-        refuse("X and y", "must be lists of equal length N + 1, server first, with N >= 1", (len(X), len(y)))
-    features, labels, width = [], [], None
+def arrays(X, y, server=None):
+    """Checked lists of features (n_i, F) and labels (n_i,), index 0 the server's (None and None where there is none),
+    from the N clients' arrays and server = (X_0, y_0)."""
+    for name, value in (("X", X), ("y", y)):
+        if isinstance(value, (str, bytes, dict)) or not hasattr(value, "__iter__"):
+            refuse(name, "must be a list of the clients' arrays", value)
+    X, y = list(X), list(y)
+    if len(X) != len(y) or not X:
+        refuse("X and y", "must be lists of equal length N >= 1, one array of each for a client", (len(X), len(y)))
+    if server is not None and (not isinstance(server, (tuple, list)) or len(server) != 2):
+        refuse("server", "must be the pair (X_0, y_0) of its own arrays, or None", server)
+    features, labels, width = [None], [None], None
     for i, (rows, marks) in enumerate(zip(X, y)):
-        if i == 0 and _empty(rows) and _empty(marks):
-            features.append(None)
-            labels.append(None)
-            continue
-        try:
-            rows, marks = np.asarray(rows, dtype=np.float64), np.asarray(marks, dtype=np.float64)
-        except (TypeError, ValueError):
-            refuse(f"X[{i}] and y[{i}]", "must be arrays of numbers", (rows, marks))
-        if rows.ndim != 2 or rows.shape[0] < 1 or rows.shape[1] < 1:
-            refuse(f"X[{i}]", "must have shape (samples, features), with one sample or more", rows.shape)
-        if width not in (None, rows.shape[1]):
-            refuse(f"X[{i}]", f"must have {width} features, as the arrays before it", rows.shape)
-        width = rows.shape[1]
-        if marks.shape != rows.shape[:1]:
-            refuse(f"y[{i}]", f"must hold one label for each of {len(rows)} samples", marks.shape)
-        if not np.all(np.isfinite(rows)):
-            refuse(f"X[{i}]", "must be finite", float(rows[~np.isfinite(rows)][0]))
-        features.append(rows)
-        labels.append(marks)
+        features[len(features):], labels[len(labels):] = zip(_checked(f"X[{i}]", f"y[{i}]", rows, marks, width))
+        width = features[-1].shape[1]
+    if server is not None:
+        features[0], labels[0] = _checked("server: X_0", "server: y_0", *server, width)
     return features, labels
 
 
-def _empty(given):
-    return given is None or (hasattr(given, "__len__") and len(given) == 0)
+def _checked(whose_rows, whose_marks, rows, marks, width):
+    """One client's features and labels as arrays of floats."""
+    rows = arguments.array(whose_rows, rows)
+    marks = arguments.array(whose_marks, marks, "must be an array of labels", "fiub")
+    if rows.ndim != 2 or rows.shape[0] < 1 or rows.shape[1] < 1:
+        refuse(whose_rows, "must have shape (samples, features), with one sample or more", rows.shape)
+    if width not in (None, rows.shape[1]):
+        refuse(whose_rows, f"must have {width} features, as the arrays before it", rows.shape)
+    if marks.shape != rows.shape[:1]:
+        refuse(whose_marks, f"must hold one label for each of {len(rows)} samples", marks.shape)
+    if not np.all(np.isfinite(rows)):
+        refuse(whose_rows, "must be finite", float(rows[~np.isfinite(rows)][0]))
+    if np.any(abs(rows) > arguments.LARGEST):
+        refuse(whose_rows, f"must be at most {arguments.LARGEST:g} in size, for squares to be floats",
+               float(abs(rows).max()))
+    return rows, marks
 
 
 def sizes_of(X):
@@ -114,7 +98,7 @@ def _batches(batch, batch_0, replacement, sizes):
         if values.ndim == 0:
             given[0] = values
     if batch_0 is not None:
-        given[0] = whole("batch_0", batch_0, 1)
+        given[0] = arguments.whole("batch_0", batch_0, 1)
     if sizes[0] == 0:
         given[0] = 0
     return given if replacement else np.minimum(given, sizes)

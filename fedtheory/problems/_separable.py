@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fedtheory import arguments
 from fedtheory.errors import Impossible, refuse
 from fedtheory.jit import jit
 from fedtheory.problem import Constant, Kernels, Problem, layers_from, noise_from, weights_from
@@ -170,8 +171,7 @@ def infimum(problem, gamma=0.0):
     data = problem.data
     if not isinstance(data, Separable):
         refuse("problem", "must be one of nonconvex, bounded, huber", problem.name)
-    if not np.isfinite(gamma) or gamma < 0:
-        refuse("gamma", "must be finite and >= 0", gamma)
+    gamma = arguments.real("gamma", gamma)
     return _lowest(data, (data.tilt + gamma * data.o[0]) / (1 + gamma))[1]
 
 
@@ -250,12 +250,10 @@ def _reweigh(problem, p):
 
 def check_request(d, clients, **numbers):
     """What every maker of these problems refuses."""
-    for name, value in dict(d=d, clients=clients).items():
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-            refuse(name, "must be an integer >= 1", value)
+    d, clients = arguments.whole("d", d, 1), arguments.whole("clients", clients, 1)
+    arguments.fits("d and clients", clients + 1, d, 4)
     for name, value in numbers.items():
-        if np.ndim(value) or not np.isfinite(value) or value < 0:
-            refuse(name, "must be finite and >= 0", value)
+        arguments.real(name, value)
 
 
 def draw_tilts(generator, N, d, p, G, xi_bar):

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fedtheory import arguments
 from fedtheory.errors import refuse
 from fedtheory.jit import jit
 from fedtheory.problem import Kernels, Problem, layers_from
@@ -163,17 +164,18 @@ def _reweigh(problem, p):
     return replace(problem, weights=p, constants=found)
 
 
-def logistic(X, y, ridge, weights=None, noise="minibatch", batch=None, batch_0=None, replacement=False, sigma=0.0,
+def logistic(X, y, ridge, server=None, weights=None, noise="minibatch", batch=None, batch_0=None, replacement=False, sigma=0.0,
              sigma_0=0.0, layers=None):
-    """Ridge logistic regression on clients' arrays, the server's first.
+    """Ridge logistic regression on the N clients' arrays, and server=(X_0, y_0)'s where it has some.
 
-    X[i]: (n_i, d), y[i]: (n_i,) labels of {-1, 1} or {0, 1}; X[0] and y[0] may be None. `weights`: None
-    (equal), "samples" (n_i / n) or N numbers. Minibatches of `batch` samples (one number, or one a
+    X[i]: (n_i, d), y[i]: (n_i,) labels of {-1, 1} or {0, 1}. `weights`: None (equal), "samples" (n_i / n)
+    or N numbers. Minibatches of `batch` samples (one number, or one a
     client; all samples if None) and of `batch_0` at the server; or additive noise of kind `noise` on full
     gradients. A minimiser is known if ridge > 0: without one the losses may have no minimiser.
     """
-    X, y = _samples.arrays(X, y)
-    ridge = _samples.real("ridge", ridge)
+    X, y = _samples.arrays(X, y, server)
+    replacement = arguments.flag("replacement", replacement)
+    ridge = arguments.real("ridge", ridge)
     sizes = _samples.sizes_of(X)
     N, d = len(X) - 1, X[1].shape[1]
     p = _samples.weights_of(weights, sizes)
@@ -184,7 +186,7 @@ def logistic(X, y, ridge, weights=None, noise="minibatch", batch=None, batch_0=N
     found = {**_linear.curvature(designs, BEND, ridge), **_linear.dissimilarity(designs, REACH, p),
              **_linear.sigmas(designs, REACH, FARTHEST, noise, sigmas, batches, replacement)}
     return Problem("logistic", data, KERNELS, N, d, p, found, has_server=X[0] is not None, sizes=sizes, noise=noise,
-                   sigma=sigmas, batch_size=batches, replacement=bool(replacement), layers=layers_from(layers, d),
+                   sigma=sigmas, batch_size=batches, replacement=replacement, layers=layers_from(layers, d),
                    minimize=_minimize if ridge > 0 and d <= NEWTON else None, reweigh=_reweigh)
 
 
@@ -197,8 +199,9 @@ def examples():
     y = [np.where(generator.random(len(rows)) < 0.5, -1, 1) for rows in X]
     one = [X[3]] * 4
     return dict(
-        own=logistic(X, y, 0.1, weights="samples", batch=2),
-        shared=logistic(one, [(np.arange(6) + i) % 3 > 0 for i in range(4)], 0.05, noise="sphere", sigma=0.3,
+        own=logistic(X[1:], y[1:], 0.1, (X[0], y[0]), weights="samples", batch=2),
+        shared=logistic(one[1:], [(np.arange(6) + i) % 3 > 0 for i in range(1, 4)], 0.05,
+                        (one[0], np.arange(6) % 3 > 0), noise="sphere", sigma=0.3,
                         sigma_0=0.1),
-        serverless=logistic([None, *X[1:]], [None, *y[1:]], 0.0, batch=[1, 2, 9], replacement=True, layers=[1, 2]),
+        serverless=logistic(X[1:], y[1:], 0.0, batch=[1, 2, 9], replacement=True, layers=[1, 2]),
     )

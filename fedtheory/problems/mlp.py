@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedtheory import rng
+from fedtheory import arguments, rng
 from fedtheory.errors import refuse
 from fedtheory.jit import jit
 from fedtheory.problem import Problem, layers_from
@@ -66,17 +66,18 @@ def sweep(data, x, X, y, scale, out):
 KERNELS = network_kernels(sweep)
 
 
-def mlp(X, y, hidden=(200,), batch=32, batch_0=None, replacement=False, classes=None, weights=None, seed=0):
-    """A multilayer perceptron on clients' arrays, the server's first.
+def mlp(X, y, hidden=(200,), server=None, batch=32, batch_0=None, replacement=False, classes=None, weights=None, seed=0):
+    """A multilayer perceptron on the N clients' arrays, and server=(X_0, y_0)'s where it has some.
 
-    X[i]: (n_i, inputs), y[i]: (n_i,) classes 0, 1, ..; X[0] and y[0] may be None. `hidden` widths, (200,)
+    X[i]: (n_i, inputs), y[i]: (n_i,) classes 0, 1, ... `hidden` widths, (200,)
     on MNIST being 784-200-10. Minibatches of `batch` samples (one number, or one a client; all samples if
     None) and of `batch_0` at the server. `weights`: None (equal), "samples" or N numbers. Layers are fc1/W
     (inputs, outputs by rows), fc1/b, fc2/W, ...; runs start at He's initialisation, drawn from `seed`.
     """
-    X, y = _samples.arrays(X, y)
+    X, y = _samples.arrays(X, y, server)
+    replacement = arguments.flag("replacement", replacement)
     labels, classes = labels_of(y, classes)
-    hidden = [_samples.whole("hidden", width, 1) for width in (hidden if np.ndim(hidden) else (hidden,))]
+    hidden = [arguments.whole("hidden", width, 1) for width in (hidden if np.ndim(hidden) else (hidden,))]
     sizes = _samples.sizes_of(X)
     noise, sigmas, batches = _samples.noise_of("minibatch", 0.0, 0.0, batch, batch_0, replacement, sizes)
     rows, starts = _samples.stack(X, X[1].shape[1])
@@ -90,7 +91,7 @@ def mlp(X, y, hidden=(200,), batch=32, batch_0=None, replacement=False, classes=
     data = Data(rows, labels, starts, np.array(widths, dtype=np.int64), at[:-1].copy())
     return Problem("mlp", data, KERNELS, len(X) - 1, int(at[-1]), _samples.weights_of(weights, sizes), {},
                    has_server=X[0] is not None, sizes=sizes, noise=noise, sigma=sigmas, batch_size=batches,
-                   replacement=bool(replacement), layers=layers_from(layers, at[-1]), start=np.concatenate(blocks),
+                   replacement=replacement, layers=layers_from(layers, at[-1]), start=np.concatenate(blocks),
                    blas=True)
 
 
@@ -120,7 +121,7 @@ def examples():
     X = [generator.standard_normal((n, 4)) for n in (3, 5, 4)]
     y = [generator.integers(0, 3, len(rows)) for rows in X]
     return dict(
-        tiny=mlp(X, y, hidden=(3,), batch=2, classes=3),
-        deep=mlp([None, *X[1:]], [None, *y[1:]], hidden=(3, 2), batch=2, replacement=True, classes=3,
+        tiny=mlp(X[1:], y[1:], server=(X[0], y[0]), hidden=(3,), batch=2, classes=3),
+        deep=mlp(X[1:], y[1:], hidden=(3, 2), batch=2, replacement=True, classes=3,
                  weights="samples"),
     )

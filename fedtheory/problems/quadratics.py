@@ -10,13 +10,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from fedtheory import rng
+from fedtheory import arguments, rng
 from fedtheory.errors import Impossible, refuse
 from fedtheory.problem import Constant, Problem, layers_from, noise_from, weights_from
 from fedtheory.problems._quadratic import DENSE, DIAGONAL, Dense, Diagonal
-from fedtheory.problems._samples import real, whole
 
 EPS = 2.0**-52
+SHARPEST = 2.0**-30    # the least mu / L of a dense Hessian: rounding its entries moves mu by some EPS L
 
 
 def _of(A, i):
@@ -61,11 +61,17 @@ def _up(value, d):
     return float(value) * (1.0 + 32 * d * EPS)
 
 
+def _norm(v):
+    """||v||, also of a vector whose squares are no floats."""
+    largest = float(np.abs(v).max())
+    return largest * float(np.linalg.norm(v / largest)) if largest > 0 else 0.0
+
+
 def _ball(gaps, offsets, radius, weights):
     """An upper bound of sum_i w_i ||D_i v + o_i||^2 over ||v|| <= radius."""
     cross = sum(w * _times(D, o) for w, D, o in zip(weights, gaps, offsets))
     level = sum(w * o @ o for w, o in zip(weights, offsets))
-    return _top(_mean_square(gaps, weights)) * radius**2 + 2 * radius * float(np.linalg.norm(cross)) + float(level)
+    return _top(_mean_square(gaps, weights)) * radius**2 + 2 * radius * _norm(cross) + float(level)
 
 
 def constants(data, p, radius):
@@ -122,15 +128,16 @@ def quadratic_from_arrays(A, b, weights=None, sigma=0.0, sigma_0=0.0, noise="gau
     around the minimiser on which G and xi_bar hold when Hessians differ. A shared square A with
     N + 1 = d is read as one dense matrix if it is symmetric, as N + 1 diagonals otherwise.
     """
-    try:
-        A, b = np.array(A, dtype=np.float64), np.array(b, dtype=np.float64)
-    except (TypeError, ValueError):
-        refuse("A and b", "must be arrays of numbers", (type(A).__name__, type(b).__name__))
+    A, b = arguments.array("A", A).copy(), arguments.array("b", b).copy()
     if b.ndim != 2 or len(b) < 2 or b.shape[1] < 1 or not np.all(np.isfinite(b)):
         refuse("b", "must be finite of shape (N + 1, d) with N >= 1", b.shape)
     N, d = len(b) - 1, b.shape[1]
     if not np.all(np.isfinite(A)):
         refuse("A", "must be finite", float(A[~np.isfinite(A)][0]))
+    for name, value in (("A", A), ("b", b)):
+        if np.abs(value).max(initial=0.0) > arguments.LARGEST:
+            refuse(name, f"must be at most {arguments.LARGEST:g} in size, for squares to be floats",
+                   float(np.abs(value).max()))
     if A.shape == (d, d) and (N + 1 != d or np.array_equal(A, A.T)):
         A = A[None]
     elif A.shape == (d,):
@@ -146,16 +153,23 @@ def quadratic_from_arrays(A, b, weights=None, sigma=0.0, sigma_0=0.0, noise="gau
         refuse("A", "must have no negative eigenvalue", float(smallest))
     if A.ndim == 2:
         A = np.maximum(A, 0.0)
+        if np.any((A > 0) & (A < 1 / arguments.LARGEST)):
+            refuse("A", f"must be 0 or at least {1 / arguments.LARGEST:g}, for squares to be floats", float(A[A > 0].min()))
     return _problem(A, b, weights, sigma, sigma_0, noise, layers, radius)
 
 
 def _problem(A, b, weights, sigma, sigma_0, noise, layers, radius):
     """From Hessians with a leading axis of 1 (shared) or N + 1 (own)."""
     N, d = len(b) - 1, b.shape[1]
-    radius, p = real("radius", radius, open_low=True), weights_from(weights, N)
-    data = _data(A, b, p)
+    radius, p = arguments.real("radius", radius, open_low=True), weights_from(weights, N)
     noise, sigmas = noise_from(noise, sigma, sigma_0, N)
-    found = constants(data, p, radius)
+    with np.errstate(over="ignore", invalid="ignore"):    # refused below
+        data = _data(A, b, p)
+        found = constants(data, p, radius)
+    beyond = [name for name, constant in found.items() if not np.isfinite(constant.value)]
+    if beyond or not np.isfinite(data.F_star):
+        raise Impossible("curvatures and distances must leave the gradients at the minimiser floats; got "
+                         f"A up to {np.abs(A).max():g}, b up to {np.abs(b).max():g}")
     found["sigma"] = Constant(float(sigmas[1:].max()), how=f"{noise} noise")
     found["sigma_0"] = Constant(float(sigmas[0]), how=f"{noise} noise")
     return Problem("quadratic", data, DIAGONAL if A.ndim == 2 else DENSE, N, d, p, found, noise=noise, sigma=sigmas,
@@ -182,13 +196,18 @@ def quadratic(d, clients, L, mu, G=0.0, xi_bar=0.0, sigma=0.0, sigma_0=0.0, laye
     spectrum in [mu, L], with G and xi_bar then attained at the minimiser (their certified bound is on
     a ball of `radius` around it). Clients' gradients at the minimiser have weighted mean zero.
     """
-    d, N = whole("d", d, 1), whole("clients", clients, 1)
-    L, mu = real("L", L, open_low=True), real("mu", mu)
-    G, xi_bar = real("G", G), real("xi_bar", xi_bar)
+    d, N = arguments.whole("d", d, 1), arguments.whole("clients", clients, 1)
+    L, mu = arguments.real("L", L, open_low=True), arguments.real("mu", mu)
+    G, xi_bar = arguments.real("G", G), arguments.real("xi_bar", xi_bar)
+    arguments.fits("d and clients", N + 1, d, 4)
     if mu > L:
         raise Impossible(f"mu must be <= L, the largest curvature; got mu={mu}, L={L}")
-    if hessian not in ("diagonal", "dense", "own", "own_dense"):
-        refuse("hessian", "must be diagonal, dense, own or own_dense", hessian)
+    arguments.word("hessian", hessian, ("diagonal", "dense", "own", "own_dense"))
+    if hessian.endswith("dense"):
+        if 0 < mu < SHARPEST * L:
+            raise Impossible(f"mu must be 0 or at least {SHARPEST:g} L where Hessians are dense, or the rounding of "
+                             f"their entries changes it; got mu={mu}, L={L}")
+        arguments.fits("d and clients", N + 1 if hessian == "own_dense" else 4, d, d)
     own = hessian.startswith("own")
     if d == 1 and mu != L and not (own and N >= 2):
         raise Impossible(f"in one dimension a shared curvature is both mu and L; got mu={mu}, L={L}")
@@ -202,7 +221,6 @@ def quadratic(d, clients, L, mu, G=0.0, xi_bar=0.0, sigma=0.0, sigma_0=0.0, laye
     else:
         spectra = _spectrum(generator, d, L, mu)[None] if d > 1 else np.array([[float(L)]])
     A = spectra
-    turn = np.eye(d)
     if hessian == "dense":
         turn = _rotation(generator, d)
         A = (turn * spectra[0]) @ turn.T
@@ -228,6 +246,9 @@ def quadratic(d, clients, L, mu, G=0.0, xi_bar=0.0, sigma=0.0, sigma_0=0.0, laye
     server *= xi_bar / np.linalg.norm(server) if xi_bar > 0 else 0.0
     x_star = generator.standard_normal(d)
     o = np.vstack([server, offsets])
+    if mu > 0 and np.abs(o).max() / mu > arguments.LARGEST:
+        raise Impossible(f"G / mu and xi_bar / mu must be at most {arguments.LARGEST:g}, for the clients' minimisers and "
+                         f"their squares to be floats; got G={G}, xi_bar={xi_bar}, mu={mu}")
     b = np.empty((N + 1, d))
     for i in range(N + 1):    # A_i (x* - b_i) = o_i
         if A.ndim == 2:

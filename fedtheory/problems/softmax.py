@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fedtheory import arguments
 from fedtheory.errors import refuse
 from fedtheory.jit import jit
 from fedtheory.problem import Kernels, Problem, layers_from
@@ -127,7 +128,7 @@ def _classes(y, classes):
     if not np.all((labels == np.floor(labels)) & (labels >= 0) & (labels < MOST)):    # false for NaN
         refuse("y", f"must hold classes 0, 1, 2, .. below {MOST}", np.unique(labels)[:6].tolist())
     found = int(labels.max()) + 1
-    classes = max(2, found) if classes is None else _samples.whole("classes", classes, 2)
+    classes = max(2, found) if classes is None else arguments.whole("classes", classes, 2)
     if classes < found:
         refuse("y", f"must hold classes below {classes}", found - 1)
     return labels.astype(np.int64), classes
@@ -195,18 +196,18 @@ def _reweigh(problem, p):
     return replace(problem, weights=p, constants=found)
 
 
-def softmax(X, y, ridge, classes=None, bias=True, weights=None, noise="minibatch", batch=None, batch_0=None,
+def softmax(X, y, ridge, server=None, classes=None, bias=True, weights=None, noise="minibatch", batch=None, batch_0=None,
             replacement=False, sigma=0.0, sigma_0=0.0):
-    """Ridge softmax regression on clients' arrays, the server's first.
+    """Ridge softmax regression on the N clients' arrays, and server=(X_0, y_0)'s where it has some.
 
-    X[i]: (n_i, features), y[i]: (n_i,) classes 0, 1, ..; X[0] and y[0] may be None. `classes`: the largest
-    label's plus one by default. Layers are W and, with a bias, b. `weights`: None (equal), "samples"
+    X[i]: (n_i, features), y[i]: (n_i,) classes 0, 1, ... `classes`: the largest label's plus one by default. Layers are W and, with a bias, b. `weights`: None (equal), "samples"
     (n_i / n) or N numbers. Minibatches of `batch` samples (one number, or one a client; all samples if
     None) and of `batch_0` at the server; or additive noise of kind `noise` on full gradients. A minimiser
     is known if ridge > 0: without one the losses may have no minimiser.
     """
-    X, y = _samples.arrays(X, y)
-    ridge = _samples.real("ridge", ridge)
+    X, y = _samples.arrays(X, y, server)
+    replacement, bias = arguments.flag("replacement", replacement), arguments.flag("bias", bias)
+    ridge = arguments.real("ridge", ridge)
     sizes = _samples.sizes_of(X)
     labels, classes = _classes(y, classes)
     N, features = len(X) - 1, X[1].shape[1]
@@ -224,7 +225,7 @@ def softmax(X, y, ridge, classes=None, bias=True, weights=None, noise="minibatch
     found = {**_linear.curvature(designs, BEND, ridge), **_linear.dissimilarity(designs, reach, p),
              **_linear.sigmas(designs, reach, FARTHEST, noise, sigmas, batches, replacement)}
     return Problem("softmax", data, KERNELS, N, d, p, found, has_server=X[0] is not None, sizes=sizes, noise=noise,
-                   sigma=sigmas, batch_size=batches, replacement=bool(replacement), layers=layers_from(layers, d),
+                   sigma=sigmas, batch_size=batches, replacement=replacement, layers=layers_from(layers, d),
                    minimize=_minimize if ridge > 0 and d <= NEWTON else None, reweigh=_reweigh)
 
 
@@ -237,8 +238,8 @@ def examples():
     y = [generator.integers(0, 3, len(rows)) for rows in X]
     one = [X[3]] * 4
     return dict(
-        own=softmax(X, y, 0.1, weights="samples", batch=2),
-        shared=softmax(one, [(np.arange(6) + i) % 3 for i in range(4)], 0.05, noise="rademacher", sigma=0.3),
-        two=softmax([None, *X[1:]], [None, *(labels % 2 for labels in y[1:])], 0.0, bias=False, batch=[1, 2, 9],
+        own=softmax(X[1:], y[1:], 0.1, (X[0], y[0]), weights="samples", batch=2),
+        shared=softmax(one[1:], [(np.arange(6) + i) % 3 for i in range(1, 4)], 0.05, (one[0], np.arange(6) % 3), noise="rademacher", sigma=0.3),
+        two=softmax(X[1:], [labels % 2 for labels in y[1:]], 0.0, bias=False, batch=[1, 2, 9],
                     replacement=True),
     )

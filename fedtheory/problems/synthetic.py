@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedtheory import rng
+from fedtheory import arguments, rng
 from fedtheory.errors import refuse
 from fedtheory.problems import _samples
 from fedtheory.problems.softmax import softmax
@@ -48,9 +48,9 @@ def pareto_sizes(clients, low=20, high=2000, index=0.5, seed=0):
     Flex fixes the index at 0.5 and prints neither scale nor cap. The untruncated law has no mean; cut at
     `high` rather than moved to it, it has mean sqrt(low high).
     """
-    clients = _samples.whole("clients", clients, 1)
-    low, high = _samples.whole("low", low, 1), _samples.whole("high", high, 1)
-    index = _samples.real("index", index, open_low=True)
+    clients = arguments.whole("clients", clients, 1)
+    low, high = arguments.whole("low", low, 1), arguments.whole("high", high, 1)
+    index = arguments.real("index", index, open_low=True)
     if high < low:
         refuse("high", f"must be >= low = {low}", high)
     u = rng.host(seed, "synthetic sizes").random(clients)
@@ -64,10 +64,10 @@ def synthetic_data(alpha, beta, clients, samples=None, low=20, high=2000, index=
     default; `test`: test samples per training sample, rounded up; `server`: samples of the server, each
     from a client's model, client k's with probability n_k / n. No client's data depends on another's size.
     """
-    alpha, beta = _samples.real("alpha", alpha), _samples.real("beta", beta)
-    N = _samples.whole("clients", clients, 1)
-    features, classes = _samples.whole("features", features, 1), _samples.whole("classes", classes, 2)
-    server, test = _samples.whole("server", server, 0), _samples.real("test", test)
+    alpha, beta = arguments.real("alpha", alpha), arguments.real("beta", beta)
+    N = arguments.whole("clients", clients, 1)
+    features, classes = arguments.whole("features", features, 1), arguments.whole("classes", classes, 2)
+    server, test = arguments.whole("server", server, 0), arguments.real("test", test)
     sizes = pareto_sizes(N, low, high, index, seed) if samples is None else np.asarray(samples)
     if sizes.shape not in ((), (N,)) or sizes.dtype.kind not in "iu" or np.any(sizes < 1):
         refuse("samples", f"must be a positive integer, or {N} of them", samples)
@@ -105,7 +105,8 @@ def synthetic(alpha, beta, clients, ridge=1e-4, batch=20, samples=None, low=20, 
     et al. 2020 (FedAvg on non-IID data). `options` go to `softmax`.
     """
     arrays = synthetic_data(alpha, beta, clients, samples, low, high, index, server, 0.0, iid, features, classes, seed)
-    return softmax(arrays.X, arrays.y, ridge, classes=classes, weights=weights, batch=batch, **options)
+    own = (arrays.X[0], arrays.y[0]) if server else None
+    return softmax(arrays.X[1:], arrays.y[1:], ridge, own, classes=classes, weights=weights, batch=batch, **options)
 
 
 MAKERS = (synthetic,)

@@ -84,7 +84,7 @@ def scaling(out):
     """Two workers against one: blocks of many trials, and the clients of a single trial."""
     dense = ft.problems.quadratic(100, 50, L=1.0, mu=0.1, G=1.0, sigma=1.0, seed=1, hessian="own_dense")
     X, y = softmax_data()
-    softmax = ft.problems.softmax(X, y, ridge=1e-3, noise="minibatch", batch=20)
+    softmax = ft.problems.softmax(X[1:], y[1:], server=(X[0], y[0]), ridge=1e-3, noise="minibatch", batch=20)
     jobs = {
         "FSL, 64 trials": lambda w: ft.run(dense, "fsl", rounds=200, trials=64, S=10, K=10, K_0=10, metrics=(),
                                            workers=w, **STEP),

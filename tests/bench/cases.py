@@ -119,7 +119,7 @@ def softmax_data():
 
 def _ours_softmax(T, K, B, trials):
     X, y = softmax_data()
-    problem = ft.problems.softmax(X, y, ridge=1e-3, noise="minibatch", batch=B)
+    problem = ft.problems.softmax(X[1:], y[1:], server=(X[0], y[0]), ridge=1e-3, noise="minibatch", batch=B)
     return lambda: ft.run(problem, "fedavg", rounds=T, trials=trials, seed=3, K=K, eta_l=0.05, metrics=("loss",))
 
 

@@ -202,7 +202,7 @@ def test_minibatches_and_curved_losses_are_enumerated():
     """FedSGD on two clients of logistic regression, each sample drawn alone, against the definition in loops."""
     X = [np.array([[1.0, -1.0]]), np.array([[1.0, 0.5], [-1.0, 2.0]]), np.array([[0.5, 1.0], [2.0, 0.0], [1.0, 1.0]])]
     y = [np.array([1.0]), np.array([1.0, -1.0]), np.array([-1.0, 1.0, 1.0])]
-    problem = ft.problems.logistic(X, y, 0.5, batch=1, weights=[1, 1])
+    problem = ft.problems.logistic(X[1:], y[1:], 0.5, (X[0], y[0]), batch=1, weights=[1, 1])
     slope = lambda v, label, x: -label * v / (1 + np.exp(label * (v @ x))) + 0.5 * x
     x_0, found = np.array([0.5, -0.25]), []
     for i in range(2):
@@ -312,7 +312,7 @@ def count_first(state, cohort, work, p, y, local, h):
 
 def test_what_has_no_exact_form_is_refused_with_its_reason():
     gaussian, signs = small("gaussian"), small("rademacher")
-    curved = ft.problems.logistic([np.eye(2)] * 3, [np.array([1.0, -1.0])] * 3, 0.5, noise="gaussian", sigma=0.1)
+    curved = ft.problems.logistic([np.eye(2)] * 2, [np.array([1.0, -1.0])] * 2, 0.5, noise="gaussian", sigma=0.1)
     refused = lambda reason: pytest.raises(NotExact, match=reason)
     with refused("gradients that are not affine; by enumeration: gaussian noise has a continuum"):
         ft.expected(curved, "fedavg", rounds=1, eta_l=0.1)

@@ -108,5 +108,5 @@ def test_the_staircase_restarts_where_the_objective_shifts():
     # Theorem 3.1: 16 E / (mu E[sum p s]) / (tau E + gamma) with mu = 2, E = 5, sum = 4, gamma = 30.
     tau = np.arange(6)
     np.testing.assert_allclose(staircase(16 / (2 * 4), 6, offset=30 / 5), 16 * 5 / (2 * 4) / (tau * 5 + 30))
-    with pytest.raises(InvalidInput, match="offset must be > 0; got 0"):
+    with pytest.raises(InvalidInput, match="offset must be a finite number > 0; got 0"):
         staircase(1.0, 3, offset=0)

@@ -78,3 +78,11 @@ def reached(problem, points):
 def contradicted(problem, points, slack=1e-9):
     """Names of the constants that gradients at the points exceed."""
     return sorted(name for name, share in reached(problem, points).items() if share > 1 + slack)
+
+
+def server_first(maker):
+    """A maker for lists whose first entries are the server's, None where it has none: index 0 is the server."""
+    def make(X, y, *rest, **options):
+        own = None if X[0] is None else (X[0], y[0])
+        return maker(X[1:], y[1:], *rest, server=own, **options)
+    return make

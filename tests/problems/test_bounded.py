@@ -148,7 +148,7 @@ def test_other_weights_move_the_minimiser():
     (dict(L=float("nan")), "L must be a finite number"),
     (dict(M=0.2, G=0.5), "M must exceed the norm that tilts and noise alone reach"),
     (dict(M=0.2, sigma=0.2), "M must exceed the norm that tilts and noise alone reach"),
-    (dict(M=float("inf")), "M must be finite"),
+    (dict(M=float("inf")), "M must be a finite number"),
     (dict(sigma=-1.0), "sigma must be finite and nonnegative.*; got -1.0"),
     (dict(sigma_0=-1.0), "sigma_0 must be finite and nonnegative"),
     (dict(noise="gaussian"), "noise must be sphere or rademacher, .*; got 'gaussian'"),
@@ -164,7 +164,7 @@ def test_refusals(arguments, says):
 
 @pytest.mark.parametrize("arguments, says", [
     (dict(left=2.0), "left must be <= L, the largest curvature; got left=2.0, L=1.0"),
-    (dict(left=-1.0), "left must be finite and >= 0"),
+    (dict(left=-1.0), "left must be a finite number >= 0"),
     (dict(width=0.0), "width must be > 0"),
     (dict(width=float("nan")), "width must be > 0"),
     (dict(L=0.0), "L must be > 0"),

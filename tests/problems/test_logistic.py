@@ -10,9 +10,11 @@ from scipy.optimize import brentq
 
 import fedtheory as ft
 from fedtheory.errors import InvalidInput
-from fedtheory.problems.logistic import examples, logistic
-from tests.problems.measured import batches_agree, clients, contradicted, finite_difference, reached, twins_agree
+from fedtheory.problems import logistic as maker
+from fedtheory.problems.logistic import examples
+from tests.problems.measured import batches_agree, clients, contradicted, finite_difference, reached, server_first, twins_agree
 
+logistic = server_first(maker)
 PROBLEMS = examples()
 
 
@@ -219,18 +221,17 @@ def refusals():
         "labels": (call(y=[y[0], y[1] + 1, *y[2:]]), r"y must hold labels of {-1, 1}, or of {0, 1}; got \[-1.0, 0.0"),
         "mixed labels": (call(y=[y[0], (y[1] + 1) // 2, *y[2:]]), "y must hold labels"),
         "nan labels": (call(y=[y[0], y[1] * np.nan, *y[2:]]), "y must hold labels"),
-        "nan": (call(X=nan), r"X\[1\] must be finite; got nan"),
+        "nan": (call(X=nan), r"X\[0\] must be finite; got nan"),
         "ridge": (call(ridge=-1e-9), "ridge must be a finite number >= 0; got -1e-09"),
         "ridge nan": (call(ridge=np.nan), "ridge must be"),
         "lengths": (call(y=y[:-1]), "equal length"),
         "no client": (call(X=X[:1], y=y[:1]), "N >= 1"),
-        "label count": (call(y=[y[0], y[1][:-1], *y[2:]]), r"y\[1\] must hold one label for each of 5"),
-        "width": (call(X=[X[0], X[1][:, :2], *X[2:]]), r"X\[1\] must have 3 features"),
-        "flat": (call(X=[X[0], X[1][:, 0], *X[2:]]), r"X\[1\] must have shape"),
-        "empty client": (call(X=[X[0], X[1][:0], *X[2:]], y=[y[0], y[1][:0], *y[2:]]), r"X\[1\] must have shape"),
-        "text": (call(X=[X[0], [["a", "b", "c"]], *X[2:]]), "must be arrays of numbers"),
-        "no list": (call(X=3), "must be lists of arrays"),
-        "half a server": (call(X=[None, *X[1:]]), r"X\[0\] must have shape"),
+        "label count": (call(y=[y[0], y[1][:-1], *y[2:]]), r"y\[0\] must hold one label for each of 5"),
+        "width": (call(X=[X[0], X[1][:, :2], *X[2:]]), r"X\[1\] must have 2 features"),
+        "flat": (call(X=[X[0], X[1][:, 0], *X[2:]]), r"X\[0\] must have shape"),
+        "empty client": (call(X=[X[0], X[1][:0], *X[2:]], y=[y[0], y[1][:0], *y[2:]]), r"X\[0\] must have shape"),
+        "text": (call(X=[X[0], [["a", "b", "c"]], *X[2:]]), r"X\[0\] must be an array of numbers"),
+        "server's width": (call(X=[X[0][:, :2], *X[1:]]), "server: X_0 must have 3 features"),
         "weights": (call(weights="users"), "weights must be None, 'samples'"),
         "weights length": (call(weights=[1, 2]), "weights must be 3"),
         "layers": (call(layers=[1, 1]), "layers must be"),
@@ -250,3 +251,22 @@ def test_refused(call, words):
     X, y, ridge, options = call
     with pytest.raises(InvalidInput, match=words):
         logistic(X, y, ridge, **options)
+
+
+def test_the_server_is_named_or_absent():
+    """Ten clients are ten clients: no place in the lists is the server's."""
+    X, y = arrays((3,) * 10)
+    problem = maker(X, y, 0.1)
+    assert problem.N == 10 and not problem.has_server and problem.sizes.tolist() == [0] + [3] * 10
+    served = maker(X[1:], y[1:], 0.1, server=(X[0], y[0]))
+    assert served.N == 9 and served.has_server and served.sizes.tolist() == [3] * 10
+    for wrong in (X[0], (X[0],), (X[0], y[0], y[0]), True, "first"):
+        with pytest.raises(InvalidInput, match=r"server must be the pair \(X_0, y_0\)"):
+            maker(X, y, 0.1, server=wrong)
+    for half in ((None, y[0]), (X[0], None)):
+        with pytest.raises(InvalidInput, match="server: [Xy]_0 must be an array of"):
+            maker(X, y, 0.1, server=half)
+    with pytest.raises(InvalidInput, match=r"X\[0\] must be an array of numbers; got None"):
+        maker([None, *X[1:]], [None, *y[1:]], 0.1)
+    with pytest.raises(InvalidInput, match="X must be a list of the clients' arrays; got 3"):
+        maker(3, y, 0.1)

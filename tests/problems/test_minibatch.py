@@ -9,10 +9,11 @@ import pytest
 import fedtheory as ft
 from fedtheory import rng
 from fedtheory.errors import InvalidInput
+from fedtheory import problems
 from fedtheory.problems import _samples
-from fedtheory.problems.logistic import logistic
-from fedtheory.problems.softmax import softmax
-from tests.problems.measured import clients
+from tests.problems.measured import clients, server_first
+
+logistic, softmax = map(server_first, (problems.logistic, problems.softmax))
 
 
 def arrays(sizes, seed=0):

@@ -160,10 +160,10 @@ def test_other_weights():
 @pytest.mark.parametrize("arguments, says", [
     (dict(mu=2.0), "mu must be <= L, the largest curvature; got mu=2.0, L=1.0"),
     (dict(sigma=-1.0), "sigma must be finite and nonnegative.*; got -1.0"),
-    (dict(sigma_c=-1.0), "sigma_c must be finite and >= 0; got -1.0"),
-    (dict(L=float("nan")), "L must be finite and >= 0"),
+    (dict(sigma_c=-1.0), "sigma_c must be a finite number >= 0; got -1.0"),
+    (dict(L=float("nan")), "L must be a finite number >= 0"),
     (dict(L=0.0, mu=0.0), "L must be > 0"),
-    (dict(G=-1.0), "G must be finite and >= 0"),
+    (dict(G=-1.0), "G must be a finite number >= 0"),
     (dict(hessian="round"), "hessian must be diagonal, dense, own or own_dense; got 'round'"),
     (dict(d=1), "in one dimension a shared curvature is both mu and L"),
     (dict(clients=1, sigma_f=0.5), "sigma_f must be 0 where one client is all of f_f"),

@@ -7,8 +7,12 @@ import fedtheory as ft
 from fedtheory import rng
 from fedtheory.errors import InvalidInput
 from fedtheory.problems import _layers
-from fedtheory.problems.mlp import accuracy, examples, mlp
+from fedtheory import problems
+from fedtheory.problems.mlp import accuracy, examples
 from tests.problems.brute import finite_difference
+from tests.problems.measured import server_first
+
+mlp = server_first(problems.mlp)
 
 EXAMPLES = examples()
 
@@ -183,12 +187,12 @@ def with_(part, i, value):
 
 
 @pytest.mark.parametrize("arguments, says", [
-    (dict(X=with_(X, 1, X[1][:, :5])), r"X\[1\] must have 12 features"),
-    (dict(X=with_(X, 2, X[2][0])), r"X\[2\] must have shape \(samples, features\), .*; got \(12,\)"),
-    (dict(X=with_(X, 2, X[2] * np.nan)), r"X\[2\] must be finite; got nan"),
-    (dict(X=with_(X, 2, X[2][:0]), y=with_(Y, 2, Y[2][:0])), r"X\[2\] must have shape"),
+    (dict(X=with_(X, 2, X[2][:, :5])), r"X\[1\] must have 12 features"),
+    (dict(X=with_(X, 2, X[2][0])), r"X\[1\] must have shape \(samples, features\), .*; got \(12,\)"),
+    (dict(X=with_(X, 2, X[2] * np.nan)), r"X\[1\] must be finite; got nan"),
+    (dict(X=with_(X, 2, X[2][:0]), y=with_(Y, 2, Y[2][:0])), r"X\[1\] must have shape"),
     (dict(X=X[:2]), "X and y must be lists of equal length"),
-    (dict(y=with_(Y, 1, Y[1][:-1])), r"y\[1\] must hold one label for each of 9 samples; got \(8,\)"),
+    (dict(y=with_(Y, 1, Y[1][:-1])), r"y\[0\] must hold one label for each of 9 samples; got \(8,\)"),
     (dict(y=with_(Y, 1, Y[1] + 0.5)), r"y must hold classes 0, 1, 2, ..; got \d.5"),
     (dict(y=with_(Y, 1, Y[1] * np.nan)), "y must hold classes 0, 1, 2, ..; got nan"),
     (dict(y=with_(Y, 1, Y[1] + 1)), "y must hold classes 0..2; got 3"),

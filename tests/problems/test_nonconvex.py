@@ -137,10 +137,10 @@ def test_other_weights_move_the_minimiser(label):
 
 
 @pytest.mark.parametrize("arguments, says", [
-    (dict(L=-1.0), "L must be finite and >= 0; got -1.0"),
+    (dict(L=-1.0), "L must be a finite number >= 0; got -1.0"),
     (dict(L=0.0), "L must be > 0"),
-    (dict(L=float("nan")), "L must be finite"),
-    (dict(G=-0.1), "G must be finite and >= 0"),
+    (dict(L=float("nan")), "L must be a finite number"),
+    (dict(G=-0.1), "G must be a finite number >= 0"),
     (dict(sigma=-1.0), "sigma must be finite and nonnegative.*; got -1.0"),
     (dict(sigma_0=float("nan")), "sigma_0 must be finite"),
     (dict(d=0), "d must be an integer >= 1; got 0"),
@@ -165,7 +165,7 @@ def test_refusals(arguments, says):
 def test_infimum_refuses_other_problems():
     with pytest.raises(InvalidInput, match="problem must be one of nonconvex"):
         infimum(ft.problems.quadratic(2, 2, L=1.0, mu=0.5))
-    with pytest.raises(InvalidInput, match="gamma must be finite and >= 0"):
+    with pytest.raises(InvalidInput, match="gamma must be a finite number >= 0"):
         infimum(EXAMPLES["one"], float("nan"))
 
 

@@ -305,7 +305,7 @@ BAD_ARRAYS = {
     "b nan": (np.ones(2), [[1.0, np.nan], [0, 0]], "b must be finite"),
     "A nan": ([1.0, np.nan], np.ones((3, 2)), "A must be finite"),
     "A shape": (np.ones((2, 2, 2)), np.ones((3, 2)), "A must have shape"),
-    "A ragged": ([[1.0], [1.0, 2.0]], np.ones((3, 2)), "must be arrays of numbers"),
+    "A ragged": ([[1.0], [1.0, 2.0]], np.ones((3, 2)), "A must be an array of numbers"),
     "A crooked": ([[1.0, 2.0], [0.0, 1.0]], np.ones((4, 2)), "A must be symmetric"),
     "A concave": ([1.0, -1e-3], np.ones((3, 2)), "no negative eigenvalue"),
     "A concave matrix": ([[1.0, 2.0], [2.0, 1.0]], np.ones((4, 2)), "no negative eigenvalue"),

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from fedtheory.errors import InvalidInput
-from fedtheory.problems.logistic import logistic
-from fedtheory.problems.softmax import accuracy, examples, probabilities, softmax
-from tests.problems.measured import batches_agree, clients, contradicted, finite_difference, reached, twins_agree
+from fedtheory import problems
+from fedtheory.problems.softmax import accuracy, examples, probabilities
+from tests.problems.measured import batches_agree, clients, contradicted, finite_difference, reached, server_first, twins_agree
+
+logistic, softmax = map(server_first, (problems.logistic, problems.softmax))
 
 PROBLEMS = examples()
 
@@ -264,7 +266,7 @@ REFUSED = {
     "infinite": (dict(y=[Y[0] * 1.0, Y[1] + np.inf, *Y[2:]]), "y must hold classes"),
     "classes": (dict(classes=2), "y must hold classes below 2; got 2"),
     "one class": (dict(classes=1), "classes must be an integer >= 2"),
-    "shape": (dict(X=[X[0], X[1].T, *X[2:]]), r"X\[1\] must have 2 features"),
+    "shape": (dict(X=[X[0], X[1], X[2][:, :1], *X[3:]]), r"X\[1\] must have 2 features"),
     "ridge": (dict(ridge=-1), "ridge must be a finite number >= 0"),
     "sigma": (dict(sigma=1.0), "must be 0 under minibatch noise"),
 }

@@ -1,0 +1,118 @@
+"""What people hand to public functions, turned into what is computed with, or refused before anything is.
+
+Each function takes the argument's name and the value; a refusal is one sentence that names argument, rule and value.
+Text is never read as a number, nor is a truth value.
+"""
+
+import os
+from math import isfinite, prod
+from numbers import Integral, Real
+
+import numpy as np
+
+from fedtheory.errors import refuse
+
+MOST = 2**31 - 2        # of what is counted: the next number marks a gradient at a round's start (rng.START)
+LARGEST = 1e150         # squares of larger numbers overflow, and those of numbers below its inverse vanish
+
+
+def _scalar(value):
+    """A number out of an array without axes."""
+    return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
+
+
+def whole(name, value, low=0, high=MOST):
+    """An integer."""
+    value = _scalar(value)
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral) or value < low:
+        refuse(name, f"must be an integer >= {low}", value)
+    if value > high:
+        refuse(name, f"must be an integer <= {high}", value)
+    return int(value)
+
+
+def real(name, value, low=0.0, open_low=False, high=LARGEST):
+    """A finite number, at least `low` (above it, if `open_low`); one whose square is no float is refused."""
+    rule, value = f"must be a finite number {'>' if open_low else '>='} {low:g}", _scalar(value)
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+        refuse(name, rule, value)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = float("inf")
+    if not isfinite(number) or number < low or open_low and value <= low:
+        refuse(name, rule, value)
+    if abs(number) > high or number != value and number == 0 or 0 < abs(number) < 1 / LARGEST:
+        refuse(name, f"must be 0 or of a size from {1 / LARGEST:g} to {high:g}, for its square to be a float", value)
+    return number
+
+
+def seed(value, name="seed", bits=None):
+    value = _scalar(value)
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral) or value < 0:
+        refuse(name, "must be an integer >= 0", value)
+    if bits is not None and value >= 2**bits:
+        refuse(name, f"must be below 2**{bits}", value)
+    return int(value)
+
+
+def budget(value):
+    """Seconds of one core."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) or not isfinite(value) or value <= 0:
+        refuse("budget", "must be a positive number of seconds", value)
+    return float(value)
+
+
+def flag(name, value):
+    if not isinstance(value, (bool, np.bool_)):
+        refuse(name, "must be True or False", value)
+    return bool(value)
+
+
+def word(name, value, among):
+    """One of some words."""
+    if not isinstance(value, str) or value not in among:
+        refuse(name, f"must be one of {', '.join(among)}", value)
+    return value
+
+
+def words(name, value, among):
+    """Several of some words, in their order."""
+    if isinstance(value, (str, bytes)) or not hasattr(value, "__iter__"):
+        refuse(name, f"must be a sequence of names among {', '.join(among)}", value)
+    found = tuple(value)
+    for each in found:
+        if not isinstance(each, str) or each not in among:
+            refuse(name, f"must be among {', '.join(among)}", each)
+    return found
+
+
+def array(name, value, rule="must be an array of numbers", kinds="fiu"):
+    """Real numbers as a float64 array; `kinds` are NumPy's letters of what counts as a number."""
+    try:
+        found = np.asarray(value)
+    except (TypeError, ValueError):    # rows of several lengths
+        refuse(name, rule, value)
+    if found.dtype.kind == "O" and all(isinstance(each, Real) and not isinstance(each, bool) for each in found.flat):
+        try:
+            return found.astype(np.float64)    # fractions, and integers beyond 64 bits
+        except (TypeError, ValueError, OverflowError):
+            refuse(name, rule, value)
+    if found.dtype.kind not in kinds and found.size:
+        refuse(name, rule, value)
+    return found.astype(np.float64, copy=False)
+
+
+def memory():
+    """Bytes of this machine, or of a large one where it does not say."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return 2**40
+
+
+def fits(name, *shape):
+    """Refuse an array of 8-byte numbers that this machine cannot hold, before it is asked for."""
+    if 8 * prod(shape) > memory():
+        refuse(name, f"must leave room for {' x '.join(map(str, shape))} numbers in the "
+               f"{memory() / 2**30:.1f} GiB of this machine", f"{8 * prod(shape) / 2**30:.3g} GiB")
