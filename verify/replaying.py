@@ -83,7 +83,6 @@ def differences(folder, every=False, workers=campaign.WORKERS, sample=None, seed
     wanted = [name for name in records if not book["asked"] or name.startswith(tuple(book["asked"]))]
     entries = {entry["id"]: entry for entry in book["claims"]}
     report.absent["claims that were not asked for"] = [name for name in records if name not in wanted]
-    report.unverified["fields of the ledger"] = ["asked"] * bool(book["asked"])
     report.differ(*(f"{prefix}: no claim's id begins so, and the package says that those were asked for"
                     for prefix in book["asked"] if not any(name.startswith(prefix) for name in records)),
                   *(f"{name}: the package leaves out this claim" for name in wanted if name not in entries),
@@ -95,6 +94,8 @@ def differences(folder, every=False, workers=campaign.WORKERS, sample=None, seed
     verdicts = {claim.id: _with_documents(entries[claim.id]["verdict"], files) for claim in claims}
     searchable = _evidence(report, claims, verdicts, book)
     again = _searches(report, searchable, verdicts, book, every, workers, sample, seed, say)
+    report.unverified["fields of the ledger"] = ["asked"] * bool(book["asked"]) \
+        + ["budget", "seed"] * bool(report.sample)    # from which all that was left to a search would follow
     drawn = {name.removeprefix("figures/"): content for name, content in files.items() if name.startswith("figures/")}
     drawn, made, absent = redrawing.again(drawn, report.differ, every or figures)
     report.derived["figures"], report.absent["figures"] = len(made), absent

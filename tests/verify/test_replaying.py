@@ -296,6 +296,21 @@ def test_what_rests_on_a_search_is_unverified_without_one_and_named_by_one(copy,
     begins(found(copy, every=True), f"{name}: its verdict, {named}")
 
 
+@pytest.mark.parametrize("field, value", [("seed", 1), ("budget", 0.05)])
+def test_another_seed_or_budget_with_all_that_follows_is_unverified_or_named(copy, field, value):
+    """Commands and keys are made anew, so that nothing in the package contradicts what it says it was made with."""
+    def change(of, book):
+        book[field] = value
+        for claim in (discover.claim(name) for name in of):
+            of[claim.id].update(key=ledger.key(claim, book["budget"], book["seed"]),
+                                command=f"fedtheory check {claim.id} --budget {book['budget']:g} --seed {book['seed']}")
+    edit(copy, change)
+    report = found(copy)
+    assert report.differs == [] and field in report.unverified["fields of the ledger"]
+    assert "fsl.lemma5" in report.unverified["searches (say --all)"]
+    begins(found(copy, every=True), "fsl.lemma")
+
+
 # Forged files
 
 def exchange(folder, one, other):
