@@ -1,0 +1,65 @@
+"""A forger's tools: change one thing of a package, and make whatever follows from it anew, checksums included."""
+
+import json
+import shutil
+
+from fedtheory import ledger, package
+from verify import replaying
+
+# proved; a line proved and one that holds; two that hold; a table and two statements violated; one holds; two ways to
+# run that differ; findings
+SOME = ["fsl.gradient_identity", "fsl.lemma2", "fsl.lemma3", "fsl.table3", "lamb.lemma1", "lamb.lemma2",
+        "fsl.lemma5", "mixed.K1_equivalence", "flex.table4_EMNIST_10"]
+BUDGET, UNVERIFIED = "0.02", ["environment.json", "timings.json"]
+
+
+def copied(folder, to):
+    shutil.copytree(folder, to / "copy", ignore=shutil.ignore_patterns(package.RESULTS))
+    return to / "copy"
+
+
+def edit(folder, change):
+    """Change the ledger and sign it anew, as a forger would; keys, counts and the page follow."""
+    book = json.loads((folder / "ledger.json").read_bytes())
+    change({entry["id"]: entry for entry in book["claims"]}, book)
+    book["counts"] = ledger.counts(book["claims"])
+    (folder / "ledger.json").write_bytes(ledger.text(book))
+    (folder / "index.html").write_bytes(package.page(book, package.pictures(package.contents(folder)[0])))
+    sign(folder)
+
+
+def sign(folder):
+    files, _ = package.contents(folder)
+    (folder / package.SUMS).write_bytes(package.listing(files))
+    assert package.unlike_sums(package.contents(folder)[0]) == []
+
+
+def found(folder, **more):
+    return replaying.differences(folder, **{"workers": 0, "sample": 0, **more})
+
+
+def begins(report, named):
+    assert [sentence for sentence in report.differs if sentence.startswith(named)], report.differs
+
+
+def exchange(folder, one, other):
+    (folder / one).rename(folder / "kept")
+    (folder / other).rename(folder / one)
+    (folder / "kept").rename(folder / other)
+
+
+def rewrite(folder, name, change):
+    data = json.loads((folder / name).read_bytes())
+    change(data)
+    (folder / name).write_bytes(ledger.text(data))
+
+
+def put(folder, name, content):
+    (folder / name).parent.mkdir(exist_ok=True)
+    (folder / name).write_bytes(content)
+
+
+def replaced(folder, name, old, new):
+    content = (folder / name).read_bytes()
+    assert old in content
+    (folder / name).write_bytes(content.replace(old, new))
