@@ -16,12 +16,12 @@ client holds during a round; in `aggregate` its fields carry the cohort as leadi
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Callable, NamedTuple
 
 import numpy as np
 
-from fedtheory import arguments, jit
+from fedtheory import arguments, crossing, jit
 from fedtheory.errors import InvalidInput, refuse, show
 
 
@@ -223,6 +223,19 @@ class Algorithm:
     @property
     def compiled(self):
         return all(jit.compiled(getattr(self, role)) for role in ROLES)
+
+    def __reduce__(self):
+        """By its name where a module holds it, so that it is the same method there; else by its parts."""
+        place = crossing.named(self, self.Hyper.__module__)
+        if place:
+            return crossing.found, place
+        parts = {f.name: getattr(self, f.name) for f in fields(self)}
+        return _received, ({name: parts.pop(name) for name in parts.keys() - set(ROLES)},
+                           {name: crossing.sent(kernel) for name, kernel in parts.items()})
+
+
+def _received(parts, kernels):
+    return Algorithm(**parts, **{name: crossing.received(kernel) for name, kernel in kernels.items()})
 
 
 def describe(field):

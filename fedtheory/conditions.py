@@ -12,6 +12,7 @@ import numpy as np
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
+from fedtheory import crossing
 from fedtheory.symbol import DOMAINS, Entry, plain
 
 # Noises that are drawn anew at each call with mean zero; an engine's prescribed noise is not among them.
@@ -27,10 +28,18 @@ class Condition(NamedTuple):
     def __call__(self, problem, setup=None):
         return bool(self.holds(problem, setup or SimpleNamespace(cohort="without", partial=False)))
 
+    def __reduce__(self):
+        place = crossing.named(self, getattr(self.holds, "__module__", __name__))
+        return (crossing.found, place) if place else (Condition, tuple(self))
 
-def _certified(*names):
-    """The problem carries these constants, true everywhere or where the iterates are checked to stay."""
-    return lambda problem, setup: all(name in problem.constants for name in names)
+
+class Certified(NamedTuple):
+    """The problem carries this constant, true everywhere or where the iterates are checked to stay."""
+
+    constant: str
+
+    def __call__(self, problem, setup):
+        return self.constant in problem.constants
 
 
 @dataclass(frozen=True, repr=False)
@@ -83,15 +92,15 @@ class Outside:
         return f"<assumes {self}>"
 
 
-SMOOTH = Condition("smooth", "f_0, ..., f_N are L-smooth", _certified("L"), ("L",))
+SMOOTH = Condition("smooth", "f_0, ..., f_N are L-smooth", Certified("L"), ("L",))
 # The text's smoothness is one-sided (an upper quadratic); proofs use Lipschitz gradients, its two sides.
 LIPSCHITZ = Condition("lipschitz", "gradients of f_0, ..., f_N are L-Lipschitz (two-sided smoothness)",
                       lambda problem, setup: "L" in problem.constants
                       and not problem.constants["L"].how.startswith("one-sided"), ("L",))
-DISSIMILAR = Condition("dissimilar", "mean over clients of ||grad f_i - grad F||^2 is at most G^2", _certified("G"),
+DISSIMILAR = Condition("dissimilar", "mean over clients of ||grad f_i - grad F||^2 is at most G^2", Certified("G"),
                        ("G",))
 SERVER_DISSIMILAR = Condition("server_dissimilar", "||grad f_0 - grad F|| is at most xi_bar",
-                              _certified("xi_bar"), ("xi_bar",))
+                              Certified("xi_bar"), ("xi_bar",))
 NOISE = Condition("noise", "gradient estimates are unbiased, with variance at most sigma^2 (sigma_0^2 at the server)",
                   lambda problem, setup: problem.noise in DRAWN and {"sigma", "sigma_0"} <= set(problem.constants),
                   ("sigma", "sigma_0"))

@@ -3,6 +3,7 @@
 Each function imports its own room: whoever asks for claims need not wait for the compiler, nor the others for SymPy.
 """
 
+import copyreg
 import importlib
 import pkgutil
 from difflib import get_close_matches
@@ -99,7 +100,21 @@ def claims():
     twice = {claim.id for claim in found if sum(claim.id == other.id for other in found) > 1}
     if twice:
         raise InvalidInput(f"two claims share an id: {', '.join(sorted(twice))}")
-    return tuple(found)
+    return tuple(map(_kept, found))
+
+
+_KEPT = {}    # id -> Claim, of the recorded ones that were read so far
+
+
+def _kept(record):
+    if not _KEPT:
+        copyreg.pickle(type(record), _reduced)
+    return _KEPT.setdefault(record.id, record)
+
+
+def _reduced(record):
+    """Recorded claims cross processes by id, others by their parts."""
+    return (claim, (record.id,)) if _KEPT.get(record.id) is record else record.__reduce_ex__(4)
 
 
 def claim(name):
@@ -112,7 +127,7 @@ def claim(name):
         if path.is_file():    # a file of its own: the others stay unread
             record = getattr(importlib.import_module(f"fedtheory.claims.{name}"), "CLAIM", None)
             if record is not None and record.id == name:
-                return record
+                return _kept(record)
     for record in claims():
         if record.id == name:
             return record

@@ -170,14 +170,16 @@ def _in_package(function):
         return False
 
 
-def compile(function, identity=None, **options):
+def compile(function, identity=None, maker=None, **options):
     """An njit dispatcher. Kernels of this package are cached on disk; a user's own are compiled in each
-    process, because no digest of ours covers the files they may import."""
+    process, because no digest of ours covers the files they may import. `maker` is (function, kernels, part): what
+    makes a closure anew in another process (crossing.py)."""
     if identity is not None and not DISABLED:
         # Closures and erased kernels share a name, and Numba tells them apart by a counter of the process: two
         # that were compiled in different processes could meet under one symbol, and the linker would pick one.
         function.__qualname__ += "_" + hashlib.sha256(repr(identity).encode()).hexdigest()[:20]
     dispatcher = numba.njit(**FLAGS, **options)(function)
+    dispatcher.maker = maker
     if DISABLED:
         return dispatcher
     if identity is None and _in_package(function) and function.__closure__ is None:

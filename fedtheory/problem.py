@@ -4,12 +4,12 @@ Index 0 is the server (f_0 in FSL, f_c in mixed FL), 1 to N the clients. F = sum
 """
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Callable, NamedTuple
 
 import numpy as np
 
-from fedtheory import arguments, jit
+from fedtheory import arguments, crossing, jit
 from fedtheory.errors import InvalidInput, refuse
 
 NONE, GAUSSIAN, RADEMACHER, SPHERE, MINIBATCH, IMPULSE, TABLE, ROWS = range(8)
@@ -70,6 +70,7 @@ def no_batch(data, i, rows, x, out):
         out[j] = np.nan
 
 
+@cache
 def _sum_objective(grad, loss):
     """F and its gradient by the definition, one client after the other."""
     def objective(data, p, x, out):
@@ -87,7 +88,7 @@ def _sum_objective(grad, loss):
     if not (jit.compiled(grad) and jit.compiled(loss)):
         return objective
     identity = grad.identity and loss.identity and ("objective", grad.identity, loss.identity)
-    return jit.compile(objective, identity=identity)
+    return jit.compile(objective, identity=identity, maker=(_sum_objective, (grad, loss), None))
 
 
 class Kernels(NamedTuple):
@@ -105,6 +106,13 @@ class Kernels(NamedTuple):
     @property
     def compiled(self):
         return all(jit.compiled(kernel) for kernel in self)
+
+    def __reduce__(self):
+        return _kernels_received, tuple(map(crossing.sent, self))
+
+
+def _kernels_received(*messages):
+    return Kernels(*map(crossing.received, messages))
 
 
 @dataclass(frozen=True, eq=False)

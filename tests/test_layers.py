@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 # From the bottom; rooms of one line do not import each other.
 LEVELS = (
-    {"errors", "files"}, {"private", "arguments"}, {"jit", "enclosure"}, {"rng"}, {"metrics", "symbol", "paper"}, {"conditions"},
+    {"errors", "files"}, {"private", "arguments", "crossing"}, {"jit", "enclosure"}, {"rng"}, {"metrics", "symbol", "paper"}, {"conditions"},
     {"given"},
     {"problem", "algorithm", "claim"}, {"symbols", "engine", "papers", "exact"},
     {"problems", "participation", "data", "machine"}, {"algorithms"}, {"claims"}, {"discover"}, {"running"},

@@ -93,6 +93,10 @@ def aggregate(state, cohort, work, p, y, local, h):
     weigh_memory(p, state.p, c_i, c)
 
 
+def _first_option(h):
+    return h.option == 1
+
+
 ALGORITHM = Algorithm("scaffold", "Karimireddy et al. 2020, algorithm 1", Hyper, init, local_step, aggregate,
-                      local_start=local_start, local_end=local_end, local=local, client_grad=lambda h: h.option == 1,
+                      local_start=local_start, local_end=local_end, local=local, client_grad=_first_option,
                       memory=True, meaning="control variates against client drift")

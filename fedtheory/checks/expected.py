@@ -58,6 +58,10 @@ class Metrics(Mapping):
             self._known[name] = self._column(name)
         return self._known[name]
 
+    def __reduce__(self):
+        every = {name: self[name] for name in self._names}    # what is computed when read cannot be read elsewhere
+        return Metrics, (None, self._names, self._gamma), {"_known": every}
+
     def __contains__(self, name):
         return name in self._names
 

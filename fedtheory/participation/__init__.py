@@ -40,38 +40,61 @@ def _is_integer(value):
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
-def steps(s):
-    """Every client does s steps, or client i does s[i - 1]."""
-    def pmf(N, E):
-        counts = arguments.array("steps", s, f"must be integers 0..{E}")
+class _Steps(NamedTuple):
+    s: object
+
+    def __call__(self, N, E):
+        counts = arguments.array("steps", self.s, f"must be integers 0..{E}")
         if counts.shape not in ((), (N,)):
-            refuse("steps", f"must be one integer, or {N} of them", s)
+            refuse("steps", f"must be one integer, or {N} of them", self.s)
         counts = np.broadcast_to(counts, (N,))
         if np.any(counts != np.floor(counts)) or np.any((counts < 0) | (counts > E)):
-            refuse("steps", f"must be integers 0..{E}", s)
+            refuse("steps", f"must be integers 0..{E}", self.s)
         return np.eye(E + 1)[counts.astype(int)]
-    return Work(f"steps {s}", pmf)
+
+
+class _Uniform(NamedTuple):
+    low: int
+    high: int
+
+    def __call__(self, N, E):
+        low, top = arguments.whole("uniform: low", self.low), E
+        if self.high is not None:
+            top = arguments.whole("uniform: high", self.high)
+        if not low <= top <= E:
+            refuse("uniform", f"needs 0 <= low <= high <= {E}", (self.low, self.high))
+        s = np.arange(E + 1)
+        return ((s >= low) & (s <= top)) / (top - low + 1)
+
+
+class _Table(NamedTuple):
+    table: object
+
+    def __call__(self, N, E):
+        given = arguments.array("distribution", self.table)
+        if given.shape not in ((E + 1,), (N, E + 1)):
+            refuse("distribution", f"must have shape ({E + 1},) or ({N}, {E + 1})", given.shape)
+        return given
+
+
+def _plain(value):
+    """Arrays as nested lists, which compare by what they hold."""
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+def steps(s):
+    """Every client does s steps, or client i does s[i - 1]."""
+    return Work(f"steps {s}", _Steps(_plain(s)))
 
 
 def uniform(low=0, high=None):
     """s uniform on {low, ..., high}, up to all steps by default."""
-    def pmf(N, E):
-        bottom, top = arguments.whole("uniform: low", low), E if high is None else arguments.whole("uniform: high", high)
-        if not bottom <= top <= E:
-            refuse("uniform", f"needs 0 <= low <= high <= {E}", (low, high))
-        s = np.arange(E + 1)
-        return ((s >= low) & (s <= top)) / (top - low + 1)
-    return Work(f"uniform {low}..{high}", pmf)
+    return Work(f"uniform {low}..{high}", _Uniform(low, high))
 
 
 def distribution(table):
     """Any distribution: E + 1 probabilities, or N rows of them."""
-    def pmf(N, E):
-        given = arguments.array("distribution", table)
-        if given.shape not in ((E + 1,), (N, E + 1)):
-            refuse("distribution", f"must have shape ({E + 1},) or ({N}, {E + 1})", given.shape)
-        return given
-    return Work("distribution", pmf)
+    return Work("distribution", _Table(_plain(table)))
 
 
 class Arrival(NamedTuple):

@@ -8,6 +8,7 @@ traces have no inactive rounds, so their grid is {1, ..., E}; that of the others
 """
 
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -89,11 +90,30 @@ def pmf(name, E):
     return found
 
 
+class _Trace(NamedTuple):
+    name: str
+
+    def __call__(self, N, E):
+        return pmf(self.name, E)
+
+
+class _Traces(NamedTuple):
+    count: int
+    seed: int
+    names: tuple
+
+    def __call__(self, N, E):
+        if self.names is not None and len(self.names) != N:
+            refuse("names", f"must give each of {N} devices a trace", self.names)
+        names = assignment(N, self.count, self.seed) if self.names is None else self.names
+        return np.stack([pmf(name, E) for name in names])
+
+
 def trace(name):
     """Every device follows this trace."""
     if name not in TABLE:
         refuse("trace", f"must be one of {', '.join(NAMES)}", name)
-    return Work(f"trace {name}", lambda N, E: pmf(name, E))
+    return Work(f"trace {name}", _Trace(name))
 
 
 def assignment(N, count=8, seed=0):
@@ -109,9 +129,6 @@ def traces(count=8, seed=0, names=None):
     if names is not None:
         for name in names:
             trace(name)
-
-    def table(N, E):
-        if names is not None and len(names) != N:
-            refuse("names", f"must give each of {N} devices a trace", names)
-        return np.stack([pmf(name, E) for name in (assignment(N, count, seed) if names is None else names)])
-    return Work(f"traces {count} by seed {seed}" if names is None else f"traces {', '.join(names)}", table)
+        names = tuple(names)
+    return Work(f"traces {count} by seed {seed}" if names is None else f"traces {', '.join(names)}",
+                _Traces(count, seed, names))

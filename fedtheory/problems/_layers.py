@@ -10,6 +10,8 @@ the gradient, loss, objective and minibatch kernels that the engine runs. Matric
 of flat float64 arrays, so that np.dot is BLAS: bits depend on the machine's BLAS, never on threads.
 """
 
+from functools import cache
+
 import numpy as np
 
 from fedtheory import arguments
@@ -137,6 +139,7 @@ def gather(X, y, first, rows, X_rows, y_rows):
             X_rows[b, j] = X[first + rows[b], j]
 
 
+@cache
 def network_kernels(sweep):
     """The kernels of a network, from its sweep. They are closures, so cached under the sweep's own identity."""
     def over_client(data, i, x, weight, out):
@@ -171,11 +174,11 @@ def network_kernels(sweep):
         gather(data.X, data.y, data.starts[i], rows, X, y)
         sweep(data, x, X, y, 1.0 / rows.size, out)
 
-    return Kernels(*(_compile(kernel, sweep) for kernel in (grad, loss, objective, batch)))
+    return Kernels(*(_compile(kernel, sweep, kernel.__name__) for kernel in (grad, loss, objective, batch)))
 
 
-def _compile(kernel, sweep):
+def _compile(kernel, sweep, part=None):
     if not compiler.compiled(sweep):
         return kernel
     identity = sweep.identity and ("network", compiler.digest(__name__), kernel.__name__, sweep.identity)
-    return compiler.compile(kernel, identity=identity)
+    return compiler.compile(kernel, identity=identity, maker=(network_kernels, (sweep,), part))

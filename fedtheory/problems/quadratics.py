@@ -158,6 +158,10 @@ def quadratic_from_arrays(A, b, weights=None, sigma=0.0, sigma_0=0.0, noise="gau
     return _problem(A, b, weights, sigma, sigma_0, noise, layers, radius)
 
 
+def _minimizer(problem):
+    return problem.data.x_star
+
+
 def _problem(A, b, weights, sigma, sigma_0, noise, layers, radius):
     """From Hessians with a leading axis of 1 (shared) or N + 1 (own)."""
     N, d = len(b) - 1, b.shape[1]
@@ -173,7 +177,7 @@ def _problem(A, b, weights, sigma, sigma_0, noise, layers, radius):
     found["sigma"] = Constant(float(sigmas[1:].max()), how=f"{noise} noise")
     found["sigma_0"] = Constant(float(sigmas[0]), how=f"{noise} noise")
     return Problem("quadratic", data, DIAGONAL if A.ndim == 2 else DENSE, N, d, p, found, noise=noise, sigma=sigmas,
-                   layers=layers_from(layers, d), minimize=lambda problem: problem.data.x_star, reweigh=_reweigh,
+                   layers=layers_from(layers, d), minimize=_minimizer, reweigh=_reweigh,
                    affine=True)
 
 

@@ -66,15 +66,15 @@ def _kernels(grad, loss, batch):
             for j in range(x.size):
                 out[j] = (m * out[j] + (rows.size - m) * server[j]) / rows.size
 
-    def compiled(function, *inner):
+    def compiled(part, function, *inner):
         if not all(jit.compiled(kernel) for kernel in inner):
             return function
         names = [kernel.identity for kernel in inner]
         identity = (function.__name__, jit.digest(__name__), *names) if all(names) else None
-        return jit.compile(function, identity=identity)
+        return jit.compile(function, identity=identity, maker=(_kernels, (grad, loss, batch), part))
 
-    return Kernels(compiled(shared_grad, grad), compiled(shared_loss, loss),
-                   batch=no_batch if batch is no_batch else compiled(shared_batch, batch))
+    return Kernels(compiled("grad", shared_grad, grad), compiled("loss", shared_loss, loss),
+                   batch=no_batch if batch is no_batch else compiled("batch", shared_batch, batch))
 
 
 def share(problem, ratio=1.0):

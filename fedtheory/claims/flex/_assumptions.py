@@ -3,21 +3,17 @@
 from sympy import Eq, Ne
 
 from fedtheory import conditions
-from fedtheory.conditions import DRAWN, Assumption, Condition
+from fedtheory.conditions import DRAWN, Assumption, Certified, Condition
 from fedtheory.symbols.flex import E, eta, mu, ps, ratio_sup, tau, theta
 
 
-def _has(*names):
-    return lambda problem, setup: all(name in problem.constants for name in names)
-
-
-SMOOTH = Condition("devices_smooth", "F_1, ..., F_N are L-smooth", _has("L"), ("L",))
+SMOOTH = Condition("devices_smooth", "F_1, ..., F_N are L-smooth", Certified("L"), ("L",))
 STRONGLY_CONVEX = Condition("devices_strongly_convex", "F_1, ..., F_N are mu-strongly convex with mu > 0",
-                            lambda problem, setup: _has("mu")(problem, setup) and problem.constants["mu"].value > 0,
+                            lambda problem, setup: Certified("mu")(problem, setup) and problem.constants["mu"].value > 0,
                             ("mu",))
 VARIANCE = Condition("devices_noise", "stochastic gradients are unbiased, of variance at most sigma_k^2 at device k",
                      lambda problem, setup: problem.noise in DRAWN, ("sigma_bar_sq",))
-SECOND_MOMENT = Condition("second_moment", "E||g_t^k||^2 is at most G^2 for all k and t", _has("M"), ("M",))
+SECOND_MOMENT = Condition("second_moment", "E||g_t^k||^2 is at most G^2 for all k and t", Certified("M"), ("M",))
 STATIC = Condition("static_law", "the distributions of s_tau^k do not vary with time",
                    lambda problem, setup: getattr(setup, "static", True))
 WORK_INDEPENDENT = Condition("work_independent", "s_tau^k is independent of the gradients' noise and of earlier rounds",

@@ -12,6 +12,12 @@ from fedtheory.symbols.flex import (E, E_complete_k, E_inv_s, E_s, E_s_k, TABLE,
 
 ACTIVE = Assumption(ALL_ACTIVE, "figure 1")
 
+
+def figure1():
+    """Scheme C's coefficients at E = 5."""
+    return {f"E=5, s={s}": coefficients("C", [Fraction(1)], [s], 5)[0] for s in (3, 4, 5)}
+
+
 CLAIMS = (
     Claim(
         id="flex.eq2",
@@ -50,7 +56,7 @@ CLAIMS = (
         bound=p_k * E,
         also=((gain_k, "==", E / s_k),),
         printed={"E=5, s=3": Fraction(5, 3), "E=5, s=4": Fraction(5, 4), "E=5, s=5": Fraction(1)},
-        compute=lambda: {f"E=5, s={s}": coefficients("C", [Fraction(1)], [s], 5)[0] for s in (3, 4, 5)},
+        compute=figure1,
         teeth=p_k * E_s_k,
         meaning="Scheme C gives every device the weight of full work, however much of it was done.",
         note="To first order in the step size: gradients of one device are summed at different points.",

@@ -3,19 +3,15 @@
 from sympy import Eq
 
 from fedtheory import conditions
-from fedtheory.conditions import DRAWN, Assumption, Condition
+from fedtheory.conditions import DRAWN, Assumption, Certified, Condition
 from fedtheory.symbols.lamb import M, T, beta_1, lambda_
 
 
-def _has(*names):
-    return lambda problem, setup: all(name in problem.constants for name in names)
-
-
-LAYER_SMOOTH = Condition("layer_smooth", "each client's gradient is L_l-Lipschitz in layer l", _has("L"), ("L",))
+LAYER_SMOOTH = Condition("layer_smooth", "each client's gradient is L_l-Lipschitz in layer l", Certified("L"), ("L",))
 BOUNDED = Condition("bounded_gradient", "stochastic gradients are unbiased and of norm at most M",
                     lambda problem, setup: "M" in problem.constants and problem.noise in DRAWN, ("M",))
 VARIANCE = Condition("coordinate_variance", "each coordinate of a stochastic gradient has variance at most sigma^2",
-                     _has("sigma_coordinate"), ("sigma_coordinate",))
+                     Certified("sigma_coordinate"), ("sigma_coordinate",))
 SCALE = Condition("bounded_scale", "phi_m <= phi(a) <= phi_M for all a > 0",
                   lambda problem, setup: getattr(setup, "phi", "clipped") == "clipped", ("phi_m", "phi_M"))
 EVERYONE = Condition("everyone", "all n clients take part in every round",
