@@ -76,6 +76,7 @@ class Claim:
     printed: dict = field(default_factory=dict)    # a structure's cells as the text has them
     compute: Callable = None         # () -> the same cells, computed
     table: object = None
+    dropped: tuple = ()              # of a variant: Assumptions that it has dropped
 
     def __post_init__(self):
         give = lambda name, value: object.__setattr__(self, name, value)
@@ -98,6 +99,7 @@ class Claim:
         give("also", tuple(given.line(whose, each, SIGNS) for each in self.also))
         give("assumes", given.hypotheses(whose, self.assumes, True))
         give("unstated", given.hypotheses(whose, self.unstated, False))
+        give("dropped", tuple(a for a in self.dropped if a not in (*self.assumes, *self.unstated)))
         give("algorithm", given.algorithm(whose, self.algorithm))
         give("table", table)
         give("symbols", table.only(self._named()))
@@ -145,6 +147,13 @@ class Claim:
         """name -> Entry of hyper-parameters and constants: neither measured nor derived."""
         return {name: entry for name, entry in self.symbols.items()
                 if entry.measure is None and entry.definition is None}
+
+    @cached_property
+    def left_open(self):
+        """name -> Entry of constants for some value of which the statement is made, and that no equation fixes."""
+        fixed = set().union(*(self.expand(a.relation).free_symbols for a in self.assumptions
+                              if isinstance(a.relation, sympy.Eq)))
+        return {name: entry for name, entry in self.parameters.items() if entry.some and entry.symbol not in fixed}
 
     @cached_property
     def definitions(self):
@@ -208,15 +217,16 @@ class Claim:
             {constant for a in some if a.condition is not None for constant in a.condition.constants}))
         lost = certified(self.assumptions) - certified(kept)
         entries = [self.parameters[c] for c in sorted(lost & set(self.parameters))]
+        gone = (*self.dropped, *(a for a in (*self.assumes, *self.unstated) if a not in kept))
         if not entries:
-            return self.replace(name, kept)
+            return self.replace(name, kept, dropped=gone)
         free = {e.symbol: sympy.Symbol(ANY + e.name, **e.symbol.assumptions0) for e in entries}
         turned = lambda e: self.expand(e).xreplace(free)
         changes = {field: turned(getattr(self, field)) for field in ("bound", "measures", "teeth")
                    if getattr(self, field) is not None}
         return self.replace(
             name, [a if a.relation is None else replace(a, holds=turned(a.holds)) for a in kept],
-            also=tuple((turned(a), sign, turned(b)) for a, sign, b in self.also), symbols=None,
+            also=tuple((turned(a), sign, turned(b)) for a, sign, b in self.also), symbols=None, dropped=gone,
             schedule={hyper: turned(e) for hyper, e in self.schedule.items()},
             regime=tuple(Theta(*map(turned, theta)) for theta in self.regime),
             table=self.table.extended([e._replace(symbol=free[e.symbol], meaning=f"any number for: {e.meaning}")

@@ -70,7 +70,7 @@ def content(claim):
         lines=[[formula(a), sign, formula(b)] for a, sign, b in claim.lines],
         assumptions=[[a.name, a.where, a.stated, a.note, [a.holds.name, a.holds.says, list(a.holds.constants)]
                       if a.condition else formula(a.relation)] for a in claim.assumptions],
-        symbols=[[name, e.latex, e.meaning, list(e.unit), e.domain, formula(e.definition),
+        symbols=[[name, e.latex, e.meaning, list(e.unit), e.domain, formula(e.definition), e.some,
                   list(e.measure) if e.measure else None, formula(e.symbol)] for name, e in claim.symbols.items()],
         schedule={name: formula(e) for name, e in claim.schedule.items()},
         regime=[list(map(formula, theta)) for theta in claim.regime], compares=[list(c) for c in claim.compares],

@@ -97,6 +97,7 @@ class Entry(NamedTuple):
     domain: str = "real"    # "positive", "nonnegative", "count" (integer >= 1), "real"
     definition: sympy.Expr = None
     measure: Measure = None
+    some: bool = False      # what the text says is said for some value of it, which the text leaves open
 
     @property
     def name(self):
@@ -146,6 +147,12 @@ class Table:
 
     def real(self, name, latex, meaning, unit=PLAIN):
         return self.add(name, latex, meaning, unit)
+
+    def some(self, name, latex, meaning, unit=PLAIN):
+        """A constant that the text leaves open ("cst.", "for some c"): what is said is said for some value of it."""
+        symbol = self.nonnegative(name, latex, meaning, unit)
+        self.entries[name] = self.entries[name]._replace(some=True)
+        return symbol
 
     def define(self, name, latex, meaning, definition, unit=PLAIN, domain="nonnegative"):
         """A derived symbol: evaluation expands it, LaTeX keeps the name."""

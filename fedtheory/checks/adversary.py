@@ -19,6 +19,7 @@ BATCH = 128
 FREE, PLACED = 25.0, 9.0
 NOTHING = -99.0    # a logarithm that stands for the number 0
 WAVE, DEEP, GENERATIONS = 12, 4, 30    # shapes begun at once, how many of them are climbed, and how far
+OTHERS = 8     # of so many shapes one is looked at though it is not wanted
 FAR = 100.0    # the most that a relation counts where it fails, in logarithms
 LEAST = 1000    # steps that an evaluation is counted as at least: numbers that are no batch are exact, and slow
 PER_SECOND = 300_000    # elementary steps that a core does: what turns a budget in seconds into work
@@ -315,15 +316,21 @@ def hunts(question, seed, relaxed=frozenset()):
         n += 1
 
 
-def searched(question, seconds, seed, reached=lambda ratio: ratio > 1.0 + 1e-9):
+def preferred(hunts, wanted):
+    """The hunts that are wanted, and a few of the others, so that there always is a next one."""
+    return (hunt for n, hunt in enumerate(hunts) if wanted(hunt) or n % OTHERS == OTHERS - 1)
+
+
+def searched(question, seconds, seed, reached=lambda ratio: ratio > 1.0 + 1e-9, wanted=None):
     """(hunt, ratio, point) after each generation, until the work is done: many shapes briefly, some at length, and the
-    best so far again after each wave.
+    best so far again after each wave; shapes that are `wanted` first.
 
     A hunt whose ratio is `reached` is not climbed further; the caller may stop the search there.
     """
     left, source, random = seconds * PER_SECOND, hunts(question, seed, question.relaxed), Random(f"{seed}/waves")
     if question.impossible:
         return
+    source = source if wanted is None else preferred(source, wanted)
     best = (-1.0, None)
     while left > 0:
         wave = []

@@ -8,7 +8,7 @@ is made as small as it goes and checked again from its document. No claim is kno
 import time
 
 from fedtheory import arguments, discover
-from fedtheory.checks import adversary, algebra, counterexample, orders, vacuity
+from fedtheory.checks import adversary, algebra, counterexample, dropped, orders, vacuity
 from fedtheory.checks.certificate_algebra import Refused
 from fedtheory.checks.exactly import Point
 from fedtheory.checks.question import Question
@@ -58,21 +58,22 @@ def line(claim, at, budget, seed, progress=None):
     settings = fitting(claim)
     if not settings:
         return Verdict(claim.id, "undecided", "exact", unfit(claim))
-    found = []
-    for setting in settings:
-        found.append(hunted(claim, at, setting, budget / len(settings), seed, progress))
+    found, broken = [], dict.fromkeys(dropped.telling(claim, budget), 0)
+    for setting, share in zip(settings, dropped.shares(claim, at, settings, broken, seed)):
+        found.append(hunted(claim, at, setting, budget * share, seed, progress, broken))
         if found[-1].status in ("violated", "vacuous"):
             break
-    return across(found)
+    return dropped.weighed(across(found), broken)
 
 
-def hunted(claim, at, setting, budget, seed, progress=None):
-    """The Verdict on a line by search in one setting."""
+def hunted(claim, at, setting, budget, seed, progress=None, broken=()):
+    """The Verdict on a line by search in one setting; `broken` counts instances that break what a variant dropped."""
     question = Question(claim, setting, at)
     if question.impossible:
         return Verdict(claim.id, "vacuous", "exact", "Its hypotheses contradict each other.", confidence=1.0)
     looked, tried, best = Coverage(setting), {}, {}
-    for hunt, ratio, point in adversary.searched(question, budget, seed):
+    wanted = (lambda hunt: dropped.breaking(hunt, claim, broken)) if broken else None
+    for hunt, ratio, point in adversary.searched(question, budget, seed, wanted=wanted):
         looked.add(hunt)
         if ratio >= NEAR and tried.get(hunt, (0, 0.0))[0] < ATTEMPTS and ratio > tried.get(hunt, (0, 0.0))[1]:
             tried[hunt] = tried.get(hunt, (0, 0.0))[0] + 1, ratio
@@ -87,6 +88,8 @@ def hunted(claim, at, setting, budget, seed, progress=None):
     if not looked.seen:
         return Verdict(claim.id, "undecided", setting.kind, f"No shape of {setting.says} meets its hypotheses.",
                        searched=str(looked))
+    if broken:
+        dropped.count(broken, claim, best)
     ranked = sorted(((ratio, hunt, raw) for hunt, (ratio, raw) in best.items()), key=lambda each: -each[0])
     verdict = unexplained(claim, ranked, looked) or tightest(claim, ranked, looked)
     verdict.searched = str(looked)
@@ -169,6 +172,8 @@ def refuted(claim, hunt, points, cases, effort=400):
 
 def unfit(claim):
     """Why no setting fits."""
+    if claim.left_open:
+        return f"It is said for some value of {', '.join(claim.left_open)}: no instance speaks against all of them."
     asked = {name: condition.says for name, condition in conditions(claim).items()}
     wanted = {entry.measure for entry in claim.quantities.values()}
     able = [s for s in all_settings() if wanted <= s.measures and bool(wanted) == bool(s.measures)

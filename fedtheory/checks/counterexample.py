@@ -62,7 +62,7 @@ def title(claim):
 def told(claim):
     """All that a claim says."""
     return (claim.cites, claim.kind, claim.says, claim.lines, claim.regime, claim.explicit, claim.same, claim.printed,
-            {name: (e.domain, e.measure, e.definition) for name, e in claim.symbols.items()},
+            {name: (e.domain, e.measure, e.definition, e.some) for name, e in claim.symbols.items()},
             [a.condition[:2] if a.condition else a.holds for a in claim.assumptions])
 
 

@@ -39,7 +39,7 @@ def mutants(claim):
             continue
         for change, about, bound in changes(claim, right):
             key = at, claim.expand(bound)
-            if key not in seen and claim.expand(bound - right) != 0:
+            if key not in seen and claim.expand(bound - right) != 0 and not bound.has(sympy.I):    # no real number
                 seen.add(key)
                 yield Mutant(named(change, at), with_bound(claim, at, bound), at, about)
     for change, about, variant in weaker_hypotheses(claim):

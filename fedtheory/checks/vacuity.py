@@ -33,6 +33,10 @@ def vacuity(claim, seed=0, budget=10.0):
         if not saved:
             return "vacuous", said[0].upper() + said[1:] + ".", [], proof.certificate
         notes.append(f"{said}. It speaks of something only because {saved[0]}")
+    proof = granted(claim, relations, seconds) if claim.left_open else None
+    if proof:
+        return "vacuous", (f"It is said for some value of {', '.join(claim.left_open)}, and at any instance some value "
+                           "makes it true."), notes, proof.certificate
     for n in range(len(claim.lines)):
         proof, found = exceeded(claim, n, relations, 0.3 * seconds, seed)
         if proof and len(claim.lines) == 1:
@@ -64,6 +68,22 @@ def contradiction(claim, relations, seconds):
             needed, proof = (kept, fewer) if fewer else (needed, proof)
         return list(dict.fromkeys(says for _, says in needed)), proof
     return (), None
+
+
+def granted(claim, relations, seconds):
+    """The Proof that a line holds at one value, chosen after the instance, of a constant that the text leaves open: what
+    is measured over the constant's own factor. None where there is none, or where there are other lines."""
+    left, sign, right = claim.lines[0]
+    if len(claim.lines) > 1 or sign not in ("<=", ">=") or any(
+            e.symbol in r.free_symbols for e in claim.left_open.values() for r in map(claim.expand, relations)):
+        return None
+    small, large = (left, right) if sign == "<=" else (right, left)
+    for entry in claim.left_open.values():
+        factor = sympy.expand(claim.expand(large)).coeff(entry.symbol)
+        if small.is_nonnegative and factor.is_positive and not claim.expand(small).has(entry.symbol):
+            return proved(sympy.Le(small, large.xreplace({entry.symbol: small / factor}), evaluate=False), relations,
+                          claim.definitions, seconds)
+    return None
 
 
 def exceeded(claim, at, relations, seconds, seed):

@@ -30,7 +30,7 @@ M = TABLE.positive("M", "M", "bound of the stochastic gradient's norm (H2)", GRA
 sigma = TABLE.nonnegative("sigma", r"\sigma", "noise of one coordinate of a stochastic gradient (H3)", GRADIENT)
 phi_m = TABLE.positive("phi_m", r"\phi_m", "least scale of a layer's step (H4)")
 phi_M = TABLE.positive("phi_M", r"\phi_M", "largest scale of a layer's step (H4)")
-cst = TABLE.nonnegative("cst", r"\mathrm{cst.}", "a constant that the text leaves open", GRADIENT)
+cst = TABLE.some("cst", r"\mathrm{cst.}", "a constant that the text leaves open", GRADIENT)
 a = TABLE.positive("a", "a", "constant of alpha = a / sqrt(h R)", POINT)
 TABLE.rule(phi_m <= phi_M, L_l <= L_bar)
 

@@ -6,10 +6,15 @@ import pytest
 
 import fedtheory as ft
 from fedtheory import discover
+from fedtheory.checks import dropped
 from fedtheory.checks.case import Case, answer
+from fedtheory.checks.checking import hunted
+from fedtheory.checks.losses import bent
+from fedtheory.checks.settings import fsl_large, fsl_round
 from fedtheory.claim import Claim
-from fedtheory.conditions import Condition
+from fedtheory.conditions import CONVEX, SMOOTH, Condition
 from fedtheory.symbol import CURVATURE, Table
+from fedtheory.symbols.run import TABLE as HOUSE
 
 
 def loosened(claim, name):
@@ -61,3 +66,61 @@ def test_smoothness_is_needed_in_lemma_D8():
     found = answer(claim, Case("mixed_functions", dict(loss=loss, x=[Q(1)], y=[Q(0)], z=[Q(0)]), numbers, {}))
     assert (found.left, found.right) == (81, Q(9, 10)) and found.violated and not list(found.failing())
     assert "smooth" in [a.name for a in ft.minimise("mixed.lemmaD8", budget=2).needed]
+
+
+@pytest.mark.parametrize("name", ["work_independent", "static_law", "independent_noise"])
+def test_where_no_instance_breaks_what_was_dropped_nothing_is_said(name):
+    """Devices draw their work anew and apart from noise in every setting of flex."""
+    verdict = ft.check(ft.claim("flex.theorem3_1").without(name), budget=0.5)
+    assert verdict.status == "undecided" and "breaks what is not assumed any more" in verdict.why
+
+
+def test_what_holds_without_a_hypothesis_says_how_many_instances_break_it():
+    f_x, f_y, inner_xy, L, sq_xy = (HOUSE[name].symbol for name in ("f_x", "f_y", "inner_xy", "L", "sq_xy"))
+    claim = Claim(id="house.descent", cites="x", symbols=HOUSE, measures=f_y, bound=f_x + inner_xy + L / 2 * sq_xy,
+                  assumes=(SMOOTH, CONVEX))
+    verdict = ft.check(claim.without("convex"), budget=0.5)
+    assert verdict.status == "holds" and "without: " in verdict.searched
+
+
+def test_what_follows_from_the_rest_need_not_be_broken():
+    t = Table("mine")
+    a, b = t.positive("a", "a", ""), t.positive("b", "b", "")
+    claim = Claim(id="mine.a", cites="x", symbols=t, measures=a, bound=b, assumes=(a <= b, 2 * a <= 2 * b))
+    bare = claim.without("2 a <= 2 b")
+    assert [str(each) for each in bare.dropped] == ["2 a <= 2 b"] and dropped.telling(bare, 1.0) == []
+    assert dropped.telling(claim.without("a <= b", "2 a <= 2 b"), 1.0) == [*claim.assumes]
+    assert bare.replace(assumptions=[*bare.assumes, *bare.dropped]).dropped == ()
+
+
+def test_steps_that_share_their_noise_break_theorem1():
+    """They take K S > 10, more than enumeration follows one by one."""
+    claim = ft.claim("fsl.theorem1").without("independent_noise")
+    verdict = hunted(claim, 0, fsl_large.SETTING, 0.5, 0, broken=dict.fromkeys(claim.dropped, 0))
+    assert verdict.status == "violated" and ft.replay(verdict.certificate)["status"] == "violated"
+
+
+def test_most_of_a_budget_goes_where_what_was_dropped_can_be_broken():
+    claim = ft.claim("fsl.theorem1").without("lipschitz")
+    settings = [fsl_large.SETTING, fsl_round.SETTING]    # quadratics of one curvature have one L on both sides
+    assert dropped.shares(claim, 0, settings, claim.dropped, 0) == [0.1, 0.9]
+    assert dropped.shares(ft.claim("fsl.theorem1"), 0, settings, {}, 0) == [0.5, 0.5]
+
+
+def test_only_what_makes_a_difference_counts_as_broken():
+    assert "independent_noise" in fsl_round.holds(case := dict(
+        N=1, S=1, K=1, K_0=1, x=[Q(0)], noise=[[Q(1, 2), [Q(1)]], [Q(1, 2), [Q(-1)]]], noise_0=[],
+        losses=[[bent([Q(1)], [])], [bent([Q(1)], [])]], breaks="independent_noise"))
+    assert "independent_noise" not in fsl_round.holds(dict(case, K=2))
+    assert "lipschitz" in fsl_round.holds(dict(case, breaks="lipschitz"))
+
+
+def test_many_steps_that_share_a_draw_by_hand():
+    """f = x^2/2 + 0, N = S = K_0 = 1, eta_g = 1, gamma = 0: y = (1 - eta)^K x - (1 - (1 - eta)^K) n."""
+    instance = dict(N=1, S=1, K=3, K_0=1, kind_1=1, x=Q(0), slope=Q(1), slope_0=Q(1), tilts=[Q(0)] * 3, sigma=Q(2),
+                    sigma_0=Q(0), shared=1)
+    values = dict(eta_l=Q(1, 2), eta_g=Q(1), eta_0=Q(1), gamma=Q(0))
+    assert fsl_large.measure(instance, values, ["tilde_F_next"])["tilde_F_next"] == Q(7, 8) ** 2 * 4 / 2
+    apart = {**instance, "shared": 0}
+    assert fsl_large.measure(apart, values, ["tilde_F_next"])["tilde_F_next"] == Q(1 + 4 + 16, 64) * 4 / 2
+    assert "independent_noise" in fsl_large.holds(apart) and "independent_noise" not in fsl_large.holds(instance)

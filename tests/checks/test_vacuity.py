@@ -10,6 +10,7 @@ import fedtheory as ft
 from fedtheory import conditions, discover
 from fedtheory.checks import vacuity
 from fedtheory.checks.certificate_algebra import Refused
+from fedtheory.checks.settings import fitting
 from fedtheory.claim import Claim
 from fedtheory.conditions import Condition
 from fedtheory.symbol import LOSS, SQ_GRADIENT, Table
@@ -113,3 +114,42 @@ def test_the_step_condition_of_theorem1_does_not_keep_its_coefficient_positive()
         if assumption.relation is not None:
             relation = claim.expand(assumption.relation)
             assert relation.subs({s: at[s.name] for s in relation.free_symbols}) == True    # noqa: E712, SymPy's
+
+
+def for_some(t):
+    """A table with a constant c >= 0 that a text leaves open."""
+    return t.table.some("c", "c", "any number will do")
+
+
+def test_a_bound_with_a_constant_that_is_chosen_last_says_nothing():
+    t = table()    # x <= y + c, at c = x
+    c = for_some(t)
+    claim = invented(t, bound=t.y + c * t.L)
+    status, why, _, proof = vacuity.vacuity(claim)
+    assert status == "vacuous" and "some value of c" in why and ft.replay(json.loads(json.dumps(proof)))["shows"]
+    assert fitting(claim) == [] and ft.check(claim, budget=0.3).status == "vacuous"
+
+
+@pytest.mark.parametrize("bound, assumes", [
+    (lambda t, c: t.y + c * (t.x - t.y), lambda t, c: ()),        # what multiplies it may vanish
+    (lambda t, c: t.y - c, lambda t, c: ()),                      # it helps at 0 alone, where x <= y is false
+    (lambda t, c: t.y + c, lambda t, c: (c <= 1,)),               # only small values are meant
+])
+def test_where_no_value_is_sure_to_do_nothing_is_said(bound, assumes):
+    t = table()
+    c = for_some(t)
+    verdict = ft.check(invented(t, bound=bound(t, c), assumes=assumes(t, c)), budget=0.3)
+    assert verdict.status == "undecided" and "some value of c" in verdict.why
+
+
+def test_an_equation_that_fixes_an_open_constant_closes_it():
+    t = table()
+    c = for_some(t)
+    assert ft.check(invented(t, bound=c, assumes=(Eq(c, t.x / 2),)), budget=0.5).status == "violated"
+    assert ft.check(invented(t, bound=c, assumes=(Eq(c, 2 * t.x),)), budget=0.5).status in ("holds", "proved")
+
+
+@pytest.mark.parametrize("name", ["lamb.theorem1", "lamb.theorem1_appendix"])
+def test_the_theorem_with_an_open_constant_says_nothing(name):
+    """'+ cst.': the left side is at most the right one at cst. = the left side; with the proof's own terms it is false."""
+    assert ft.check(name, budget=2.0).status == "vacuous"

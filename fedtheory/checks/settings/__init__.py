@@ -81,7 +81,10 @@ def fitting(claim):
     Where it measures nothing, numbers alone decide it. Names mean what their paper's table says: K, N or S of one
     paper are never read as those of another. A table of the user's own is read as the one that it agrees with in
     names, units and domains. What is measured on a run depends on the method: a claim that leaves it open is refused.
+    None fits a claim that is made for some value of a constant: an instance speaks of one value at a time.
     """
+    if claim.left_open:
+        return []
     wanted, named = {entry.measure for entry in claim.quantities.values()}, set(methods(claim))
     found = [setting for setting in [*all_settings(), *further(claim, named)] if wanted <= setting.measures
              and bool(wanted) == bool(setting.measures) and (not wanted or reads(setting, claim))

@@ -21,6 +21,7 @@ def shapes(random, relaxed):
     return dict(N=N, S=S, kind_1=random.choice([N, (N + 1) // 2, max(1, N - 1)]), K=random.choice(COUNTS),
                 K_0=random.choice(COUNTS), convex=int(random.random() < 0.7),
                 noise=int(random.random() < 0.5), noise_0=int(random.random() < 0.5),
+                shared=int("independent_noise" in relaxed and random.random() < 0.5),
                 own=int("server_dissimilar" in relaxed and random.random() < 0.5), still=int(random.random() < 0.3))
 
 
@@ -42,6 +43,8 @@ def build(shape, point):
                  slope=slope, slope_0=bend(point["bend_0"]) if shape["own"] else slope,
                  tilts=[scale * point[f"tilt_{i}"] if f"tilt_{i}" in point else Fraction(0) for i in range(3)],
                  sigma=point.get("sigma", Fraction(0)), sigma_0=point.get("sigma_0", Fraction(0)))
+    if shape["shared"]:
+        found["shared"] = 1
     if shape["still"]:    # gradients of server and clients are 0 where the round begins
         g, x = slope * point["x"] + mean_tilt(found), point["x"]
         found["tilts"] = [-found["slope_0"] * x, *(tilt - g for tilt in found["tilts"][1:])]
@@ -100,10 +103,13 @@ def measure(instance, values, wanted):
         between = left_over * first * (1 - first) * gap * gap * pull * pull
         scale = eta_g * eta
         mean_bar = x - scale * pull * g
-        spread_bar = scale * scale * (between + squares * instance["sigma"] * instance["sigma"]) / S
+        shared = instance.get("shared")    # one draw for all steps of all clients, one for all of the server's
+        drawn = squares if not shared else S * pull * pull
+        spread_bar = scale * scale * (between + drawn * instance["sigma"] * instance["sigma"]) / S
         keeps, pull_0 = geometric(1 - step_0 * a_0, K_0)
         _, squares_0 = geometric((1 - step_0 * a_0) * (1 - step_0 * a_0), K_0)
         end = mean_bar - step_0 * pull_0 * (a_0 * mean_bar + c_0)
+        squares_0 = pull_0 * pull_0 if shared else squares_0
         spread = keeps * keeps * spread_bar + step_0 * step_0 * squares_0 * instance["sigma_0"] * instance["sigma_0"]
         found["tilde_F_next"] = lambda: F(end) + (a + gamma * a_0) / (1 + gamma) * spread / 2
     return {name: found[name]() for name in wanted}
@@ -116,7 +122,10 @@ def holds(instance):
         return frozenset()
     own = instance["slope"] != instance["slope_0"]
     bent = instance["slope"] < 0 or instance["slope_0"] < 0
-    return ENSURES - ({"server_dissimilar"} if own else set()) - ({"convex"} if bent else set())
+    one_draw = instance.get("shared") and (
+        instance["sigma"] > 0 and instance["K"] * instance["S"] > 1 or instance["sigma_0"] > 0 and instance["K_0"] > 1)
+    return ENSURES - {name for name, broken in (("server_dissimilar", own), ("convex", bent),
+                                                ("independent_noise", one_draw)) if broken}
 
 
 ENSURES = frozenset({"smooth", "lipschitz", "dissimilar", "server_dissimilar", "noise", "independent_noise",

@@ -34,6 +34,10 @@ def shapes(random, relaxed):
                      **draw_family(random, random.random() < 0.6, "dissimilar" not in relaxed))
         broken = random.choice(sorted(relaxed & set(BREAKABLE)) or ["none"])
         shape["breaks"] = broken if random.random() < 0.4 else "none"
+        if shape["breaks"] == "lipschitz":    # a convex loss has one L on both sides
+            shape.update(convex=False, noise="none", noise_0="none")
+        elif shape["breaks"] == "independent_noise":
+            shape["noise"] = random.choice(["even", "skewed"])
         shape["start"] = "still" if shape["breaks"] == "none" and random.random() < 0.3 else "any"
         if shape["start"] == "still":
             shape.update(one_error(random, N, shape["K"]))
@@ -56,7 +60,9 @@ def ways(shape):
     """Outcomes of a round."""
     each = 2 if shape["noise"] != "none" else 1
     server = 2 if shape["noise_0"] != "none" else 1
-    return comb(shape["N"], shape["S"]) * each ** (shape["K"] * shape["S"]) * server ** shape["K_0"]
+    shared = shape.get("breaks") == "independent_noise"    # one draw for all steps of all clients, one for the server's
+    draws, server_draws = (1, 1) if shared else (shape["K"] * shape["S"], shape["K_0"])
+    return comb(shape["N"], shape["S"]) * each ** draws * server ** server_draws
 
 
 def coordinates(shape):
@@ -143,6 +149,15 @@ def measure(instance, values, wanted):
     return dict(found, **{"excess_29": INF} if "excess_29" in wanted else {})    # a largest expectation is none
 
 
+def differs(instance):
+    """Whether what an instance is said to break makes a difference in it."""
+    f, several = instance["losses"], instance["K"] * instance["S"] > 1
+    return dict(lipschitz=lambda: upper_curvature(f) < losses.smoothness(*f),
+                uniform_cohort=lambda: instance["S"] < instance["N"],
+                independent_noise=lambda: several and instance["noise"] != [] or
+                instance["K_0"] > 1 and instance["noise_0"] != []).get(instance.get("breaks"), lambda: False)()
+
+
 def holds(instance):
     """Conditions that an instance meets: its parts fit together, and G is finite where it is asked for."""
     d, N, weights = len(instance["x"]), instance["N"], instance.get("weights")
@@ -155,7 +170,7 @@ def holds(instance):
         return frozenset()
     found = constants(instance)
     broken = {name for name, constant in (("dissimilar", "G"), ("server_dissimilar", "xi_bar"))
-              if isinstance(found[constant], float)} | {instance.get("breaks")}
+              if isinstance(found[constant], float)} | ({instance.get("breaks")} if differs(instance) else set())
     broken |= {"noise"} if not all(sound_noise(noise, d) for noise in noises) else set()
     broken |= {"equal_weights"} if weights is not None and any(p != weights[0] for p in weights) else set()
     return ENSURES - broken - ({"convex"} if losses.convexity(*instance["losses"]) < 0 else set())

@@ -2,8 +2,7 @@
 
 Round 1 starts from theta-bar_0, as algorithm 1 has it: theta-bar_r is the mean model after r rounds and v-hat_r the
 second moment that goes with it. Where the text counts iterations t, theta-bar_t is the mean model after t iterations;
-tau is the number of all of them, R T. A parameter that the text leaves open ("cst.") is nobody's to derive here: it
-stays free, so that a statement is asked for every value that its domain admits, 0 among them.
+tau is the number of all of them, R T.
 """
 
 from fractions import Fraction
