@@ -184,6 +184,8 @@ def unfit(claim):
     foreign = {name for s in able if named & set(s.algorithms) for name in strangers(s, claim)}
     if foreign:
         return f"No number of {', '.join(sorted(named))} is called {', '.join(sorted(foreign))}: other methods take it."
+    if able and not any(s.runs is None or s.runs(claim) for s in able):
+        return "No setting runs with the step sizes that it prescribes."
     if able:
         lacking = [says for name, says in asked.items() if not any(name in s.ensures for s in able)]
         return "No setting vouches for: " + "; ".join(lacking or asked.values()) + "."

@@ -34,6 +34,7 @@ class Setting(NamedTuple):
     ensures: frozenset = frozenset()    # names of the conditions its instances can meet
     holds: Callable = None     # (instance) -> those that an instance does meet, where relaxed ones may fail
     kind: str = "enumerated"   # or "exact", where nothing is random
+    runs: Callable = None      # (claim) -> whether step sizes go over rounds as the claim prescribes; None: they do
 
     def measured(self, instance, values, wanted):
         """As `measure`; a constant that a variant sets free is that also where a quantity is defined with it."""
@@ -89,7 +90,8 @@ def fitting(claim):
     found = [setting for setting in [*all_settings(), *further(claim, named)] if wanted <= setting.measures
              and bool(wanted) == bool(setting.measures) and (not wanted or reads(setting, claim))
              and set(conditions(claim)) <= setting.ensures and not strangers(setting, claim)
-             and (not named or not setting.algorithms or named & set(setting.algorithms))]
+             and (not named or not setting.algorithms or named & set(setting.algorithms))
+             and (setting.runs is None or setting.runs(claim))]
     on_a_run = [name for name, entry in claim.quantities.items() if entry.measure.of_a_run]
     if on_a_run and not named and found and all(setting.algorithms for setting in found):
         able = sorted({name for setting in found for name in setting.algorithms})

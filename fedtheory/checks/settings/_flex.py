@@ -8,6 +8,8 @@ can reach with them.
 from fractions import Fraction
 from itertools import product
 
+import sympy
+
 from fedtheory.claims.flex import _moments
 from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import Many, maximum, minimum, root, where
@@ -185,6 +187,31 @@ def draw_span(random, relaxed):
 
 
 # Rounds
+
+def paced(claim):
+    """Whether the learning rate that a claim prescribes is the one that runs have: 1/eta grows by mu E[sum_k p^k_tau
+    s^k_tau] / 16 in each round, whatever it begins with. The mean work is ps, or what it comes to under hypotheses."""
+    symbols = {name: entry.symbol for name, entry in claim.table.items()}
+    assumed = {a.name for a in claim.assumptions}
+    curvature = symbols.get("mu" if "mu" in claim.parameters else "any_mu")
+    alike = {"flex_a": ("E",), "flex_b": ("E_s",), "flex_c": ("active", "E")}
+    works = [("ps",), ("tilde_ps",)] + ([("E",)] if "full_work" in assumed else []) + (
+        [alike[name] for name in _named(claim) if name in alike] if "homogeneous" in assumed else [])
+    paces = [curvature * _product(symbols[name] for name in work) / 16 for work in works
+             if curvature is not None and all(name in symbols for name in work)]
+    for relation in (claim.expand(a.relation) for a in claim.assumptions if isinstance(a.relation, sympy.Eq)):
+        if symbols["eta"] in relation.free_symbols:
+            rate = next((other for side, other in (relation.args, relation.args[::-1]) if side == symbols["eta"]), None)
+            pace = None if rate is None or symbols["eta"] in rate.free_symbols else (1 / rate).diff(symbols["tau"])
+            if pace is None or not any(sympy.simplify(pace - known) == 0 for known in paces):
+                return False
+    return True
+
+
+def _named(claim):
+    several = claim.algorithm if isinstance(claim.algorithm, tuple) else (claim.algorithm,)
+    return [getattr(each, "name", each) for each in several]
+
 
 def staircase(eta, work, mu, rounds):
     """eta_t of theorem 3.1 before it comes to eta: 16 E / (mu ps) / (t E + gamma) for some gamma."""

@@ -123,7 +123,7 @@ SETTINGS = [
         loose=dict(L=1, mu=-1, G=1, Delta=1), takes=("eta",), shapes=shapes("C"), coordinates=coordinates, build=build,
         constants=_flex.checked(after_constants, holds(1)), measure=after_measure, table=TABLE,
         early=frozenset(("shift", "ratio_sup", *(f"tilde_{name}" for name in AFTER))), ensures=_flex.ENSURES,
-        holds=holds(1)),
+        holds=holds(1), runs=_flex.paced),
     Setting(
         name="flex_shifting", says="a run of scheme B until a device arrives, on quadratics in one dimension",
         measures=names(TABLE, "sq_dist_0", "shift", *BEFORE), algorithms=("flex_b",), takes=(),

@@ -5,9 +5,10 @@ from itertools import product
 
 import numpy as np
 import pytest
+from sympy import Eq, Rational
 
 import fedtheory as ft
-from fedtheory.checks.settings import _flex, flex_run
+from fedtheory.checks.settings import _flex, fitting, flex_run
 from fedtheory.claims.flex import _moments
 from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import Many
@@ -89,6 +90,33 @@ def test_the_learning_rate_goes_back_to_the_start():
         case, Q(5, 2), Q(1), 1)[:2]
     with pytest.raises(Undefined):
         _flex.staircase(Q(100), Q(1), Q(1), 1)
+
+
+@pytest.mark.parametrize("name, place", [
+    ("flex.theorem3_1", "theorem 3.1, learning rate"), ("flex.corollary3_2_1", "learning rate"),
+    ("flex.table1_A_hom_explicit", "learning rate"), ("flex.table1_B_hom_explicit", "learning rate"),
+    ("flex.table1_C_hom_explicit", "learning rate"), ("flex.fedavg_special", "learning rate")])
+def test_runs_go_at_the_rate_that_is_prescribed_or_not_at_all(name, place):
+    claim = ft.claim(name)
+    own = [*claim.assumes, *claim.unstated]
+    eta = claim.table["eta"].symbol
+    rate = next(a for a in own if isinstance(a.relation, Eq) and a.relation.lhs == eta)
+    assert place in rate.where and fitting(claim)
+    for factor in (Rational(1, 2), 2, claim.table["E"].symbol):
+        other = claim.replace("x", assumptions=[*(a for a in own if a is not rate), Eq(eta, factor * rate.relation.rhs)])
+        assert fitting(other) == []
+    assert "step sizes" in ft.check(other, budget=0.1).why
+    constant = claim.replace("x", assumptions=[*(a for a in own if a is not rate), Eq(eta, 1 / claim.table["L"].symbol)])
+    assert fitting(constant) == []
+
+
+def test_a_limit_outside_the_set_leaves_no_number():
+    """The bound on gradients (A3.4) speaks of all rounds, those to come included."""
+    law = [[Q(1), [2, 1]]]
+    limit = flex_run.measure(instance("B", law=law), {}, ["limit_sq_dist"])["limit_sq_dist"]
+    assert limit > 0 and flex_run.measure(instance("B", span=(), law=law), {}, ["limit_sq_dist"])["limit_sq_dist"] == limit
+    with pytest.raises(Undefined):
+        flex_run.measure(instance("B", span=(Q(7, 5), Q(8, 5)), law=law), {}, ["limit_sq_dist"])
 
 
 @pytest.mark.parametrize("scheme", "ABC")
