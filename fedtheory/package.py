@@ -22,7 +22,7 @@ WORDS = {
     "proved": "It follows from its hypotheses, with a document that a short independent program accepts.",
     "holds": "No counterexample was found in a search inside its hypotheses; this is evidence, not a proof.",
     "violated": "It is false as stated: an exact instance inside its hypotheses breaks it.",
-    "vacuous": "Its hypotheses contradict each other, so that it says nothing.",
+    "vacuous": "It says nothing: no instance meets its hypotheses, or all do what it says.",
     "undecided": "Nothing was decided; the reason stands with it.",
 }
 LARGEST, MOST = 2**28, 5000    # bytes of a package in all, and files

@@ -81,6 +81,11 @@ def test_the_page_is_well_formed_and_asks_nothing_of_any_network():
     assert policy.startswith("default-src 'none'") and "http" not in policy
 
 
+def test_what_holds_says_on_the_page_what_was_searched():
+    words = " ".join(" ".join(Page(page(entry("fsl.a"))).words).split())
+    assert "Searched: 7 instances of it." in words
+
+
 def test_the_page_shows_what_was_found():
     found = Page(page(entry("fsl.a", "violated", 1.25, note="A remark."), entry("fsl.b", "proved", None)))
     words = " ".join(" ".join(found.words).split())
