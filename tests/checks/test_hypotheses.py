@@ -100,6 +100,19 @@ def test_steps_that_share_their_noise_break_theorem1():
     assert verdict.status == "violated" and ft.replay(verdict.certificate)["status"] == "violated"
 
 
+def test_one_sided_smoothness_breaks_theorem1():
+    """The text's upper quadratics leave steep concave pieces out of L: ten steps of a client lead astray."""
+    curve = lambda tilt, *bends: [dict(slope=Q(-1, 125), tilt=tilt, bends=list(bends), soft=[])]
+    knots = Q(-4, 3), Q(8, 3)
+    instance = dict(N=1, S=1, K=10, K_0=1, x=[Q(-1, 7)], noise=[], noise_0=[], breaks="lipschitz", losses=[
+        curve(Q(1, 350), [Q(-1, 500), knots[0]], [Q(2, 195), knots[1]]),
+        curve(Q(-7, 300), [Q(3, 1000), knots[0]], [Q(41, 7800), knots[1]])])
+    numbers = dict(eta_g=Q(1, 47470), eta_0=Q(1, 6042), gamma=Q(14))
+    found = answer(ft.claim("fsl.theorem1").without("lipschitz"), Case("fsl_round", instance, numbers, {}))
+    assert found.violated and not list(found.failing())
+    assert "lipschitz" not in fsl_round.holds(instance)
+
+
 def test_most_of_a_budget_goes_where_what_was_dropped_can_be_broken():
     claim = ft.claim("fsl.theorem1").without("lipschitz")
     settings = [fsl_large.SETTING, fsl_round.SETTING]    # quadratics of one curvature have one L on both sides
