@@ -145,6 +145,8 @@ def violated(claim, at, document):
     numbers = {name: certificate_run.fraction(text) for name, text in document["numbers"].items()
                if isinstance(text, str)}
     instance, question = certificate_run.numbers(document["instance"]), Question(claim, setting, at)
+    asked = counterexample.statement(question)
+    require(all(written_alike(document[name], asked[name]) for name in asked), "its certificate is written otherwise")
     reached = question.exactly(instance, question.given(numbers, setting.constants(instance))).ratio
     return dict(kind=setting.kind, confidence=1.0, tightness=ledger.plain_data(reached),
                 witness=dict(instance=document["instance"], numbers=document["numbers"]),

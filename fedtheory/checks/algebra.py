@@ -18,7 +18,7 @@ from fedtheory.checks._statement import Outside, Statement
 from fedtheory.checks.certificate_algebra import Laborious, Refused
 from fedtheory.errors import InvalidInput
 
-PARTS = ("variables", "nodes", "assumes", "shows")    # of a document: what it states
+PARTS = ("variables", "nodes", "assumes", "sources", "parts", "shows")    # of a document: what it states
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,11 @@ FILES = {
     "a certificate of another claim": (lambda f: shutil.copy(f / C2, f / C1), "lamb.lemma1: its verdict, violated"),
     "a certificate written otherwise": (lambda f: (f / C1).write_text(json.dumps(json.loads((f / C1).read_bytes()))),
                                         f"{C1}: it is not written as certificates are here"),
+    "the order of names in a certificate": (
+        lambda f: rewrite(f, C1, lambda d: d.update(statement=dict(reversed(d["statement"].items())))),
+        "lamb.lemma1: its verdict, violated: its certificate is written"),
+    "words in a proof": (lambda f: rewrite(f, "certificates/fsl.lemma2.line1.json", lambda d: d["sources"].reverse()),
+                         "fsl.lemma2: its verdict, line 1, proved: its proof speaks of another statement"),
     "no JSON": (lambda f: put(f, C1, b"\x80\x04."), "lamb.lemma1: its verdict"),
     "one certificate more": (lambda f: shutil.copy(f / C1, f / "certificates/fsl.mine.json"),
                              "certificates/fsl.mine.json: it is no part of this package"),
