@@ -58,3 +58,19 @@ def test_a_dense_hessian_that_cannot_carry_its_mu_is_refused():
                 lambda: ft.problems.quadratic(3, 2, L=1e12, mu=1e-3, hessian=hessian))
         found = np.linalg.eigvalsh(ft.problems.quadratic(3, 2, L=1e6, mu=1e-2, hessian=hessian).data.A[0])
         np.testing.assert_allclose(found[[0, -1]], [1e-2, 1e6], rtol=1e-6)
+
+
+@pytest.mark.parametrize("method, hyper, scale", [
+    ("fed_lamb", dict(alpha=0.01, T=5, bias_correction="overwrite"), 1.0),
+    ("fed_lamb", dict(alpha=0.01, T=2), 1e145), ("fed_ams", dict(alpha=0.01, T=2), 1e145),
+    ("fedadam", dict(eta=0.01, eta_l=1e-2, K=2), 1e145),
+])
+def test_moments_that_overflow_are_a_divergence(method, hyper, scale):
+    """An infinite second moment makes every later step 0: the run has not arrived, it is lost, and says so."""
+    problem = ft.problems.quadratic(2, 2, L=scale, mu=scale, sigma=scale / 10)
+    x_0 = np.full(2, 1.0 if scale == 1.0 else 1e12)
+    with pytest.warns(ft.errors.Diverged):
+        r = ft.run(problem, method, rounds=400, trials=2, x_0=x_0, metrics=("loss",), **hyper)
+    assert (r.diverged >= 0).all() and np.isnan(r.metrics["loss"][:, -1]).all()
+    first = r.diverged[0]
+    assert np.isfinite(r.metrics["loss"][0, :first + 1]).all() and np.isnan(r.metrics["loss"][0, first + 1:]).all()

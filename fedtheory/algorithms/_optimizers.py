@@ -38,6 +38,13 @@ def forget(m, v, powers):
 
 
 @jit
+def moving(change, v):
+    """A change that was divided by the root of v; infinite where v overflowed, for there it would be 0 for ever after,
+    and a method that is lost would pass for one that has arrived."""
+    return change if v < 1e300 else np.inf    # a finite limit: the kernels are read on exact numbers too
+
+
+@jit
 def step(kind, x, g, eta, m, v, powers, beta_1, beta_2, epsilon, correct):
     """One step of size eta on x against g. `correct`: Adam divides out the bias of a start at zero."""
     if kind == SGD:
@@ -55,7 +62,7 @@ def step(kind, x, g, eta, m, v, powers, beta_1, beta_2, epsilon, correct):
         for j in range(x.size):
             m[j] = beta_1 * m[j] + (1.0 - beta_1) * g[j]
             v[j] = beta_2 * v[j] + (1.0 - beta_2) * g[j] * g[j]
-            x[j] -= eta * (m[j] / first) / (np.sqrt(v[j] / second) + epsilon)
+            x[j] -= moving(eta * (m[j] / first) / (np.sqrt(v[j] / second) + epsilon), v[j])
 
 
 @jit

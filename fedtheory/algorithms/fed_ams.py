@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fedtheory.algorithm import Algorithm, choice, count, fraction, nonnegative, positive
-from fedtheory.algorithms._optimizers import copy, fill, mean, of_cohort
+from fedtheory.algorithms._optimizers import copy, fill, mean, moving, of_cohort
 from fedtheory.jit import jit
 
 
@@ -65,7 +65,7 @@ def local_step(state, i, k, y, g, local, h):
     for j in range(y.size):
         m[j] = h.beta_1 * m[j] + (1.0 - h.beta_1) * g[j]
         v[j] = h.beta_2 * v[j] + (1.0 - h.beta_2) * g[j] * g[j]
-        y[j] -= h.alpha * m[j] / np.sqrt(state.v_hat[j])
+        y[j] -= moving(h.alpha * m[j] / np.sqrt(state.v_hat[j]), v[j])
 
 
 @jit

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fedtheory.algorithm import Algorithm, choice, count, fraction, nonnegative, positive
-from fedtheory.algorithms._optimizers import copy, fill, mean, of_cohort
+from fedtheory.algorithms._optimizers import copy, fill, mean, moving, of_cohort
 from fedtheory.errors import refuse
 from fedtheory.jit import jit
 
@@ -107,7 +107,7 @@ def local_step(state, i, k, y, g, local, h):
         p = m[j] / first if h.bias_correction <= COPIES else m[j]
         own = v[j] / second if h.bias_correction == COPIES else v[j]
         v_hat = max(state.v_hat[j], own) if h.denominator == 1 else state.v_hat[j]
-        u[j] = p / (np.sqrt(v_hat) + h.epsilon) + h.lambda_ * y[j]    # line 11
+        u[j] = moving(p / (np.sqrt(v_hat) + h.epsilon) + h.lambda_ * y[j], v[j])    # line 11
     for layer in range(state.layers.size - 1):
         low, high = state.layers[layer], state.layers[layer + 1]
         weights = 0.0
