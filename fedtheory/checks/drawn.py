@@ -9,17 +9,22 @@ are combined by their least.
 import hashlib
 import math
 import time
+from collections.abc import Mapping
 from types import SimpleNamespace
 
 import numpy as np
 
-from fedtheory import discover, enclosure, metrics
+from fedtheory import arguments, discover, enclosure, metrics
 from fedtheory.checks.confidence import against_at_most, lower
 from fedtheory.checks.verdict import Tightness, Verdict
 from fedtheory.errors import InvalidInput, refuse
+from fedtheory.problem import Problem
 from fedtheory.running import run
 
 BLOCK = 64    # trials of one seed
+UNIT = 2.0**-53    # of rounding
+# The numbers of methods that do no more than add gradients up, and clients' points with weights.
+STEPS, COUNTS, WORDS = ("eta_l", "eta", "eta_g", "eta_0", "gamma", "ratio"), ("K", "K_0", "E"), ("weighting", "option")
 ROUNDS_OF = {"T": lambda row: row[:, -1:], "min": lambda row: row[:, :-1], "min_T": lambda row: row,
              "mean": lambda row: row[:, :-1].mean(axis=1, keepdims=True), "1": lambda row: row[:, 1:2]}
 
@@ -27,6 +32,42 @@ ROUNDS_OF = {"T": lambda row: row[:, -1:], "min": lambda row: row[:, :-1], "min_
 def seed_of(seed, look, block):
     """A seed of its own for each block of each look."""
     return int.from_bytes(hashlib.sha256(f"{seed}/{look}/{block}".encode()).digest()[:7], "big")
+
+
+class Rounding:
+    """How far a run in floats may be from the run that a theorem speaks of, in the root of what is measured.
+
+    Each gradient and each step errs by some units of rounding of what it adds; a step of size s from an L-smooth loss
+    carries an error e on as at most (1 + 4 s L) e, with control variates too. Where a method does more than add
+    gradients up, or no L is known, nothing is known of the error: it is infinite.
+    """
+
+    def __init__(self, problem, algorithm, hyper, rounds, metric):
+        self.L = float(problem.constants["L"]) if "L" in problem.constants else math.inf
+        plain = all(name in (*STEPS, *COUNTS, *WORDS) for name in algorithm.hyper)
+        h = {name: hyper.get(name, field.default) for name, field in algorithm.hyper.items() if name not in WORDS}
+        if not plain or any(np.ndim(value) or value is None for value in h.values()):
+            self.L = math.inf
+            return
+        lean = problem.N * float(problem.weights.max()) * h.get("E", 1)    # unbiased weights, and flex's E / s
+        step = max(h.get("eta_l", 0.0), h.get("eta", 0.0), h.get("gamma", 1.0) * h.get("eta_0", 0.0))
+        step *= lean * max(1.0, h.get("eta_g", 1.0))
+        calls = 1 + sum(h.get(name, 0) for name in COUNTS)
+        growth = math.log1p(4 * step * self.L) * calls * rounds
+        terms = problem.d + int(problem.sizes.max(initial=0)) + problem.N + 8
+        self.share = calls * rounds * terms * 8 * UNIT * (1 + step * self.L) * math.exp(growth) if growth < 600 \
+            else math.inf
+        self.unit = {"sq_distance": 1.0}.get(metric, math.sqrt(self.L) if metric.endswith("loss") else self.L)
+        self.centre = float(np.abs(problem.minimizer()).max()) if problem.minimize is not None else 0.0
+        for b in (value for value in problem.data if isinstance(value, np.ndarray) and value.dtype.kind == "f"):
+            self.centre = max(self.centre, float(np.abs(b).max(initial=0.0)))
+
+    def below(self, values, farthest):
+        """Lower bounds of what exact runs would give, for points of coordinates up to `farthest`."""
+        if not math.isfinite(self.L) or not math.isfinite(self.share):
+            return np.zeros_like(values)
+        error = 2 * self.unit * self.share * (farthest + self.centre)
+        return np.maximum(np.sqrt(np.maximum(values, 0.0)) - error, 0.0) ** 2
 
 
 def check_on(claim, problem, *, rounds, draws=4096, seed=0, alpha=1e-3, start=None, x_0=None, S=None, infimum=None,
@@ -37,10 +78,18 @@ def check_on(claim, problem, *, rounds, draws=4096, seed=0, alpha=1e-3, start=No
     `infimum` the infimum that the claim subtracts.
     """
     claim, begun = discover.claim(claim), time.perf_counter()
-    if not 0 < alpha < 1:
+    if not isinstance(problem, Problem):
+        refuse("problem", "must be a Problem, such as ft.problems.quadratic makes", problem)
+    rounds, seed, draws = arguments.whole("rounds", rounds, 1), arguments.seed(seed), arguments.whole("draws", draws, BLOCK)
+    alpha = arguments.real("alpha", alpha, open_low=True)
+    if not alpha < 1:
         refuse("alpha", "must lie in (0, 1)", alpha)
-    if not isinstance(draws, int) or draws < BLOCK:
-        refuse("draws", f"must be an integer >= {BLOCK}", draws)
+    if start is not None and not isinstance(start, Mapping):
+        refuse("start", "must be a mapping of what is measured at the start to numbers", start)
+    infimum = None if infimum is None else arguments.real("infimum", infimum, low=-arguments.LARGEST)
+    if not claim.lines:
+        refuse("claim", "must have lines", claim.id)
+    algorithm = discover.algorithm(claim.algorithm)
     left, sign, _ = claim.lines[0]
     measured = [entry for name, entry in claim.quantities.items() if name not in (start or {})]
     if sign not in ("<=", "<") or len(measured) != 1 or measured[0].symbol not in left.free_symbols:
@@ -71,11 +120,14 @@ def check_on(claim, problem, *, rounds, draws=4096, seed=0, alpha=1e-3, start=No
     bound = float(np.nextafter(claim.evaluate(values) / float(factor), np.inf))
     shift = 0.0 if infimum is None else float(infimum)
 
+    rounding, farthest = Rounding(problem, algorithm, hyper, rounds, how.metric), [0.0]
+
     def rows(look, first, count):
         found = []
         for block in range(first // BLOCK, -(-(first + count) // BLOCK)):
             r = run(problem, claim.algorithm, rounds=rounds, trials=BLOCK, seed=seed_of(seed, look, block), x_0=x_0,
-                    S=S, metrics=(how.metric,), **hyper)
+                    S=S, metrics=(how.metric,), keep="x", **hyper)
+            farthest[0] = max(farthest[0], float(np.abs(r.x).max()))
             stayed = np.all([r.inside[c] for c in set(used.values()) & set(r.inside or ())], axis=0)
             values = ROUNDS_OF[how.at](r.metrics[how.metric] - shift)
             found.append(np.where(np.reshape(stayed, (-1, 1)), values, np.nan))    # outside a constant's ball
@@ -97,6 +149,11 @@ def check_on(claim, problem, *, rounds, draws=4096, seed=0, alpha=1e-3, start=No
             evidence = min(against_at_most(np.maximum(column, 0), bound).max() for column in seen.T) \
                 if bound > 0 else -math.inf
         taken += len(seen)
+        if evidence > math.log(2 / alpha) and min(against_at_most(column, bound).max() for column in rounding.below(
+                seen, farthest[0]).T) <= math.log(2 / alpha):
+            return Verdict(claim.id, "undecided", "sampled", f"Its left side lies above its right side {bound:.6g}, by no "
+                           f"more than the rounding of {rounds} rounds in floats may make of it.", cases=taken,
+                           seconds=time.perf_counter() - begun, searched=f"{taken} runs {where}")
         best = best if look else min(lower(np.maximum(column, 0), alpha / 2) for column in seen.T)
         looks.append(evidence > math.log(2 / alpha))
         if not looks[-1]:

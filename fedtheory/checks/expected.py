@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fedtheory import metrics
+from fedtheory import arguments, metrics
 from fedtheory.checks.enumeration import BUDGET, Paths
 from fedtheory.checks.following import Followed, batch_for, objective, round_of, segments
 from fedtheory.errors import NotExact, refuse
@@ -83,6 +83,9 @@ def expected(problem, algorithm, *, rounds, x_0=None, S=None, participation=None
         refuse("how", "must be 'moments' or 'enumeration'", how)
     plan = _plan(problem, algorithm, rounds=rounds, trials=1, seed=0, S=S, participation=participation,
                  keep="metrics", names=None, given=hyper)
+    if x_0 is not None and arguments.array("x_0", x_0).shape != (problem.d,):
+        refuse("x_0", f"must be finite of shape ({problem.d},)", np.shape(x_0))
+    budget, covariance = arguments.whole("budget", budget, 1), arguments.flag("covariance", covariance)
     x_0 = _start(problem, x_0, 1)[0]
     reasons = []
     for way, follow in (("moments", _by_moments), ("enumeration", _by_enumeration)):

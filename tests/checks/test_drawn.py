@@ -2,6 +2,7 @@
 
 import warnings
 
+import numpy as np
 import pytest
 from sympy import Rational
 
@@ -73,3 +74,33 @@ def test_a_letter_means_what_its_paper_says():
 def test_blocks_and_looks_have_seeds_of_their_own():
     seeds = {seed_of(seed, look, block) for seed in range(3) for look in (0, 1) for block in range(50)}
     assert len(seeds) == 300
+
+
+@pytest.mark.parametrize("T", [60, 500])
+def test_floats_that_stagnate_are_no_counterexample(T):
+    """Gradient descent of step 1/L on a quadratic: ||x_T - x*||^2 <= (1 - mu/L)^(2T) ||x_0 - x*||^2, with equality, until
+    the floats have no finer numbers around x*."""
+    problem = ft.problems.quadratic(d=2, clients=1, L=1.0, mu=0.5, seed=1)
+    x_0 = problem.minimizer() + np.array([0.0, 1.0])
+    table = THEOREM.table
+    bound = Rational(1, 4) ** T * Rational(1000001, 1000000)
+    claim = ft.claim("fsl.theorem2").replace(name="descent", teeth=None, algorithm="fedavg", assumptions=[], also=(),
+                                             measures="sq_distance", bound=bound)
+    v = check_on(claim, problem, rounds=T, x_0=x_0, K=1, eta_l=1.0, draws=64)
+    assert v.status == ("undecided" if T == 500 else v.status) and v.status in ("holds", "undecided"), v
+    wrong = check_on(claim.replace(name="false", bound=Rational(1, 8) ** 4), problem, rounds=4, x_0=x_0, K=1, eta_l=1.0,
+                     draws=2048)
+    assert wrong.status == "violated"
+
+
+@pytest.mark.parametrize("change, says", [
+    (dict(alpha="x"), "alpha must be"), (dict(alpha=True), "alpha must be"), (dict(start=5), "start must be"),
+    (dict(start=[1]), "start must be"), (dict(infimum="x"), "infimum must be"), (dict(x_0="abc"), "x_0 must be"),
+    (dict(seed=-1), "seed must be"), (dict(seed="x"), "seed must be"), (dict(rounds="4"), "rounds must be"),
+    (dict(rounds=10**30), "rounds must be"), (dict(draws=2.5), "draws must be"), (dict(S="2"), "S must be"),
+])
+def test_arguments_of_the_wrong_type_are_named(change, says):
+    with pytest.raises(InvalidInput, match=says):
+        check_on(THEOREM, PROBLEM, **{**dict(start=start()), **SETTING, **change})
+    with pytest.raises(InvalidInput, match="problem must be a Problem"):
+        check_on(THEOREM, None, rounds=2)
