@@ -61,7 +61,7 @@ def test_changes_reach_into_definitions():
 
 
 NEEDED = ["gamma^2 sigma_0^2/K_0, in Psi", "sigma^2/(K S), in Psi", "G^2 rho_s/S, in Psi", "Phi",
-          "(2 G^2 + sigma^2/K)/eta_g^2, in Phi", "gamma kappa xi_bar^2/(gamma + 1)", "5 K_0^2 L Psi eta_0^2"]
+          "(sigma^2/K + 2 G^2)/eta_g^2, in Phi", "gamma kappa xi_bar^2/(1 + gamma)", "5 K_0^2 L Psi eta_0^2"]
 
 
 def test_terms_that_theorem_1_needs():
