@@ -26,6 +26,7 @@ def check(document):
     """Refused unless the family shows what it is said to; {"status", "claim", "says", "constants"}."""
     sealed(document, FORMAT, *ENTRIES)
     members = document["members"]
+    require(all(isinstance(document[name], str) for name in ("claim", "cites", "says")), "its words are no texts")
     require(isinstance(members, list) and MEMBERS <= len(members) <= MOST,
             f"a family has {MEMBERS} to {MOST} members")
     for member in members:

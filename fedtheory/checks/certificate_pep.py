@@ -18,7 +18,7 @@ from math import lcm
 STAR = "*"
 ENTRIES = {"format", "functions", "minimiser", "queries", "points", "measure", "assumes", "bound", "multipliers",
            "instance"}
-STEPS = 1_000_000    # products of short fractions that a document may take
+STEPS = 500_000    # products of short fractions that a document may take
 LEFT = ContextVar("left", default=None)
 QUANTITIES = {"loss", "sq_grad_norm", "sq_distance", "sq_dissimilarity", "sq_xi"}
 
@@ -117,7 +117,8 @@ class Reading:
         if self.minimiser:
             self.optimum()
         self.measure, rounds = document["measure"]
-        require(rounds and all(type(t) is int and 0 <= t < len(self.points) for t in rounds), "no measure")
+        require(rounds and all(type(t) is int and 0 <= t < len(self.points) for t in rounds)
+                and len({*rounds}) == len(rounds), "no measure")
         self.measures = {f"measure:{t}": self.quantity(self.measure, t) for t in rounds}
         self.conditions = dict(self.all_conditions())
 

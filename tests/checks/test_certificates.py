@@ -109,6 +109,13 @@ def test_a_bound_is_no_interval_the_wrong_way_round(variant):
         shown(sealed(dict(variant, numbers={**variant["numbers"], **loose})))
 
 
+def test_a_truth_is_no_number_of_an_instance(variant):
+    count = next(name for name, value in variant["instance"].items() if value == 1 or value == 2)
+    for wrong in (True, None, 1.0, [1]):
+        with pytest.raises(Refused):
+            shown(sealed(dict(variant, claim="mine.own", instance={**variant["instance"], count: wrong})))
+
+
 def test_every_value_has_one_source_in_what_is_recorded():
     """No recorded claim calls a symbol free that a setting that fits it measures."""
     from fedtheory import discover

@@ -140,3 +140,29 @@ def test_a_claim_of_ones_own_proves_its_lines():
                              also=((a, ">=", a / 2),)), budget=1)
     found = replayed(verdict.certificate)
     assert verdict.status == found["status"] == "proved" and found["about"] == OWN and len(found["lines"]) == 2
+
+
+# Worst cases
+
+def worst(**changes):
+    """A step of gradient descent on a function that is 1-smooth and convex, |x_0 - x_star| <= 1: its loss is below 1/2."""
+    return {**dict(format="fedtheory pep 1", functions={"1": ["0", "1", "1"]}, minimiser=True, queries=[["1", {"0": "1"}]],
+                   points=[{"0": "1"}], measure=["loss", [0]], assumes=[["sq_distance", 0, "1"]], bound="1/2",
+                   multipliers={"1:*:1": "1", "assumed:0": "1/2", "measure:0": "1"}), **changes}
+
+
+def test_a_worst_case_is_proved_by_hand():
+    assert ft.replay(worst())["bound"] == 1 / 2
+
+
+@pytest.mark.parametrize("change", [
+    dict(bound="1/3"), dict(bound=True), dict(multipliers={}), dict(measure=["loss", [0, 0]]), dict(points=[]),
+    dict(functions={str(n): ["0", "1", "1"] for n in range(3000)}),
+    dict(queries=[["1", {"0": "1", **{str(k): "-1" for k in range(1, n + 1)}}] for n in range(300)]),
+    dict(functions={str(n): ["0", "1", "1"] for n in range(1, 200)}, queries=[[str(n), {"0": "1"}] for n in range(1, 200)],
+         assumes=[["sq_dissimilarity", 0, "1"]] * 1000)], ids=lambda change: next(iter(change)))
+def test_a_worst_case_that_is_none_is_refused_soon(change):
+    begun = time.process_time()
+    with pytest.raises(Refused) as caught:
+        ft.replay(worst(**change))
+    assert time.process_time() - begun < SECONDS and "Refused" not in str(caught.value)
