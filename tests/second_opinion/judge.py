@@ -45,10 +45,11 @@ def family(document):
     members, shape = document["members"], SHAPES.get(document["claim"])
     require(shape is not None and len(members) >= 7, "no family")
     for member in members:
-        require(member["claim"] == document["claim"] and member["line"] == document["line"] == 0, "another claim")
+        require(member["claim"] == f"{document['claim']}!variant" and member["line"] == document["line"] == 0,
+                "another claim")    # with a constant in place of the order's
         require(member["statement"] == members[0]["statement"] and member["instance"] == members[0]["instance"],
                 "other lines")
-        counterexample(member, CLAIMS, WORLDS, DOMAINS[document["claim"].partition(".")[0]])
+        counterexample(dict(member, claim=document["claim"]), CLAIMS, WORLDS, DOMAINS[document["claim"].partition(".")[0]])
     constants = [number(member["numbers"]["C_order"]) for member in members]
     require(all(b >= 4 * a for a, b in zip(constants, constants[1:])), "the constants do not grow")
     for name in members[0]["numbers"]:
