@@ -85,6 +85,8 @@ class Claim:
             refuse(f"{whose}: kind", f"must be one of {', '.join(KINDS)}", self.kind)
         if self.relation not in (*SIGNS,):
             refuse(f"{whose}: relation", f"must be one of {', '.join(SIGNS)}", self.relation)
+        if self.symbols is not None:
+            given.table(whose, self.symbols)
         table = given.table(whose, self.table if self.table is not None else self.symbols)
         table = table if self.table is not None else table.whole
         if self.measures is not None and not isinstance(self.measures, sympy.Basic):
