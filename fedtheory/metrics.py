@@ -8,6 +8,8 @@ import sys
 from types import ModuleType
 from typing import NamedTuple
 
+import numpy as np
+
 # Columns of the engine's record, in order.
 BASIC = ("loss", "server_loss", "sq_grad_norm", "sq_server_grad_norm", "grad_inner", "sq_xi",
          "sq_distance", "sq_dissimilarity", "client_drift", "server_drift")
@@ -33,8 +35,12 @@ def _tilde_loss(m, gamma):
 
 
 def _sq_tilde_grad_norm(m, gamma):
-    squares = m["sq_grad_norm"] + 2 * gamma * m["grad_inner"] + gamma**2 * m["sq_server_grad_norm"]
-    return squares / (1 + gamma) ** 2
+    return _sq_sum(m, gamma) / (1 + gamma) ** 2
+
+
+def _sq_sum(m, gamma):
+    """||grad F + gamma grad f_0||^2 of what a run records: no less than 0, whatever rounding makes of the difference."""
+    return np.maximum(m["sq_grad_norm"] + 2 * gamma * m["grad_inner"] + gamma**2 * m["sq_server_grad_norm"], 0.0)
 
 
 _ALL = (
@@ -62,7 +68,7 @@ _ALL = (
            ("loss", "server_loss"), lambda m, gamma: m["loss"] + m["server_loss"]),
     Metric("sq_mixed_grad_norm", r"\|\nabla f(x_t)\|^2", "squared norm of the mixed objective's gradient",
            ("sq_grad_norm", "grad_inner", "sq_server_grad_norm"),
-           lambda m, gamma: m["sq_grad_norm"] + 2 * m["grad_inner"] + m["sq_server_grad_norm"]),
+           lambda m, gamma: _sq_sum(m, 1.0)),
 )
 ALL = {metric.name: metric for metric in _ALL}
 DEFAULT = ("loss", "server_loss", "sq_grad_norm", "sq_distance")

@@ -74,3 +74,20 @@ def test_moments_that_overflow_are_a_divergence(method, hyper, scale):
     assert (r.diverged >= 0).all() and np.isnan(r.metrics["loss"][:, -1]).all()
     first = r.diverged[0]
     assert np.isfinite(r.metrics["loss"][0, :first + 1]).all() and np.isnan(r.metrics["loss"][0, first + 1:]).all()
+
+
+@pytest.mark.parametrize("gamma", [0.5, 1.0, 3.0])
+def test_squares_are_not_negative(gamma):
+    """At the minimiser of F + gamma f_0 the gradients cancel; their sum's square is 0, up to the square of rounding."""
+    for seed in range(20):
+        problem = ft.problems.quadratic(2, 2, L=1, mu=0.3, xi_bar=0.7, seed=seed)
+        x_0 = (problem.minimizer() + gamma * problem.data.b[0]) / (1 + gamma)
+        setting = dict(rounds=1, eta_l=0.1, eta_0=0.1, gamma=gamma, x_0=x_0)
+        e = ft.expected(problem, "fsl", **setting)
+        assert 0 <= e.metrics["sq_tilde_grad_norm"][0] < 1e-30
+        r = ft.run(problem, "fsl", metrics=("sq_tilde_grad_norm", "sq_mixed_grad_norm", "sq_xi"), **setting)
+        for name in r.metrics:
+            assert (r.metrics[name] >= 0).all() and (e.metrics[name] >= 0).all()
+            np.testing.assert_allclose(r.metrics[name][0], e.metrics[name], rtol=1e-9, atol=1e-15)
+    with pytest.raises(InvalidInput, match=r"x_0 must be finite of shape \(2,\); got \(1, 2\)"):
+        ft.expected(problem, "fsl", **{**setting, "x_0": [x_0]})

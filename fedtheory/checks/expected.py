@@ -19,6 +19,7 @@ from fedtheory.running import _plan, _start
 
 FOLLOWED = ("loss", "server_loss", "sq_grad_norm", "sq_server_grad_norm", "grad_inner", "sq_xi", "sq_distance",
             "sq_dissimilarity")    # basic metrics that are quadratic in x
+BLENDS = ("sq_tilde_grad_norm", "sq_mixed_grad_norm")    # squares of sums of gradients: never differences of squares
 
 
 @dataclass
@@ -39,8 +40,10 @@ class Expected:
 class Metrics(Mapping):
     """Metrics by name, computed when first read."""
 
-    def __init__(self, column, names, gamma):
+    def __init__(self, column, names, gamma, direct=()):
+        """`column` gives the basic metrics, and those of `direct`; the others are derived from the basic ones."""
         self._column, self._names, self._gamma, self._known = column, tuple(names), gamma, {}
+        self._direct = direct
 
     def __getitem__(self, name):
         if name not in self._known:
@@ -49,6 +52,8 @@ class Metrics(Mapping):
             if name not in self._names:
                 raise NotExact(f"{name} is not known exactly here: the problem lacks it, or moments of x do not give "
                                f"it; there are {', '.join(self._names)}")
+            if name in self._direct:
+                return self._basic(name)
             basic = {need: self._basic(need) for need in metric.needs}
             self._known[name] = basic[name] if metric.derive is None else metric.derive(basic, self._gamma)
         return self._known[name]
@@ -146,7 +151,7 @@ def _by_moments(plan, x_0, covariance, budget):
             if not apart or followed.coupled and followed.turn is None:
                 raise
     series, objectives = followed.series(), followed.objectives()
-    found = Metrics(lambda name: series.column(name, objectives), _names(plan, FOLLOWED),
-                    getattr(plan.hyper[0], "gamma", 1.0))
+    gamma = getattr(plan.hyper[0], "gamma", 1.0)
+    found = Metrics(lambda name: series.column(name, objectives, gamma), _names(plan, FOLLOWED), gamma, BLENDS)
     return Expected(plan.problem, plan.algorithm, plan.hyper, plan.rounds, "moments", found, followed.mean(series),
                     followed.covariance(series) if covariance else None)

@@ -147,14 +147,14 @@ class Series:
             return np.einsum("ij,tij->t", A @ B, covariances)
         return covariances @ (A * B)
 
-    def column(self, name, segments):
+    def column(self, name, segments, gamma=1.0):
         """A basic metric over the rounds; `segments` are (problem, first, last) where the objective shifts."""
         out = np.full(len(self.means), np.nan)
         for problem, first, last in segments:
-            out[first:last] = self._column(name, problem, self.means[first:last], self.covariances[first:last])
+            out[first:last] = self._column(name, problem, self.means[first:last], self.covariances[first:last], gamma)
         return out
 
-    def _column(self, name, problem, means, covariances):
+    def _column(self, name, problem, means, covariances, gamma):
         H = lambda i=None: self._hessian(problem, i)
         each = lambda value: np.array([value(x) for x in means])
         one = np.eye(problem.d) if self.coupled else np.ones(problem.d)
@@ -172,6 +172,10 @@ class Series:
             return each(lambda x: F(x) @ f_0(x)) + trace(H(), H(0))
         if name == "sq_xi":
             return each(lambda x: np.sum((f_0(x) - F(x)) ** 2)) + trace(H(0) - H(), H(0) - H())
+        if name in ("sq_tilde_grad_norm", "sq_mixed_grad_norm"):
+            a, b = (1 / (1 + gamma), gamma / (1 + gamma)) if name == "sq_tilde_grad_norm" else (1.0, 1.0)
+            blend = a * H() + b * H(0)
+            return each(lambda x: np.sum((a * F(x) + b * f_0(x)) ** 2)) + trace(blend, blend)
         if name == "sq_distance":
             gaps = means - problem.minimizer()
             return np.sum(gaps**2, axis=1) + trace(one, one)
