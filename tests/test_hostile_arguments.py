@@ -94,3 +94,26 @@ def test_what_no_memory_holds_is_not_asked_for():
     refused("d and clients must leave room for", lambda: made(d=10**7, hessian="dense"))
     refused("rounds and trials must leave room for", lambda: ran(rounds=2**31 - 3, trials=1000))
     assert made(d=10**5).d == 10**5    # a diagonal takes d numbers, not d^2
+    refused("d must leave room for", lambda: ft.problems.mixed(10**7, 2, L=1, mu=1, hessian="own_dense"))
+    X, y = [np.ones((2, 2))] * 2, [[0, 1]] * 2
+    refused("hidden must leave room for", lambda: ft.problems.mlp(X, y, hidden=(2**30, 2**30)))
+    refused("samples must leave room for", lambda: ft.problems.synthetic(0, 0, 2, samples=2**62))
+
+
+@pytest.mark.parametrize("maker, rest, name, values", [
+    ("bounded", dict(M=2), "L", (b"1", "1", None, True, 1j)), ("bounded", dict(L=1, M=2), "shape", ([], None)),
+    ("huber", dict(L=1), "width", ("x", True, None, [1], -1)), ("nonconvex", dict(L=1), "growth", ("1", [1], True)),
+    ("mixed", dict(L=1, mu=0.5), "G", ("1", None, NAN)), ("mixed", dict(L=1, mu=0.5), "sigma_c", ("x", 1j)),
+])
+def test_arguments_of_other_problems(maker, rest, name, values):
+    for value in values:
+        refused(f"{name} must be", lambda: getattr(ft.problems, maker)(2, 2, **{**rest, name: value}))
+
+
+@pytest.mark.parametrize("name, values", [("batch", ("x", [1, None], 0)), ("replacement", ("no", 1)), ("weights", (5, "all")),
+                                          ("layers", (3, "ab")), ("ridge", ("1", True)), ("batch_0", (2.5,)),
+                                          ("noise", (None, []))])
+def test_arguments_of_samples(name, values):
+    for value in values:
+        refused(f"{name} must be", lambda: ft.problems.logistic(
+            **{**dict(X=[np.ones((2, 2))] * 2, y=[[1, -1]] * 2, ridge=0.1), name: value}))

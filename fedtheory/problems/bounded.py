@@ -11,7 +11,7 @@ identical clients drift under noise.
 
 import numpy as np
 
-from fedtheory import rng
+from fedtheory import arguments, rng
 from fedtheory.errors import Impossible, refuse
 from fedtheory.problem import layers_from, noise_from, weights_from
 from fedtheory.problems._separable import SHAPES, check_request, draw_tilts, infimum, separable, slopes
@@ -21,7 +21,7 @@ __all__ = ["bounded", "huber", "infimum"]
 
 def _per_layer(L, layers):
     """(d,) the layer's L_l at each coordinate; one number serves every layer."""
-    values = np.asarray(L, dtype=np.float64)
+    values = arguments.array("L", L, f"must be a finite number > 0, or one for each of {len(layers)} layers")
     if values.shape not in ((), (len(layers),)) or not np.all(np.isfinite(values)) or np.any(values <= 0):
         refuse("L", f"must be a finite number > 0, or one for each of {len(layers)} layers", L)
     return np.repeat(np.broadcast_to(values, (len(layers),)), [layer.stop - layer.start for layer in layers])
@@ -84,7 +84,8 @@ def huber(d, clients, L, left=0.0, width=float("inf"), G=0.0, xi_bar=0.0, sigma=
         refuse("L", "must be > 0", L)
     if left > L:
         raise Impossible(f"left must be <= L, the largest curvature; got left={left}, L={L}")
-    if not width > 0 or np.ndim(width):
+    wide = arguments.array("width", width, "must be > 0 (inf: no straight tails)")
+    if wide.ndim or not wide > 0:
         refuse("width", "must be > 0 (inf: no straight tails)", width)
     p = weights_from(weights, clients)
     generator = rng.host(seed, "huber")

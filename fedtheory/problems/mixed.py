@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedtheory import rng
+from fedtheory import arguments, rng
 from fedtheory.errors import Impossible, refuse
 from fedtheory.problem import Constant, weights_from
 from fedtheory.problems._separable import check_request
@@ -170,6 +170,8 @@ def mixed(d, clients, L, mu, G=0.0, sigma=0.0, sigma_c=0.0, sigma_f=0.0, hessian
     sigma_f^2 is the mean of ||grad f_i - grad f_f||^2, 0 under assumption 4.1.
     """
     check_request(d, clients, L=L, mu=mu, G=G, sigma_c=sigma_c, sigma_f=sigma_f)
+    if isinstance(hessian, str) and hessian.endswith("dense"):
+        arguments.fits("d", 8, d, d)
     if L == 0:
         refuse("L", "must be > 0", L)
     if mu > L:

@@ -82,6 +82,7 @@ def mlp(X, y, hidden=(200,), server=None, batch=32, batch_0=None, replacement=Fa
     noise, sigmas, batches = _samples.noise_of("minibatch", 0.0, 0.0, batch, batch_0, replacement, sizes)
     rows, starts = _samples.stack(X, X[1].shape[1])
     widths = [X[1].shape[1], *hidden, classes]
+    arguments.fits("hidden", 4, sum(inputs * outputs + outputs for inputs, outputs in zip(widths, widths[1:])))
     generator = rng.host(seed, "mlp")
     blocks, layers = [], []
     for n, (inputs, outputs) in enumerate(zip(widths, widths[1:]), 1):

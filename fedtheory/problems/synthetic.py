@@ -72,7 +72,8 @@ def synthetic_data(alpha, beta, clients, samples=None, low=20, high=2000, index=
     if sizes.shape not in ((), (N,)) or sizes.dtype.kind not in "iu" or np.any(sizes < 1):
         refuse("samples", f"must be a positive integer, or {N} of them", samples)
     sizes = np.broadcast_to(sizes, (N,))
-    iid = alpha == 0 and beta == 0 if iid is None else iid
+    arguments.fits("samples", int(sizes.max()) * N, features)
+    iid = alpha == 0 and beta == 0 if iid is None else arguments.flag("iid", iid)
     if iid and (alpha > 0 or beta > 0):
         refuse("iid", "needs alpha = beta = 0", (alpha, beta))
     found = Arrays([None], [None], [None], [None])
