@@ -40,7 +40,10 @@ def printable(text):
 
 def show(value, most=80):
     """A value as an error message may print it: short, and on one line."""
-    text = printable(" ".join(repr(value).split()))
+    try:
+        text = printable(" ".join(repr(value).split()))
+    except ValueError:    # an integer of more digits than Python writes down
+        text = f"one {type(value).__name__} too long to be written down"
     return text if len(text) <= most else text[:most - 3] + "..."
 
 

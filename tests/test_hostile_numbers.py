@@ -91,3 +91,29 @@ def test_squares_are_not_negative(gamma):
             np.testing.assert_allclose(r.metrics[name][0], e.metrics[name], rtol=1e-9, atol=1e-15)
     with pytest.raises(InvalidInput, match=r"x_0 must be finite of shape \(2,\); got \(1, 2\)"):
         ft.expected(problem, "fsl", **{**setting, "x_0": [x_0]})
+
+
+def test_what_rounding_takes_is_named_as_the_reason():
+    problem = ft.problems.quadratic(4, 4, L=1, mu=1e-9, G=1, xi_bar=0.5, sigma=0.1, hessian="dense")
+    try:
+        e = ft.expected(problem, "fsl", rounds=3, S=2, K=2, K_0=2, eta_l=1.0, eta_0=0.5)
+    except ft.errors.NotExact as error:
+        assert "rounding leaves its gradients a relative error of" in str(error) and "not an affine map" not in str(error)
+    else:
+        assert np.isfinite(e.metrics["sq_distance"]).all()
+
+
+def test_verdicts_at_the_edges_of_a_formula_are_verdicts_or_refusals():
+    import sympy
+    claim = ft.claim("fsl.theorem1")
+    gamma = claim.table["gamma"].symbol
+    at_zero = claim.replace("mine.fedavg", assumptions=[*claim.assumes, *claim.unstated, sympy.Eq(gamma, 0)])
+    assert ft.check(at_zero, budget=0.5).status in ("holds", "proved", "undecided")    # gamma = 0 is FedAvg
+    for digits in (4300, 5000):
+        long = sympy.Rational(10**digits + 1, 3 * 10 ** (digits - 1) + 1)
+        refused("mine.long: bound: its numbers must have at most 4000 digits",
+                lambda: claim.replace("mine.long", bound=long * claim.bound))
+    refused("L must be a finite number > 0; got one int too long", lambda: ft.problems.quadratic(2, 2, L=10**5000, mu=1))
+    refused("d must be an integer <= 2147483646; got one int", lambda: ft.problems.quadratic(10**5000, 2, L=1, mu=1))
+    nearly = sympy.Rational(int("1" * 3000), int("3" * 2999 + "1"))
+    assert ft.check(claim.replace("mine.nearly", bound=nearly * claim.bound, teeth=None), budget=0.5).status == "violated"
