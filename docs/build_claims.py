@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 from fedtheory import discover
+from fedtheory.app.explain import KINDS, described
 from fedtheory.claim import SIGNS
-from fedtheory.explain import KINDS, described
 
 HEADINGS = {"exact": "Explicit statements", "order": "Orders of growth", "step": "Lines of proofs",
             "structure": "Structure", "finding": "Findings of experiments"}

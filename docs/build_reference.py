@@ -16,16 +16,17 @@ from unittest import mock
 import fedtheory as ft
 import figures
 from build_claims import SPECIAL, contents, escaped, keep
-from fedtheory import cli, discover
+from fedtheory import discover
 from fedtheory.algorithm import Algorithm
-from fedtheory.checks.settings import Setting
-from fedtheory.checks.verdict import Verdict
+from fedtheory.app import cli
+from fedtheory.app.ledger import read
 from fedtheory.claim import Claim
 from fedtheory.conditions import Assumption, Condition
 from fedtheory.errors import show
-from fedtheory.ledger import read
 from fedtheory.problem import Constant, Kernels, Problem
+from fedtheory.settings import Setting
 from fedtheory.symbol import Table
+from fedtheory.verdicts.verdict import Verdict
 from figures import __main__ as make_figures
 from figures._record import Figure
 from verify import __main__ as verify

@@ -2,7 +2,7 @@
 
 import sys
 
-from fedtheory.cli import main
+from fedtheory.app.cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

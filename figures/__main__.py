@@ -8,8 +8,9 @@ import sys
 import time
 from pathlib import Path
 
-import figures
 from fedtheory.errors import FedtheoryError, refuse
+
+import figures
 from figures import _export, _store
 
 

@@ -10,8 +10,8 @@ import json
 from pathlib import Path
 
 import numpy as np
-
 from fedtheory.errors import refuse
+
 from figures import _findings, _style
 from figures._store import sources_hash, write
 

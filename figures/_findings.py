@@ -26,9 +26,8 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
-
 from fedtheory.errors import refuse
+from scipy import stats
 
 REPRODUCED, NOT_REPRODUCED, NO_POWER, INCONCLUSIVE = VERDICTS = ("reproduced", "not reproduced", "no power",
                                                                 "inconclusive")

@@ -7,11 +7,11 @@ Section 5 names neither E, nor the share of data held out, nor sizes where all d
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-
 from fedtheory import discover
 from fedtheory.claims.flex import findings
 from fedtheory.problems.synthetic import synthetic, synthetic_data
-from fedtheory.running import threads
+from fedtheory.runs.running import threads
+
 from figures import _findings
 from figures._table import Cell
 

@@ -1,8 +1,8 @@
 """FSL, tables II and III: a network's layers, their output shapes and parameter counts, ours beside the paper's."""
 
 import numpy as np
-
 from fedtheory import discover
+
 from figures import _structure, _table
 from figures._structure import verdict
 

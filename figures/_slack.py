@@ -2,10 +2,10 @@
 
 import re
 
-import numpy as np
-
 import fedtheory as ft
+import numpy as np
 from fedtheory import discover
+
 from figures import _style
 
 INSTANCES = dict(smoke=3, quick=20, paper=100)

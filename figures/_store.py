@@ -15,7 +15,6 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-
 from fedtheory.errors import InvalidInput, refuse
 from fedtheory.files import write
 

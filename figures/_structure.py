@@ -1,8 +1,8 @@
 """Cells of a structure claim: printed, computed, and whether they agree; as arrays, and as the finding they make."""
 
 import numpy as np
-
 from fedtheory import discover
+
 from figures import _findings
 from figures._table import Cell
 

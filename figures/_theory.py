@@ -5,13 +5,13 @@ The worst case is the statement's, over all problems and step sizes, not the plo
 of the bound that a search found some instance of T rounds to reach, above the bound where that is violated.
 """
 
-import numpy as np
-
 import fedtheory as ft
+import numpy as np
 from fedtheory import discover
-from fedtheory.checks import checking
-from fedtheory.checks.settings import fitting
 from fedtheory.errors import refuse
+from fedtheory.settings import fitting
+from fedtheory.verdicts import checking
+
 from figures import _style
 
 BAND = .1, .9

@@ -1,10 +1,10 @@
 """Flex, figure 1: one round, in which two of four devices complete 3 and 4 of E = 5 steps, under schemes A, B and C."""
 
-import numpy as np
-
 import fedtheory as ft
+import numpy as np
 from fedtheory.participation import Participation, steps
 from fedtheory.problems.quadratics import quadratic_from_arrays
+
 from figures import _structure, _style
 from figures._flex import SCHEMES
 from figures._record import Figure

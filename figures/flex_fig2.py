@@ -6,9 +6,9 @@ holds on all of R^d where F is strongly convex. It is much smaller than the trut
 """
 
 import numpy as np
-
 from fedtheory.claims.flex import fast_reboot
 from fedtheory.problems.quadratics import quadratic_from_arrays
+
 from figures import _style
 from figures._record import Figure
 

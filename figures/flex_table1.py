@@ -5,16 +5,16 @@ Alike, all three decay as 1/tau. Unlike, A and B stop short of w*, as the table 
 flex.bias_A_B gives, far inside D/E; C goes on as 1/tau as long as no device is inactive.
 """
 
-import numpy as np
-
 import fedtheory as ft
+import numpy as np
 from fedtheory import discover
-from fedtheory.claims.flex._moments import limit_weights, moments
 from fedtheory.participation import Participation, distribution, staircase
+from fedtheory.participation.moments import limit_weights, moments
 from fedtheory.participation.traces import NAMES, pmf
 from fedtheory.problems.quadratics import quadratic_from_arrays
+
 from figures import _style, _table
-from figures._flex import E, SCHEMES
+from figures._flex import SCHEMES, E
 from figures._record import Figure
 
 L, MU, SIGMA = 2.0, 1.0, 0.5

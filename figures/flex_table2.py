@@ -5,9 +5,9 @@ have both; the samples are what Participation draws.
 """
 
 import numpy as np
-
 from fedtheory.participation import Participation
 from fedtheory.participation.traces import NAMES, TABLE, pmf, trace
+
 from figures import _style, _table
 from figures._flex import E
 from figures._record import Figure

@@ -18,14 +18,14 @@ one algorithm, they differ by exactly 0; the 0.1 to 0.6 printed there are the no
 deviations are every cell's margin (claims/flex/findings.py).
 """
 
-import numpy as np
-
 import fedtheory as ft
+import numpy as np
 from fedtheory.claims.flex.findings import POINTS, TABLE_3
 from fedtheory.participation import Participation, staircase
 from fedtheory.participation.traces import assignment, pmf, traces
+
 from figures import _flex, _table
-from figures._flex import E, ETA_0, SCHEMES
+from figures._flex import ETA_0, SCHEMES, E
 from figures._record import Figure
 
 N = 50

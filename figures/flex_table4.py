@@ -12,14 +12,14 @@ Most accuracy is lost to the new rate, which starts at eta_0 = 1, and little to 
 Tried too, on 30 seeds, with the same outcome: E = 20, and a boost that decays with tau instead of tau - tau_0.
 """
 
-import numpy as np
-
 import fedtheory as ft
+import numpy as np
 from fedtheory.claims.flex.findings import REBOUND, TABLE_4
 from fedtheory.participation import Arrival, Participation, staircase
 from fedtheory.participation.traces import traces
+
 from figures import _flex, _table
-from figures._flex import E, ETA_0, SAMPLES
+from figures._flex import ETA_0, SAMPLES, E
 from figures._record import Figure
 
 N, HORIZON = 30, 100

@@ -11,14 +11,14 @@ loss whenever it happens, and 1/tau takes some 25 rounds and more to bring it do
 Single runs spread as widely as their mean, so that most cells have no power; the two trends say more.
 """
 
-import numpy as np
-
 import fedtheory as ft
+import numpy as np
 from fedtheory.claims.flex.findings import CROSSING, DEPARTING, LOSS, TABLE_5
 from fedtheory.participation import Departure, Participation, staircase
 from fedtheory.participation.traces import traces
+
 from figures import _flex, _style, _table
-from figures._flex import E, ETA_0, SAMPLES
+from figures._flex import ETA_0, SAMPLES, E
 from figures._record import Figure
 
 N, HORIZON, SHOWN = 30, 150, 30    # SHOWN: the departure whose losses are drawn, at the last alpha

@@ -7,9 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 import sympy
+from fedtheory import discover, enclosure
 from numpy.random import Generator, Philox
 
-from fedtheory import discover, enclosure
 from figures import _findings, _style
 from figures._record import Figure
 

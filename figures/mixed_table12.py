@@ -2,9 +2,9 @@
 
 import numpy as np
 import sympy
-
 from fedtheory import discover
 from fedtheory.claims.mixed import costs
+
 from figures import _findings, _table
 from figures._record import Figure
 

@@ -1,9 +1,9 @@
 """Mixed FL, table 3: what a client of the movie recommender computes and sends, from one vocabulary and width."""
 
 import numpy as np
-
 from fedtheory import discover
 from fedtheory.claims.mixed import costs
+
 from figures import _findings, _structure, _table
 from figures._record import Figure
 

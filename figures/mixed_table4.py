@@ -4,8 +4,8 @@ mu <= beta, so 1/(15 mu) is never the smaller: 2-way's limit is 1/(81 beta) in t
 """
 
 import numpy as np
-
 from fedtheory import discover
+
 from figures import _findings, _style
 from figures._record import Figure
 

@@ -4,9 +4,9 @@ from fractions import Fraction
 
 import numpy as np
 import sympy
-
 from fedtheory import discover, enclosure
 from fedtheory.symbols.mixed import S, eta_m, eta_s
+
 from figures import _findings, _style
 from figures._record import Figure
 

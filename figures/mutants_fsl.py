@@ -7,9 +7,9 @@ search (evidence of slack, no proof), or implied by the statement, hence no wron
 import re
 
 import numpy as np
-
 from fedtheory import discover
-from fedtheory.checks import mutation
+from fedtheory.verdicts import mutation
+
 from figures import _style
 from figures._record import Figure
 
@@ -62,7 +62,6 @@ def about(claim, mutant):
 def mutant_latex(claim, text):
     """A term's formula: of the symbol so defined, or the part of the statement that reads like the text."""
     import sympy
-
     from fedtheory.symbol import plain
     for symbol, whole in claim.definitions.items():
         if plain(whole) == text:

@@ -10,13 +10,12 @@ bounds, of which no run is the practice.
 from fractions import Fraction
 from itertools import product
 
-import numpy as np
-
 import fedtheory as ft
+import numpy as np
 from fedtheory import discover
-from fedtheory.claims.flex import _moments
-from fedtheory.participation import Arrival, Participation, distribution, staircase
+from fedtheory.participation import Arrival, Participation, distribution, moments, staircase
 from fedtheory.problems.quadratics import quadratic_from_arrays
+
 from figures import _style, _theory
 from figures._record import Figure
 
@@ -69,7 +68,7 @@ def of_law(id, devices=N):
     of, (_, scheme, rows) = problem(devices), PANELS[id]
     star = of.minimizer()
     Gamma = [of.client_loss(k, star) - of.client_loss(k, of.data.b[k]) for k in range(1, devices + 1)]
-    return _moments.moments(scheme, devices * [Fraction(1, devices)], rows[:devices], E, Gamma, devices * [SIGMA**2])
+    return moments.moments(scheme, devices * [Fraction(1, devices)], rows[:devices], E, Gamma, devices * [SIGMA**2])
 
 
 def rate(id, ps):
@@ -87,15 +86,15 @@ def rates(id, rounds):
     return np.append(staircase(eta_0, ARRIVAL, offset=offset), staircase(again, rounds, offset=anew))
 
 
-def carried(of, scheme, rows, etas, moments):
-    """E of x - x* and of its square by coordinates after each round, (rounds + 1, d) each; those before are given."""
+def carried(of, scheme, rows, etas, before):
+    """E of x - x* and of its square by coordinates after each round, (rounds + 1, d) each; those `before` are given."""
     p, devices = of.weights[1:], len(rows)
     every = [(float(np.prod([float(row[steps]) for row, steps in zip(rows, s)])), s)
              for s in product(range(E + 1), repeat=devices)]
-    kept = _moments.rounds_of(scheme, p.tolist(), [(q, s) for q, s in every if q > 0], E)
+    kept = moments.rounds_of(scheme, p.tolist(), [(q, s) for q, s in every if q > 0], E)
     q, c, s = (np.array(column, float) for column in zip(*kept))
     c, s, gap = c[..., None], s[..., None], of.data.b[1:] - of.minimizer()
-    mean, square = moments
+    mean, square = before
     found = [(mean, square)]
     for eta in etas:
         left = 1 - eta * of.data.A[0]

@@ -4,12 +4,12 @@ Theorem 2's step is the largest that (13) admits; the corollaries' constants are
 With a large weight of the server (appendix A-F (b)) its loss is the clients' mean, and its weight 4.
 """
 
-import numpy as np
-
 import fedtheory as ft
+import numpy as np
 from fedtheory import discover
 from fedtheory.claims.fsl.corollaries import step_a, step_b, step_c
 from fedtheory.symbols import fsl as symbols
+
 from figures import _style, _theory
 from figures._record import Figure
 

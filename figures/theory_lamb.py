@@ -7,12 +7,12 @@ is followed, as far as there is room for all of them; beyond, there are runs alo
 
 from functools import cache
 
-import numpy as np
-
 import fedtheory as ft
+import numpy as np
 from fedtheory import discover
 from fedtheory.errors import NotExact
 from fedtheory.problems._separable import separable
+
 from figures import _style, _theory
 from figures._record import Figure
 

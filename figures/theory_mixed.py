@@ -6,12 +6,12 @@ convexity takes a beta that f itself meets, twice the losses' own; theorem B.3 w
 transfer first, which a round that moves nothing leaves where there is no noise.
 """
 
-import numpy as np
-
 import fedtheory as ft
+import numpy as np
 from fedtheory import discover
-from fedtheory.claims.mixed import _run
 from fedtheory.problems.mixed import mixed_minimizer
+from fedtheory.settings.mixed import _paths
+
 from figures import _style, _theory
 from figures._record import Figure
 
@@ -94,7 +94,7 @@ def idle(id, chosen, rounds):
 def weights(id, T, at):
     """Those of x^(0), ..., x^(T) in the mean point."""
     method, strong = METHODS[IDS[id][0]], IDS[id][1] == "strong"
-    rate = float(_run.CONTRACTIONS[method]) * at["mu"] * at["K"] * at["eta_m"] * at["eta_s"] * at["eta"]
+    rate = float(_paths.CONTRACTIONS[method]) * at["mu"] * at["K"] * at["eta_m"] * at["eta_s"] * at["eta"]
     found = (1 - rate)**np.arange(T, -1., -1) if strong else np.ones(T + 1)
     return found / found.sum()
 
@@ -103,12 +103,12 @@ def exact_gap(id, T, at):
     """E f(mean point) - f*: coordinates part, and each has moments of its own."""
     of, x_0 = problem(id)
     method, star = METHODS[IDS[id][0]], mixed_minimizer(of)
-    case = _run.Case(method, None, None, at["S"], at["K"], T, at["eta"], at["eta_s"], at["eta_c"], at["eta_m"])
+    case = _paths.Case(method, None, None, at["S"], at["K"], T, at["eta"], at["eta_s"], at["eta_c"], at["eta_m"])
     bends, total = curvatures(of), 0.
     tilts = bends * (star - np.stack([of.data.x_star, of.data.b[0]]))
     for j in range(of.d):
         state = (x_0[j] - star[j], 0., 0.) if method == "two_way_gt" else (x_0[j] - star[j],)
-        _, (mean, variance) = _run.moments(case, state, bends[:, j].tolist(), tilts[:, j].tolist(), [
+        _, (mean, variance) = _paths.moments(case, state, bends[:, j].tolist(), tilts[:, j].tolist(), [
             at["sigma"]**2 / of.d, at["sigma_c"]**2 / of.d], weights(id, T, at).tolist())
         total += bends[:, j].sum() * (mean**2 + variance) / 2
     return total

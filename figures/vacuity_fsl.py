@@ -5,9 +5,9 @@ says nothing. Theorem 2 bounds h times it by start / T + floor, and it speaks on
 """
 
 import numpy as np
-
 from fedtheory import discover
 from fedtheory.enclosure import arrays
+
 from figures import _style
 from figures._record import Figure
 

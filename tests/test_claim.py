@@ -4,17 +4,16 @@ import subprocess
 import sys
 from fractions import Fraction as Q
 
+import fedtheory as ft
 import numpy as np
 import pytest
-from sympy import Eq, Symbol, sqrt
-
-import fedtheory as ft
 from fedtheory import conditions, discover, metrics
 from fedtheory.claim import Claim
 from fedtheory.conditions import Assumption
 from fedtheory.errors import InvalidInput
 from fedtheory.symbol import CURVATURE, LOSS, STEP, Table
 from fedtheory.symbols.fsl import TABLE, K, L, N, S, T, gamma, mu, sigma, u
+from sympy import Eq, Symbol, sqrt
 
 HOUSE = Claim(
     id="house.one_local_step",

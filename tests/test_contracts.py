@@ -4,10 +4,9 @@ import warnings
 from dataclasses import replace
 from pathlib import Path
 
+import fedtheory as ft
 import numpy as np
 import pytest
-
-import fedtheory as ft
 from fedtheory import discover, jit
 from fedtheory.algorithm import example_hyper
 from fedtheory.problem import Constant
@@ -166,7 +165,8 @@ def test_bits_do_not_depend_on_workers_or_chunks(name):
 def test_clients_write_only_what_is_theirs(name):
     """Spread over workers, the clients of a round give the same bits as one after the other."""
     from concurrent.futures import ThreadPoolExecutor
-    from fedtheory.running import _Job, _plan
+
+    from fedtheory.runs.running import _Job, _plan
     problem, algorithm = PROBLEMS["quadratics.own"], ALGORITHMS[name]
     given = settings(algorithm, problem)
     S = given.pop("S")

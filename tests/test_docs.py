@@ -37,7 +37,7 @@ def shell(line, folder):
     tools = folder / ".tools"
     if not tools.is_dir():
         tools.mkdir()
-        for name, run in (("fedtheory", "-m fedtheory.cli"), ("python", "")):
+        for name, run in (("fedtheory", "-m fedtheory.app.cli"), ("python", "")):
             (tools / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {run} "$@"\n')
             (tools / name).chmod(0o755)
     env = {**os.environ, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(folder)}

@@ -2,18 +2,17 @@
 
 from fractions import Fraction as Q
 
+import fedtheory as ft
 import numpy as np
 import pytest
-from sympy import And, Eq, Rational, Symbol, sqrt
-
-import fedtheory as ft
 from fedtheory import discover
-from fedtheory.checks.settings import fitting
-from fedtheory.checks.strategies import cases
 from fedtheory.claim import Claim
 from fedtheory.conditions import CONVEX, Assumption, Condition
 from fedtheory.errors import InvalidInput
+from fedtheory.search.strategies import cases
+from fedtheory.settings import fitting
 from fedtheory.symbols.run import TABLE, L, eta, gap_0, gap_T, lam, mu, sq_distance_0
+from sympy import And, Eq, Rational, Symbol, sqrt
 
 SQUARE = Claim(id="house.square", cites="by hand", symbols=TABLE, measures=lam**2, bound=lam, assumes=(mu <= L,))
 NO_HYPOTHESES = ("lam <= 1", lambda x: x, True, None, 5, 1.5, Symbol("lam"), lam, object(), [mu <= L],

@@ -1,9 +1,8 @@
 """Every argument of a public function is what its rule says, or is refused with one sentence before anything is made."""
 
+import fedtheory as ft
 import numpy as np
 import pytest
-
-import fedtheory as ft
 from fedtheory.errors import InvalidInput
 from fedtheory.participation import Arrival, Departure, Participation, steps, uniform
 

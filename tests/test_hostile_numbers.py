@@ -1,9 +1,8 @@
 """Numbers at the ends of what floats hold: computed right, or refused with the reason; never a quiet 0, NaN or -0."""
 
+import fedtheory as ft
 import numpy as np
 import pytest
-
-import fedtheory as ft
 from fedtheory.errors import InvalidInput
 
 

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-
 from fedtheory import jit
 from fedtheory.errors import InvalidInput
 from fedtheory.jit import types

@@ -9,11 +9,9 @@ ROOT = Path(__file__).resolve().parents[1]
 # From the bottom; rooms of one line do not import each other.
 LEVELS = (
     {"errors", "files"}, {"private", "arguments", "crossing"}, {"jit", "enclosure"}, {"rng"}, {"metrics", "symbol", "paper"}, {"conditions"},
-    {"given"},
-    {"problem", "algorithm", "claim"}, {"symbols", "engine", "papers", "exact"},
-    {"problems", "participation", "data", "machine"}, {"algorithms"}, {"claims"}, {"discover"}, {"running"},
-    {"checks", "conformance"}, {"ledger", "spec", "explain"}, {"package", "judging", "worst"}, {"cli"}, {"__main__"},
-    {"figures"}, {"verify"},
+    {"given"}, {"problem", "algorithm", "claim"}, {"symbols", "papers"}, {"problems", "participation"}, {"algorithms"},
+    {"claims"}, {"discover"}, {"runs"}, {"exact"}, {"settings"}, {"certificates"}, {"proofs", "worstcase"}, {"search"},
+    {"verdicts"}, {"app"}, {"__main__"}, {"figures"}, {"verify"},
 )
 LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 
@@ -58,6 +56,6 @@ def test_imports_point_down(name, path):
 
 
 def test_an_upward_import_is_seen():
-    assert upward("fedtheory.rng", "def f():\n    from fedtheory.engine import advance\n") \
-        == ["fedtheory.engine", "fedtheory.engine.advance"]
-    assert upward("fedtheory.engine", "from fedtheory import jit, running") == ["fedtheory.running"]
+    assert upward("fedtheory.rng", "def f():\n    from fedtheory.runs.engine import advance\n") \
+        == ["fedtheory.runs.engine", "fedtheory.runs.engine.advance"]
+    assert upward("fedtheory.runs.engine", "from fedtheory import exact, jit") == ["fedtheory.exact"]

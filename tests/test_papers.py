@@ -3,7 +3,7 @@
 import json
 
 from fedtheory import discover
-from fedtheory.cli import main
+from fedtheory.app.cli import main
 
 
 def test_every_claim_is_of_a_paper():

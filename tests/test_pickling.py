@@ -4,10 +4,9 @@ import pickle
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
+import fedtheory as ft
 import numpy as np
 import pytest
-
-import fedtheory as ft
 from fedtheory import discover, jit
 from fedtheory.participation import Arrival, Participation, distribution, steps, uniform
 from fedtheory.participation.traces import trace, traces

@@ -8,10 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 import fedtheory as ft
 import figures
+import pytest
 from fedtheory import discover
 
 ROOT = Path(ft.__file__).parents[1]
@@ -75,7 +74,7 @@ def test_records_show_their_fields_with_what_is_said_of_them(made):
     claim = section(made["records.md"], "`fedtheory.claim.Claim`")
     assert "teeth: object = None             # a false bound, which a checker must refute" in claim
     assert "def " not in claim and "`without(*names)`" in claim
-    assert "shapes: Callable" in section(made["records.md"], "`fedtheory.checks.settings.Setting`")
+    assert "shapes: Callable" in section(made["records.md"], "`fedtheory.settings.Setting`")
 
 
 def test_the_gallery_has_every_figure_and_the_pictures_that_there_are(made):

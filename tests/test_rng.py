@@ -2,14 +2,14 @@
 
 import itertools
 
+import fedtheory as ft
 import mpmath
 import numpy as np
 import pytest
-from scipy import stats
-
-import fedtheory as ft
-from fedtheory import engine, rng
+from fedtheory import rng
 from fedtheory.problem import GAUSSIAN, RADEMACHER, SPHERE
+from fedtheory.runs import engine
+from scipy import stats
 
 WORD = 2**32
 

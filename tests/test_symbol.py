@@ -1,7 +1,6 @@
 """How formulas are written."""
 
 import sympy
-
 from fedtheory import discover
 from fedtheory.symbol import plain
 

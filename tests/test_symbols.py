@@ -5,7 +5,6 @@ import subprocess
 import sys
 
 import pytest
-
 from fedtheory import jit
 
 SCRIPT = """

@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 
 from fedtheory.errors import FedtheoryError, printable, refuse
-from verify import campaign, reviewing
 
+from verify import campaign, reviewing
 
 REPLAY = ("--all", "--sample", "--sample-seed", "--json")
 
@@ -67,7 +67,9 @@ def main(argv=None):
             sample, drawn = (text and _number(name, text, int, lambda n: 0 <= n < 2**63, "must be an integer >= 0")
                              for name, text in (("--sample", arguments.sample),
                                                 ("--sample-seed", arguments.sample_seed)))
-            from verify import replaying    # loads formulas, which a campaign with nothing to do does without
+            from verify import (
+                replaying,  # loads formulas, which a campaign with nothing to do does without
+            )
             return replaying.replay(Path(arguments.replay), arguments.all, workers, sample, drawn, arguments.figures,
                                     arguments.json)
         for name in REPLAY:

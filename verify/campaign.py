@@ -13,7 +13,7 @@ import time
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 
-from fedtheory import ledger
+from fedtheory.app import ledger
 from fedtheory.errors import FedtheoryError
 
 WORKERS = 2

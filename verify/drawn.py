@@ -8,12 +8,12 @@ from random import Random
 
 import numpy as np
 import sympy
-from scipy.optimize import linprog
-from sympy import Rational
-
 from fedtheory.claim import Claim, Same
 from fedtheory.symbol import Table
 from fedtheory.symbols.fsl import TABLE as FSL
+from scipy.optimize import linprog
+from sympy import Rational
+
 from verify.hostile import FALSE, TRUE
 
 TABLE = Table("mine")

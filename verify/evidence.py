@@ -8,13 +8,16 @@ from functools import cache
 from random import Random
 from typing import NamedTuple
 
-from fedtheory import ledger
-from fedtheory.checks import adversary, algebra, certificate_run, checking, counterexample, vacuity
-from fedtheory.checks.certificate_algebra import Refused, require
-from fedtheory.checks.exactly import Point
-from fedtheory.checks.question import Question
-from fedtheory.checks.settings import by_name, fitting
-from fedtheory.checks.verdict import Tightness, Verdict, together
+from fedtheory.app import ledger
+from fedtheory.certificates import check_instance
+from fedtheory.certificates.check_proof import Refused, require
+from fedtheory.proofs import algebra
+from fedtheory.search import counterexample, hunting
+from fedtheory.search.rationals import Point
+from fedtheory.search.target import Target
+from fedtheory.settings import by_name, fitting
+from fedtheory.verdicts import checking, vacuity
+from fedtheory.verdicts.verdict import Tightness, Verdict, together
 
 FIELDS = tuple(Verdict("", "", "").as_dict())
 PROOFS, STRUCTURE = "fedtheory proofs 1", "fedtheory structure 1"
@@ -136,18 +139,18 @@ def violated(claim, at, document):
     if document["format"] == STRUCTURE:
         return dict(tightness=None, confidence=None, kind="structure", **differing(claim, document, found))
     require(document["line"] == at, "its certificate speaks of another line")
-    if document["format"] != certificate_run.FORMAT:
+    if document["format"] != check_instance.FORMAT:
         growth = [f"{float(c):.6g}" for c in found["constants"]]
         return dict(tightness=None, confidence=1.0, kind="order", witness=dict(
             moves=document["moves"], growth=growth, first=document["members"][0]["values"]))
     require(counterexample.speaks_of(document, claim), "its certificate speaks of another statement")
     setting = by_name(document["setting"])
-    numbers = {name: certificate_run.fraction(text) for name, text in document["numbers"].items()
+    numbers = {name: check_instance.fraction(text) for name, text in document["numbers"].items()
                if isinstance(text, str)}
-    instance, question = certificate_run.numbers(document["instance"]), Question(claim, setting, at)
-    asked = counterexample.statement(question)
+    instance, target = check_instance.numbers(document["instance"]), Target(claim, setting, at)
+    asked = counterexample.statement(target)
     require(all(written_alike(document[name], asked[name]) for name in asked), "its certificate is written otherwise")
-    reached = question.exactly(instance, question.given(numbers, setting.constants(instance))).ratio
+    reached = target.exactly(instance, target.given(numbers, setting.constants(instance))).ratio
     return dict(kind=setting.kind, confidence=1.0, tightness=ledger.plain_data(reached),
                 witness=dict(instance=document["instance"], numbers=document["numbers"]),
                 why=f"It fails in {setting.says}: left {document['left']}, right {document['right']}.")
@@ -155,7 +158,7 @@ def violated(claim, at, document):
 
 def differing(claim, document, found):
     """What two runs that differ show, and the rerun found."""
-    from fedtheory.checks import structure
+    from fedtheory.verdicts import structure
     require("points" in found, "its certificate speaks of cells")
     same, instance = claim.same[document["same"]], document["instance"]
     one, other = structure.label(same.one), structure.label(same.other)
@@ -180,16 +183,16 @@ def ratio(claim, at, witness):
     """What the instance of the largest ratio gives, measured again in fractions."""
     setting = next((s for s in fitting(claim) if s.name == witness.get("setting")), None)
     require(setting is not None and set(witness) == {"setting", "shape", "numbers"}, "its instance fits no setting")
-    question, shape, numbers = Question(claim, setting, at), witness["shape"], dict(witness["numbers"])
-    largest = sizes(setting.name, frozenset(question.relaxed))
+    target, shape, numbers = Target(claim, setting, at), witness["shape"], dict(witness["numbers"])
+    largest = sizes(setting.name, frozenset(target.relaxed))
     require(all(part in largest and 0 <= size(value) <= largest[part] for part, value in shape.items()),
             "its instance is larger than any that is drawn")
-    counts = {name: numbers.pop(name) for name in question.counts}
+    counts = {name: numbers.pop(name) for name in target.counts}
     require(all(type(n) is int and 1 <= n <= MOST for n in counts.values()), "it has a count that no search reaches")
-    hunt = adversary.hunt_at(question, shape, counts, 0)
+    hunt = hunting.hunt_at(target, shape, counts, 0)
     require(set(hunt.kinds) == set(numbers) and all(isinstance(text, str) and len(text) <= DIGITS
                                                     for text in numbers.values()), "its numbers are not those it needs")
-    point = Point(hunt, {name: certificate_run.fraction(text) for name, text in numbers.items()})
+    point = Point(hunt, {name: check_instance.fraction(text) for name, text in numbers.items()})
     reached = point.ratio(certified=True)
     require(reached is not None, "its instance does not meet its hypotheses")
     return dict(tightness=ledger.plain_data(reached), confidence=None)

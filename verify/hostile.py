@@ -7,13 +7,31 @@ wrong; `REFUSED` stands for a sentence about the input. Undecided is never wrong
 from random import Random
 
 import sympy
-from sympy import (Abs, And, Eq, Integer, Max, Min, Ne, Not, Or, Piecewise, Rational, Symbol, exp, floor, log, nan, oo,
-                   sqrt, zoo)
-
 from fedtheory import discover
 from fedtheory.claim import Claim
 from fedtheory.conditions import Condition
 from fedtheory.symbol import Table
+from sympy import (
+    Abs,
+    And,
+    Eq,
+    Integer,
+    Max,
+    Min,
+    Ne,
+    Not,
+    Or,
+    Piecewise,
+    Rational,
+    Symbol,
+    exp,
+    floor,
+    log,
+    nan,
+    oo,
+    sqrt,
+    zoo,
+)
 
 REFUSED = "refused"
 TRUE = {"proved", "holds", "undecided"}

@@ -9,7 +9,8 @@ import json
 import sys
 import time
 
-from fedtheory.checks import checking
+from fedtheory.verdicts import checking
+
 from verify.textbook import FALSE
 
 

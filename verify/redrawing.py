@@ -4,10 +4,9 @@ import io
 import tempfile
 from pathlib import Path
 
-import numpy as np
-
 import figures
-from fedtheory import ledger, package
+import numpy as np
+from fedtheory.app import ledger, package
 from fedtheory.errors import FedtheoryError
 from figures import _export, _store
 

@@ -11,10 +11,9 @@ from random import Random
 from typing import NamedTuple
 
 import sympy
-
-from fedtheory.checks.case import drawn
-from fedtheory.checks.certificate_run import numbers
-from fedtheory.checks.settings import by_name, fitting
+from fedtheory.certificates.check_instance import numbers
+from fedtheory.search.instances import drawn
+from fedtheory.settings import by_name, fitting
 from fedtheory.symbol import plain
 
 DIGITS = 60

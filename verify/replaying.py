@@ -13,8 +13,9 @@ import textwrap
 from pathlib import Path
 from random import Random
 
-from fedtheory import ledger, package
+from fedtheory.app import ledger, package
 from fedtheory.errors import FedtheoryError, printable, refuse
+
 from verify import campaign, evidence, redrawing, reviewing
 
 SECONDS = 240.0    # of one core that a sample of searches may take, if its size is not asked for

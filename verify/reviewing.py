@@ -6,8 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from fedtheory import ledger, package, private
+from fedtheory import private
+from fedtheory.app import ledger, package
 from fedtheory.errors import InvalidInput, printable, refuse
+
 from verify import campaign
 
 STAMP = "made.sealed"    # in the campaign's store: what the package there was made from, and its checksums

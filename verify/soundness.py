@@ -20,10 +20,12 @@ from functools import lru_cache
 from multiprocessing import get_context
 from pathlib import Path
 
-from fedtheory import discover, ledger
-from fedtheory.checks import checking
-from fedtheory.checks.verdict import Verdict
+from fedtheory import discover
+from fedtheory.app import ledger
 from fedtheory.errors import FedtheoryError
+from fedtheory.verdicts import checking
+from fedtheory.verdicts.verdict import Verdict
+
 from verify import drawn, hostile, relatives
 from verify.textbook import TIGHT, TRUE, reached
 

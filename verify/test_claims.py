@@ -6,15 +6,14 @@
 import json
 from functools import cache
 
+import fedtheory as ft
 import pytest
+from fedtheory import discover
+from fedtheory.search.instances import answer
+from fedtheory.search.strategies import cases, measure
+from fedtheory.settings import fitting
 from hypothesis import given
 from hypothesis import strategies as st
-
-import fedtheory as ft
-from fedtheory import discover
-from fedtheory.checks.case import answer
-from fedtheory.checks.settings import fitting
-from fedtheory.checks.strategies import cases, measure
 
 SHORT, LONG = 0.1, (1.0, 10.0)    # seconds of search: for everyone, and for what is known to be false
 MEASURED = [claim for claim in discover.claims()

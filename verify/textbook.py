@@ -1,20 +1,80 @@
 """True statements from textbooks, with their sources, and false ones made from them: what a checker must tell apart."""
 
-from sympy import Eq, Max, Rational, sqrt
-
-from fedtheory.checks import adversary
-from fedtheory.checks.exactly import Point
-from fedtheory.checks.question import Question
-from fedtheory.checks.settings import fitting
 from fedtheory.claim import Claim
-from fedtheory.conditions import (BOUNDED_BELOW, CONVEX, DISSIMILAR, EQUAL_WEIGHTS, EXACT_GRADIENTS, INDEPENDENT,
-                                  LIPSCHITZ, NOISE, SMOOTH, STRONGLY_CONVEX, UNIFORM_COHORT)
+from fedtheory.conditions import (
+    BOUNDED_BELOW,
+    CONVEX,
+    DISSIMILAR,
+    EQUAL_WEIGHTS,
+    EXACT_GRADIENTS,
+    INDEPENDENT,
+    LIPSCHITZ,
+    NOISE,
+    SMOOTH,
+    STRONGLY_CONVEX,
+    UNIFORM_COHORT,
+)
+from fedtheory.search import hunting
+from fedtheory.search.rationals import Point
+from fedtheory.search.target import Target
+from fedtheory.settings import fitting
 from fedtheory.symbols.run import (
-    G, G_t_sq, K, L, N, QUADRATIC, S, SAME_CURVATURE, T, TABLE, a, best_sq_grad, cohort_error, cohort_square, eta,
-    eta_g, eta_l, f_mix, f_x, f_y, gap_0, gap_T, gap_mean, gap_of_mean, gap_x, inner_change, inner_points, inner_xy,
-    lam, least_sq_grad, loss_0, loss_T, loss_before, mean_sq_grad, mean_square, mu, option, rho_s, sigma, sq_change,
-    sq_distance_0, sq_distance_T, sq_distance_before, sq_grad, sq_grad_0, sq_grad_T, sq_grad_before, sq_grad_x, sq_sum,
-    sq_x, sq_xy, sq_y, u, zeta)
+    QUADRATIC,
+    SAME_CURVATURE,
+    TABLE,
+    G,
+    G_t_sq,
+    K,
+    L,
+    N,
+    S,
+    T,
+    a,
+    best_sq_grad,
+    cohort_error,
+    cohort_square,
+    eta,
+    eta_g,
+    eta_l,
+    f_mix,
+    f_x,
+    f_y,
+    gap_0,
+    gap_mean,
+    gap_of_mean,
+    gap_T,
+    gap_x,
+    inner_change,
+    inner_points,
+    inner_xy,
+    lam,
+    least_sq_grad,
+    loss_0,
+    loss_before,
+    loss_T,
+    mean_sq_grad,
+    mean_square,
+    mu,
+    option,
+    rho_s,
+    sigma,
+    sq_change,
+    sq_distance_0,
+    sq_distance_before,
+    sq_distance_T,
+    sq_grad,
+    sq_grad_0,
+    sq_grad_before,
+    sq_grad_T,
+    sq_grad_x,
+    sq_sum,
+    sq_x,
+    sq_xy,
+    sq_y,
+    u,
+    zeta,
+)
+from sympy import Eq, Max, Rational, sqrt
 
 half = Rational(1, 2)
 ALL_CLIENTS = Eq(S, N)
@@ -252,7 +312,7 @@ def reached(claim, enough, budget, seed=0):
     """The first exact ratio of at least `enough` that a search finds, else the exact one where floats are best."""
     best = (-1.0, None)
     for setting in fitting(claim):
-        for hunt, ratio, raw in adversary.searched(Question(claim, setting, 0), budget, seed):
+        for hunt, ratio, raw in hunting.searched(Target(claim, setting, 0), budget, seed):
             if ratio > best[0]:
                 best = ratio, Point.near(hunt, raw)
                 found = (best[1].ratio() or 0.0) if ratio >= enough and best[1] else 0.0

@@ -14,7 +14,14 @@ import numpy as np
 from fedtheory import arguments, rng
 from fedtheory.errors import Impossible, refuse
 from fedtheory.problem import layers_from, noise_from, weights_from
-from fedtheory.problems._separable import SHAPES, check_request, draw_tilts, infimum, separable, slopes
+from fedtheory.problems._separable import (
+    SHAPES,
+    check_request,
+    draw_tilts,
+    infimum,
+    separable,
+    slopes,
+)
 
 __all__ = ["bounded", "huber", "infimum"]
 

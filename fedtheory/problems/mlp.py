@@ -14,8 +14,19 @@ from fedtheory.errors import refuse
 from fedtheory.jit import jit
 from fedtheory.problem import Problem, layers_from
 from fedtheory.problems import _samples
-from fedtheory.problems._layers import (ROWS, affine, affine_back, affine_grad, cross_entropy, he_normal, labels_of,
-                                        matrix, network_kernels, relu, relu_back)
+from fedtheory.problems._layers import (
+    ROWS,
+    affine,
+    affine_back,
+    affine_grad,
+    cross_entropy,
+    he_normal,
+    labels_of,
+    matrix,
+    network_kernels,
+    relu,
+    relu_back,
+)
 
 __all__ = ["mlp", "accuracy"]
 

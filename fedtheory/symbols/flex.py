@@ -1,11 +1,21 @@
 """Symbols of flexible device participation (flex). Sums over devices and expectations over s have a symbol each.
 
-`fedtheory.claims.flex._moments` computes the moments from weights, distributions of s and a scheme.
+`fedtheory.participation.moments` computes the moments from weights, distributions of s and a scheme.
 """
 
 from sympy import Eq, Max, Piecewise, sqrt
 
-from fedtheory.symbol import CURVATURE, GRADIENT, LOSS, PLAIN, POINT, SQ_GRADIENT, SQ_POINT, STEP, Table
+from fedtheory.symbol import (
+    CURVATURE,
+    GRADIENT,
+    LOSS,
+    PLAIN,
+    POINT,
+    SQ_GRADIENT,
+    SQ_POINT,
+    STEP,
+    Table,
+)
 
 TABLE = Table("flex", constants=dict(G="M"))
 
@@ -41,7 +51,7 @@ TABLE.rule(mu <= L)
 
 
 def of_law(name, latex, meaning, unit=PLAIN, domain="nonnegative"):
-    """A moment of the participation law, computed by fedtheory.claims.flex._moments."""
+    """A moment of the participation law, computed by fedtheory.participation.moments."""
     return TABLE.measured(name, latex, meaning, unit, name, "t", "E", domain=domain)
 
 

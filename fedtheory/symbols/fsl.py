@@ -95,7 +95,7 @@ E_0 = TABLE.measured("E_0", r"E_t^{(0)}", "drift of the server in a round", SQ_P
 
 
 def of_proof(name, latex, meaning, unit, domain="nonnegative", average="E_t"):
-    """A quantity of the proof, computed by fedtheory.claims.fsl._round."""
+    """A quantity of the proof, computed by fedtheory.settings.fsl._quantities."""
     return TABLE.measured(name, latex, meaning, unit, name, "t+1", average, domain=domain)
 
 

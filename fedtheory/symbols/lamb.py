@@ -79,7 +79,7 @@ mean_sq_v = TABLE.measured("mean_sq_v",
 
 
 def of_proof(name, latex, meaning, unit=GRADIENT, domain="nonnegative", at="t"):
-    """A quantity of the proof, computed by fedtheory.claims.lamb._round."""
+    """A quantity of the proof, computed by fedtheory.settings.lamb._quantities."""
     return TABLE.measured(name, latex, meaning, unit, name, at, "E", domain=domain)
 
 

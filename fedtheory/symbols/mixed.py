@@ -95,7 +95,7 @@ lag = M("lag", r"\mathcal{C}_0", "2 ||g_f - grad f_f(x*)||^2 + 2 ||g_c - grad f_
 
 
 def of_proof(name, latex, meaning, unit, domain="nonnegative", average="E_t"):
-    """A quantity of a 1-way round, computed by fedtheory.claims.mixed._round."""
+    """A quantity of a 1-way round, computed by fedtheory.settings.mixed._quantities."""
     return M(name, latex, meaning, unit, name, "t+1", average, domain=domain)
 
 

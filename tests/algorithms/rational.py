@@ -2,9 +2,8 @@
 
 from fractions import Fraction
 
-import numpy as np
-
 import fedtheory as ft
+import numpy as np
 from fedtheory.participation import Participation
 
 

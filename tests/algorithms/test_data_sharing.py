@@ -5,16 +5,15 @@ from fractions import Fraction as Q
 from itertools import combinations
 from typing import NamedTuple
 
+import fedtheory as ft
 import numpy as np
 import pytest
-
-import fedtheory as ft
-from fedtheory import running
 from fedtheory.errors import InvalidInput
 from fedtheory.jit import jit
 from fedtheory.participation import Departure, Participation
 from fedtheory.problem import Kernels, Problem, weights_from
 from fedtheory.problems.shared import share
+from fedtheory.runs import running
 
 from .rational import EVEN, LINE, PLANE, START, Quadratic, close, cohorts, vector
 

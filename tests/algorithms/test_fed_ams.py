@@ -3,10 +3,9 @@
 from dataclasses import replace
 from math import sqrt
 
+import fedtheory as ft
 import numpy as np
 import pytest
-
-import fedtheory as ft
 from fedtheory.algorithms import fed_ams
 from fedtheory.jit import python
 from fedtheory.participation import Departure, Participation

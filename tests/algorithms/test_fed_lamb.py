@@ -3,10 +3,9 @@
 from dataclasses import replace
 from math import hypot, sqrt
 
+import fedtheory as ft
 import numpy as np
 import pytest
-
-import fedtheory as ft
 from fedtheory.algorithms import fed_lamb
 from fedtheory.jit import python
 

@@ -9,10 +9,9 @@ by c phi; as eta -> 0, phi_k(s) -> eta a_k s and this is the minimiser of sum_k 
 from fractions import Fraction as Q
 from itertools import product
 
+import fedtheory as ft
 import numpy as np
 import pytest
-
-import fedtheory as ft
 from fedtheory.errors import InvalidInput
 from fedtheory.participation import Participation, distribution, staircase, steps, uniform
 

@@ -4,10 +4,9 @@ from dataclasses import replace
 from fractions import Fraction as Q
 from math import sqrt
 
+import fedtheory as ft
 import numpy as np
 import pytest
-
-import fedtheory as ft
 from fedtheory.algorithms import one_way_gt
 from fedtheory.participation import Participation, steps
 

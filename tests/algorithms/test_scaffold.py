@@ -4,10 +4,9 @@ import warnings
 from dataclasses import replace
 from fractions import Fraction as Q
 
+import fedtheory as ft
 import numpy as np
 import pytest
-
-import fedtheory as ft
 from fedtheory.algorithms import scaffold
 from fedtheory.errors import Diverged, InvalidInput
 from fedtheory.jit import python

@@ -3,10 +3,9 @@
 from dataclasses import replace
 from fractions import Fraction as Q
 
+import fedtheory as ft
 import numpy as np
 import pytest
-
-import fedtheory as ft
 from fedtheory.algorithms import two_way_gt
 from fedtheory.participation import Participation, distribution, steps
 

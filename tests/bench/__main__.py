@@ -8,11 +8,10 @@ import subprocess
 import sys
 import time
 
-import numpy as np
-
 import fedtheory as ft
-from fedtheory import running
-from tests.bench import verdicts
+import numpy as np
+from fedtheory.runs import running
+
 from tests.bench.cases import STEP, cases, softmax_data
 
 
@@ -126,16 +125,13 @@ def starts(out):
 
 def main():
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
-    parser.add_argument("cases", nargs="*", help="a, b, c, v (verdicts), growth, cores, expected, load; all by default")
+    parser.add_argument("cases", nargs="*", help="a, b, c, growth, cores, expected, load; all by default")
     parser.add_argument("--quick", action="store_true", help="a tenth of the rounds")
     parser.add_argument("--no-jax", action="store_true")
     arguments = parser.parse_args()
-    chosen = set(arguments.cases) or {"a", "b", "c", "v", "growth", "cores", "expected", "load"}
+    chosen = set(arguments.cases) or {"a", "b", "c", "growth", "cores", "expected", "load"}
     if chosen & {"a", "b", "c"}:
         ratios(chosen, arguments.quick, not arguments.no_jax, sys.stdout)
-    if "v" in chosen:
-        cores = running.threads()
-        verdicts.table(clock, peaks(cores)[0], cores, arguments.quick, not arguments.no_jax, sys.stdout)
     for name, part in (("growth", exponents), ("cores", scaling), ("expected", expectations), ("load", starts)):
         if name in chosen:
             part(sys.stdout)

@@ -7,9 +7,8 @@ every gradient, float64, and F recorded after each round.
 from dataclasses import dataclass
 from functools import partial
 
-import numpy as np
-
 import fedtheory as ft
+import numpy as np
 
 
 @dataclass

@@ -3,13 +3,12 @@
 import random
 from fractions import Fraction as Q
 
+import fedtheory as ft
 import numpy as np
 import pytest
-
-import fedtheory as ft
 from fedtheory import discover
-from fedtheory.checks.dimensions import clashes
 from fedtheory.errors import InvalidInput
+from fedtheory.proofs.dimensions import clashes
 
 IDS = """
 flex.eq2 flex.theorem3_1 flex.fedavg_special flex.suboptimal_DE flex.theorem3_2_arrival flex.theorem3_2_departure

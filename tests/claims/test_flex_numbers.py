@@ -4,11 +4,10 @@ import math
 from fractions import Fraction as Q
 from itertools import product
 
-import pytest
-
 import fedtheory as ft
+import pytest
 from fedtheory import discover
-from fedtheory.claims.flex import _moments
+from fedtheory.participation import moments
 
 # L, mu, G; the data and the work of each device; tau rounds, squared distance at the start
 CASES = {
@@ -75,7 +74,7 @@ def theorem(case, scheme, theta, M=None, printed=False, since=0):
 def given(case, scheme, theta, **more):
     """Values of a claim's symbols."""
     found = theorem(case, scheme, theta)
-    return {**_moments.moments(scheme, case["p"], case["pmf"], case["E"], case["Gamma"], case["s2"]),
+    return {**moments.moments(scheme, case["p"], case["pmf"], case["E"], case["Gamma"], case["s2"]),
             **{name: case[name] for name in ("L", "mu", "G", "E", "tau")}, "N": len(case["p"]), "theta": theta,
             "sq_dist_0": case["start"], "eta": found["eta"], "ratio_sup": found["ratio_sup"], **more}
 
@@ -96,7 +95,7 @@ def agree(claim, values, expected, line=0, strict=True):
 def test_moments_are_those_of_the_enumerated_rounds(case, scheme):
     case = CASES[case]
     law, devices = outcomes(case, scheme), range(len(case["p"]))
-    found = _moments.moments(scheme, case["p"], case["pmf"], case["E"], case["Gamma"], case["s2"])
+    found = moments.moments(scheme, case["p"], case["pmf"], case["E"], case["Gamma"], case["s2"])
     mean = lambda value: sum(chance * value(c, s) for chance, c, s in law)
     pull = [mean(lambda c, s, k=k: c[k] * s[k]) for k in devices]
     assert found["ps"] == sum(pull) and found["ps_Gamma"] == sum(a * b for a, b in zip(pull, case["Gamma"]))
@@ -106,7 +105,7 @@ def test_moments_are_those_of_the_enumerated_rounds(case, scheme):
     assert found["p2s_over_p"] == mean(lambda c, s: sum(a * a * b / w for a, b, w in zip(c, s, case["p"])))
     assert found["ratio_max"] == max(a / w for a, w in zip(pull, case["p"]))
     assert found["ratio_min"] == min(a / w for a, w in zip(pull, case["p"]))
-    assert _moments.limit_weights(scheme, case["p"], case["pmf"], case["E"]) == [a / sum(pull) for a in pull]
+    assert moments.limit_weights(scheme, case["p"], case["pmf"], case["E"]) == [a / sum(pull) for a in pull]
     if scheme == "A":
         assert found["E_inv_K"] == mean(lambda c, s: Q(1, s.count(case["E"])))
         assert found["plus_A"] == mean(lambda c, s: max(sum(c) - 2, 0) * sum(c))
@@ -114,7 +113,7 @@ def test_moments_are_those_of_the_enumerated_rounds(case, scheme):
 
 def test_discarded_rounds_may_count():
     case = CASES["alike"]    # K_tau = 0 has probability 1/4
-    found = _moments.moments("A", case["p"], case["pmf"], 2, omit=False)
+    found = moments.moments("A", case["p"], case["pmf"], 2, omit=False)
     assert found["ps"] == Q(3, 4) * 2 and found["E_inv_K"] == Q(1, 2) * 1 + Q(1, 4) * Q(1, 2)
 
 
@@ -259,8 +258,8 @@ def test_schemes(case):
         claim = ft.claim("flex.bias_A_B")
         values = dict(p_k=p[k], E_s_k=E_s, sum_weight_B=sums[0], E_complete_k=share, sum_weight_A=sums[1],
                       sq_bias=Q(3, 8))
-        agree(claim, values, _moments.limit_weights("B", p, case["pmf"], E)[k])
-        agree(claim, values, _moments.limit_weights("A", p, case["pmf"], E)[k], line=1)
+        agree(claim, values, moments.limit_weights("B", p, case["pmf"], E)[k])
+        agree(claim, values, moments.limit_weights("A", p, case["pmf"], E)[k], line=1)
         agree(claim, values, Q(3, 8), line=2)
         agree(ft.claim("flex.scheme_C_unbiased"), dict(p_k=p[k], E=E, s_k=1), p[k] * E)
         agree(ft.claim("flex.scheme_C_unbiased"), dict(p_k=p[k], E=E, s_k=E), 1, line=1)

@@ -3,12 +3,11 @@
 import math
 from fractions import Fraction as Q
 
+import fedtheory as ft
 import numpy as np
 import pytest
-
-import fedtheory as ft
 from fedtheory import participation
-from fedtheory.claims.flex import _moments
+from fedtheory.participation import moments
 
 VEC = lambda *entries: np.array([Q(e) for e in entries], dtype=object)
 
@@ -18,8 +17,8 @@ def test_the_two_lines_of_eq2(s, scheme):
     """With s gradients they agree; the printed summand i = s makes exactly the difference that the record names."""
     A, b = [Q(1), Q(2), Q(1, 3)], [VEC(1, 2), VEC(0, -1), VEC(5, 1)]
     noise = lambda k, i: VEC(Q(k + 1, 7), Q(-i, 3))
-    p_tau = _moments.coefficients(scheme, [Q(1, 2), Q(1, 4), Q(1, 4)], s, 2)
-    found = _moments.two_lines(lambda k, i, w: A[k] * (w - b[k]) + noise(k, i), VEC(3, -2), p_tau, s, Q(1, 5))
+    p_tau = moments.coefficients(scheme, [Q(1, 2), Q(1, 4), Q(1, 4)], s, 2)
+    found = moments.two_lines(lambda k, i, w: A[k] * (w - b[k]) + noise(k, i), VEC(3, -2), p_tau, s, Q(1, 5))
     assert found["sq_gap_eq2"] == 0 and found["sq_gap_printed"] == found["sq_extra"]
     assert (found["sq_extra"] > 0) == (max(s) > 0 or scheme == "B")
     # The second line once more, by hand: gradients along the path, for each device
@@ -29,7 +28,7 @@ def test_the_two_lines_of_eq2(s, scheme):
         for i in range(steps):
             g = A[k] * (w - b[k]) + noise(k, i)
             w, total = w - Q(1, 5) * g, total - c * Q(1, 5) * g
-    assert _moments.two_lines(lambda k, i, w: A[k] * (w - b[k]) + noise(k, i), x, p_tau, s, Q(1, 5))["sq_gap_eq2"] == 0
+    assert moments.two_lines(lambda k, i, w: A[k] * (w - b[k]) + noise(k, i), x, p_tau, s, Q(1, 5))["sq_gap_eq2"] == 0
     first = x + sum((c * (run(A, b, noise, k, x, steps) - x) for k, (c, steps) in enumerate(zip(p_tau, s))), VEC(0, 0))
     assert (first == total).all()
 
@@ -57,13 +56,13 @@ def test_theorem3_2_on_quadratics_of_one_dimension(L, mu, n, n_l, b_l):
 def test_jensen_and_its_teeth():
     claim = ft.claim("flex.jensen_s")
     for law in ([0, Q(1, 2), 0, Q(1, 2)], [0, 0, 1, 0], [0, Q(1, 3), Q(1, 3), Q(1, 3)]):
-        found = _moments.moments("C", [Q(1)], [law], 3)
+        found = moments.moments("C", [Q(1)], [law], 3)
         values = dict(E_s=found["E_s"], E_inv_s=found["E_inv_s"])
         assert claim.evaluate(values).exact >= claim.evaluate_left(values).exact
     values = dict(E_s=2, E_inv_s=Q(1, 2))    # a constant s: equality
     assert claim.replace(bound=claim.teeth).evaluate(values) < claim.evaluate_left(values)
     # s = 0 counts 0 in E[1/s]: what the unstated assumption excludes
-    found = _moments.moments("C", [Q(1)], [[Q(3, 4), 0, Q(1, 4)]], 2)
+    found = moments.moments("C", [Q(1)], [[Q(3, 4), 0, Q(1, 4)]], 2)
     assert found["E_inv_s"] == Q(1, 8) < 1 / found["E_s"] == 2
 
 
@@ -99,7 +98,7 @@ def test_where_the_schemes_end(scheme, work):
                    eta=participation.staircase(2.0, 4000, offset=20.0),
                    participation=participation.Participation("full", participation.distribution(work)))
     pmf = [[Q(x) for x in row] for row in work]
-    weights = _moments.limit_weights(scheme, [Q(3, 5), Q(2, 5)], pmf, 3)
+    weights = moments.limit_weights(scheme, [Q(3, 5), Q(2, 5)], pmf, 3)
     minimiser = lambda q: sum(q[k] * A[k] * b[k] for k in (0, 1)) / sum(q[k] * A[k] for k in (0, 1))
     there, w_star = float(minimiser([float(x) for x in weights])), minimiser(p)
     assert found.x[:, -1, 0].mean() == pytest.approx(there, abs=0.02)

@@ -4,9 +4,8 @@ import math
 from fractions import Fraction as Q
 from types import SimpleNamespace
 
-import pytest
-
 import fedtheory as ft
+import pytest
 
 # u = K_0 eta_0 = K eta_l eta_g; unequal K and K_0, S and N; L other than 1; gamma 0 and large; one client; tiny steps.
 CASES = {

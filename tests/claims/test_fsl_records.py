@@ -1,9 +1,8 @@
 """FSL's list is complete; its tables and equivalences are computed."""
 
+import fedtheory as ft
 import numpy as np
 import pytest
-
-import fedtheory as ft
 from fedtheory import discover
 
 IDS = """fsl.eq4 fsl.eq7 fsl.eq8_eq9 fsl.eq10 fsl.server_multistep fsls.eq2 fsls.algorithm fsl.lemma1 fsl.lemma2

@@ -3,12 +3,11 @@
 import random
 from fractions import Fraction as Q
 
+import fedtheory as ft
 import numpy as np
 import pytest
-
-import fedtheory as ft
 from fedtheory import discover
-from fedtheory.claims.fsl._round import Instance, quantities, server_quantities
+from fedtheory.settings.fsl._quantities import Instance, quantities, server_quantities
 
 VEC = lambda *entries: np.array([Q(e) for e in entries], dtype=object)
 

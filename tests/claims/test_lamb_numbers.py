@@ -3,9 +3,8 @@
 from math import sqrt
 from types import SimpleNamespace
 
-import pytest
-
 import fedtheory as ft
+import pytest
 from fedtheory import discover
 
 # Layers, clients, steps; momentum and none; one client, one step, no noise; a tiny step

@@ -3,13 +3,12 @@
 from fractions import Fraction as Q
 from itertools import product
 
+import fedtheory as ft
 import numpy as np
 import pytest
-
-import fedtheory as ft
-from fedtheory.claims.lamb import _round
 from fedtheory.enclosure.arithmetic import Interval, Many, Undecided, maximum, minimum, vector
 from fedtheory.problems.bounded import bounded
+from fedtheory.settings.lamb import _quantities
 
 
 def many(values):
@@ -36,7 +35,7 @@ def instance(seed, n=2, T=1, beta_1=0.0, beta_2=0.9, alpha=0.05, layers=((0, 2),
     A, b = np.concatenate([np.full(s - r, c) for (r, s), c in zip(layers, L)]), generator.standard_normal((n, 3))
     A = A * np.where(np.arange(3) % 2, 0.5, 1.0)
     loss, grad = lambda i, x: (A * (x - b[i]) ** 2).sum() / 2, lambda i, x: A * (x - b[i])
-    case = _round.Instance(loss, grad, layers, L, clipped, n, T, alpha, beta_1, Many(beta_2), Many(v_0), M=20.0,
+    case = _quantities.Instance(loss, grad, layers, L, clipped, n, T, alpha, beta_1, Many(beta_2), Many(v_0), M=20.0,
                            phi_M=1.5)
     shocks = generator.standard_normal((12, n, 3))
     return case, many(generator.standard_normal(3)), lambda t, i: 0.3 * shocks[t, i]
@@ -44,7 +43,7 @@ def instance(seed, n=2, T=1, beta_1=0.0, beta_2=0.9, alpha=0.05, layers=((0, 2),
 
 CASES = [instance(0), instance(1, T=3), instance(2, n=1), instance(3, n=3, beta_1=0.7), instance(4, T=2, beta_1=0.5),
          instance(5, beta_1=0.9, alpha=1e-3)]
-ROWS = [(case, plain(row)) for case, x, noise in CASES for row in _round.iterate(case, x, noise, 6)]
+ROWS = [(case, plain(row)) for case, x, noise in CASES for row in _quantities.iterate(case, x, noise, 6)]
 
 
 def known(case, row):
@@ -114,21 +113,21 @@ def test_quantities_against_the_engine(T, beta_1):
     loss, grad = (lambda i, x: problem.client_loss(i + 1, floats(x)),
                   lambda i, x: many(problem.client_grad(i + 1, floats(x))))
     x_0, v_0 = np.array([0.4, -0.7, 1.1]), 1e-16    # epsilon, which the engine adds to sqrt(v) as well, is far below it
-    case = _round.Instance(loss, grad, layers, (2.0, 0.5), clipped, 2, T, 0.02, beta_1, Many(0.9), Many(v_0))
+    case = _quantities.Instance(loss, grad, layers, (2.0, 0.5), clipped, 2, T, 0.02, beta_1, Many(0.9), Many(v_0))
     r = ft.run(problem, "fed_lamb", rounds=6, x_0=x_0, alpha=0.02, beta_1=beta_1, beta_2=0.9, epsilon=v_0, T=T,
                lambda_=0.0, phi="clipped", phi_m=0.1, phi_M=1.5, momentum="kept", bias_correction="none", keep="x")
     path = r.x[0, :6]
     points = path + beta_1 / (1 - beta_1) * np.diff(path, axis=0, prepend=path[:1])    # (8), T = 1 where beta_1 > 0
-    rows = _round.iterate(case, many(x_0), lambda t, i: np.zeros(3), 6 * T, ["loss_now"])[::T]
+    rows = _quantities.iterate(case, many(x_0), lambda t, i: np.zeros(3), 6 * T, ["loss_now"])[::T]
     assert [row["loss_now"] for row in rows] == pytest.approx([problem.loss(x) for x in points], rel=1e-9)
     assert len({round(row["loss_now"], 6) for row in rows}) == 6
 
 
 def test_lemma1_gap_by_hand():
     """Two clients, one coordinate, one step: each moves by exactly alpha phi in the direction of its own gradient."""
-    case = _round.Instance(lambda i, x: 0, lambda i, x: vector([Q(1), Q(-1)][i:i + 1]), ((0, 1),), (1,),
+    case = _quantities.Instance(lambda i, x: 0, lambda i, x: vector([Q(1), Q(-1)][i:i + 1]), ((0, 1),), (1,),
                            lambda norm: Q(2), 2, 1, Q(1, 4), Q(0), Q(1, 2), Q(1))
-    row = _round.iterate(case, vector([Q(3)]), lambda t, i: vector([Q(0)]), 1)[0]
+    row = _quantities.iterate(case, vector([Q(3)]), lambda t, i: vector([Q(0)]), 1)[0]
     assert row["gap_sq"] == Q(1, 4)    # 3 -+ 0.25 * 2, mean 3
     assert row["sq_g_bar"] == 0 and row["B_1"] == 0 and row["B_2"] == 2    # (1 - 2)^2 + (-1 + 2)^2
 
@@ -136,9 +135,9 @@ def test_lemma1_gap_by_hand():
 def test_a_layer_rests_without_a_direction():
     """Exactly, in a batch, and not at all where an interval cannot tell."""
     def run(g):
-        case = _round.Instance(lambda i, x: 0, lambda i, x: vector(g), ((0, 1), (1, 3)), (1, 1),
+        case = _quantities.Instance(lambda i, x: 0, lambda i, x: vector(g), ((0, 1), (1, 3)), (1, 1),
                                lambda norm: Q(2), 1, 1, Q(1), Q(0), Q(1, 2), Q(4))
-        return _round.path(case, vector([Q(5)] * 3), lambda t, i: vector([Q(0)] * 3), 1)[1][0][0].tolist()
+        return _quantities.path(case, vector([Q(5)] * 3), lambda t, i: vector([Q(0)] * 3), 1)[1][0][0].tolist()
     assert run([Q(0), Q(3), Q(-4)]) == [5, Q(19, 5), Q(33, 5)]    # a step of length 2 along (3, -4) / 5
     assert run([Q(7), Q(0), Q(0)]) == [3, 5, 5]
     both = run([Many(np.array([0.0, 7.0])), Many(np.array([3.0, 0.0])), Many(np.array([-4.0, 0.0]))])
@@ -150,20 +149,20 @@ def test_a_layer_rests_without_a_direction():
 def test_expectations_weigh_outcomes():
     case, x, _ = instance(7, n=1)
     outcomes = [(0.25, lambda t, i, s=s, r=r: np.array([s, r, 0.0])) for s, r in product((-1.0, 1.0), repeat=2)]
-    single = [[plain(row) for row in _round.iterate(case, x, noise, 2)] for _, noise in outcomes]
-    late = plain(_round.expected(case, x, outcomes, 1, ["B_2", "inner_g", "loss_next"]))
+    single = [[plain(row) for row in _quantities.iterate(case, x, noise, 2)] for _, noise in outcomes]
+    late = plain(_quantities.expected(case, x, outcomes, 1, ["B_2", "inner_g", "loss_next"]))
     for name in ("B_2", "inner_g", "loss_next"):
         assert late[name] == pytest.approx(np.mean([s[1][name] for s in single]), rel=1e-12)
     worst = np.mean([s[0]["excess_by_coordinate"] for s in single], axis=0).max()
-    assert plain(_round.expected(case, x, outcomes, 0))["excess_sign"] == pytest.approx(worst, rel=1e-12)
+    assert plain(_quantities.expected(case, x, outcomes, 0))["excess_sign"] == pytest.approx(worst, rel=1e-12)
 
 
 @pytest.mark.parametrize("gradient", [1, -1])
 def test_excess_of_wrong_signs_by_hand(gradient):
     """One coordinate, gradient +-1, estimates 3 and -1 times it: half of them wrong, phi / ||p|| = 2 sqrt(v) / |g|."""
-    case = _round.Instance(lambda i, x: 0, lambda i, x: vector([Q(gradient)]), ((0, 1),), (1,),
+    case = _quantities.Instance(lambda i, x: 0, lambda i, x: vector([Q(gradient)]), ((0, 1),), (1,),
                            lambda norm: Q(2), 1, 1, Q(1), Q(0), Q(1, 2), Q(9), phi_M=Q(2))
     outcomes = [(Q(1, 2), lambda t, i, s=s: vector([Q(s)])) for s in (2, -2)]
-    row = _round.expected(case, vector([Q(3)]), outcomes, 0, ["excess_sign", "sum_wrong"])
+    row = _quantities.expected(case, vector([Q(3)]), outcomes, 0, ["excess_sign", "sum_wrong"])
     assert row["sum_wrong"] == -3    # 1/2 * 2 * 3 / 1 * (-1)
     assert row["excess_sign"] == 3 - gradient

@@ -3,10 +3,9 @@
 import math
 from functools import cache
 
+import fedtheory as ft
 import numpy as np
 import pytest
-
-import fedtheory as ft
 from fedtheory.problems.mixed import mixed_minimizer
 
 METHODS = {1: "parallel_training", 2: "one_way_gt", 3: "two_way_gt"}

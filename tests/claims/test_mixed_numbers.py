@@ -4,9 +4,8 @@ import math
 from fractions import Fraction as Q
 from types import SimpleNamespace
 
-import pytest
-
 import fedtheory as ft
+import pytest
 from fedtheory import discover
 from fedtheory.errors import InvalidInput
 

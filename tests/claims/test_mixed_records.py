@@ -3,16 +3,21 @@
 from fractions import Fraction as Q
 from types import SimpleNamespace
 
+import fedtheory as ft
 import numpy as np
 import pytest
-
-import fedtheory as ft
 from fedtheory import discover
-from fedtheory.checks import dimensions
 from fedtheory.claims.mixed import costs
-from fedtheory.claims.mixed._assumptions import (HOMOGENEOUS, MU_STRONGLY, NOISY, SMOOTH_LOSSES, SMOOTH_SUM)
+from fedtheory.claims.mixed._assumptions import (
+    HOMOGENEOUS,
+    MU_STRONGLY,
+    NOISY,
+    SMOOTH_LOSSES,
+    SMOOTH_SUM,
+)
 from fedtheory.errors import InvalidInput
 from fedtheory.problems.mixed import bgd
+from fedtheory.proofs import dimensions
 from fedtheory.symbols.mixed import TABLE
 
 ALL = {c.id.partition(".")[2]: c for c in discover.claims() if c.paper == "mixed"}
@@ -66,8 +71,8 @@ def test_units(name):
 
 
 def test_the_source_s_forms_have_the_units_that_the_printed_ones_lack():
-    from sympy import sqrt
     from fedtheory.symbols.mixed import D_sq, F, G, beta, eps, eps_grad
+    from sympy import sqrt
     assert dimensions.unit(G * sqrt(beta) * D_sq / sqrt(eps) ** 3, TABLE) == (0, 0)
     assert dimensions.unit(F * beta * G / sqrt(eps_grad) ** 3, TABLE) == (0, 0)
 

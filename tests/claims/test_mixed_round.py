@@ -3,12 +3,11 @@
 import random
 from fractions import Fraction as Q
 
+import fedtheory as ft
 import numpy as np
 import pytest
-
-import fedtheory as ft
 from fedtheory import discover
-from fedtheory.claims.mixed._round import Instance, at_point, of_function, quantities
+from fedtheory.settings.mixed._quantities import Instance, at_point, of_function, quantities
 
 HALF = Q(1, 2)
 VEC = lambda *entries: np.array([Q(e) for e in entries], dtype=object)

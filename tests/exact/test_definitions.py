@@ -4,12 +4,11 @@ from fractions import Fraction
 from random import Random
 
 import pytest
-
 from fedtheory import discover
-from fedtheory.claims.flex._moments import coefficients, two_lines
-from fedtheory.claims.mixed._run import Case, after
 from fedtheory.enclosure.arithmetic import positive_part, vector
-from fedtheory.exact.trace import Losses, Rounds
+from fedtheory.exact.traces import Losses, Rounds
+from fedtheory.participation.moments import coefficients, two_lines
+from fedtheory.settings.mixed._paths import Case, after
 
 ZERO = Fraction(0)
 

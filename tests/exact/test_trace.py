@@ -2,17 +2,17 @@
 
 from fractions import Fraction
 
+import fedtheory as ft
 import numpy as np
 import pytest
-
-import fedtheory as ft
 from fedtheory import discover
 from fedtheory.algorithm import example_hyper
 from fedtheory.enclosure.arithmetic import pair, vector
 from fedtheory.errors import NotExact
 from fedtheory.exact.kernels import Count, read
-from fedtheory.exact.trace import Losses, Rounds, expectation, uniform
+from fedtheory.exact.traces import Losses, Rounds, expectation, uniform
 from fedtheory.jit import jit
+
 from tests.algorithms.rational import LINE, PLANE, START, cohorts
 
 METHODS = {name: method for name, method in discover.algorithms().items() if method.transform is None}

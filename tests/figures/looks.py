@@ -3,11 +3,10 @@ limits of its axes, and no mark that is not the verdict of the finding whose cla
 
 import matplotlib
 import numpy as np
+from figures import _findings, _style, _table
 from matplotlib.collections import PathCollection, PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.text import Text
-
-from figures import _findings, _style, _table
 
 LEAST = 7    # points, at the size in which the figure is printed
 

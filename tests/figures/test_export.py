@@ -5,7 +5,6 @@ import json
 
 import numpy as np
 import pytest
-
 from fedtheory.errors import InvalidInput
 from figures import _export
 from figures._record import Figure

@@ -4,14 +4,26 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from scipy import stats
-from scipy.integrate import quad
-
 from fedtheory import discover
 from fedtheory.claim import Comparison
 from fedtheory.errors import InvalidInput
-from figures._findings import (INCONCLUSIVE, LEVEL, NO_POWER, NOT_REPRODUCED, REPRODUCED, _number, _slopes, compare, decided,
-                               ends, exactly, judge, worst)
+from figures._findings import (
+    INCONCLUSIVE,
+    LEVEL,
+    NO_POWER,
+    NOT_REPRODUCED,
+    REPRODUCED,
+    _number,
+    _slopes,
+    compare,
+    decided,
+    ends,
+    exactly,
+    judge,
+    worst,
+)
+from scipy import stats
+from scipy.integrate import quad
 
 LOW, HIGH = np.array([1., 1.1, .9, 1.05, .95]), np.array([3., 3.2, 2.9, 3.1, 2.8])
 NOISY = np.array([1., -1.2, .9, -.8, .1])

@@ -3,17 +3,26 @@
 from fractions import Fraction
 from itertools import product
 
+import figures
 import numpy as np
 import pytest
-
-import figures
 from fedtheory.claims.flex.findings import TABLE_3, TABLE_4, TABLE_5
 from fedtheory.participation import Arrival, Participation
 from fedtheory.participation.traces import TABLE, assignment, pmf
 from fedtheory.problems.softmax import accuracy, probabilities
-from figures import (_flex, _store, flex_fig1, flex_fig2, flex_table1, flex_table2, flex_table3, flex_table4,
-                     flex_table5)
+from figures import (
+    _flex,
+    _store,
+    flex_fig1,
+    flex_fig2,
+    flex_table1,
+    flex_table2,
+    flex_table3,
+    flex_table4,
+    flex_table5,
+)
 from figures._findings import INCONCLUSIVE, NO_POWER, NOT_REPRODUCED, REPRODUCED
+
 from tests.figures.looks import wrong
 
 MINE = ("flex_fig1", "flex_fig2", *(f"flex_table{n}" for n in range(1, 6)))

@@ -6,11 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import figures
 import numpy as np
 import pytest
-
-import figures
-from fedtheory import cli
+from fedtheory.app import cli
 from figures import __main__ as command
 from figures._record import Figure
 

@@ -5,7 +5,6 @@ import zipfile
 
 import numpy as np
 import pytest
-
 from fedtheory import files
 from fedtheory.errors import InvalidInput
 from figures import _store
@@ -41,10 +40,10 @@ def relative(modules):
 def test_what_a_computation_reaches():
     found = relative(["fedtheory.rng"])
     assert "fedtheory/rng.py" in found and "fedtheory/errors.py" in found
-    assert not found & {"fedtheory/engine.py", "figures/_style.py", "fedtheory/cli.py"}
+    assert not found & {"fedtheory/runs/engine.py", "figures/_style.py", "fedtheory/app/cli.py"}
     # Whoever asks discovery reaches every record.
     assert {"fedtheory/claims/flex/table1.py", "fedtheory/algorithms/fsl.py"} <= relative(["fedtheory.discover"])
-    assert {"fedtheory/engine.py", "fedtheory/problems/quadratics.py"} <= relative(["fedtheory"])
+    assert {"fedtheory/runs/engine.py", "fedtheory/problems/quadratics.py"} <= relative(["fedtheory"])
     assert relative(["numpy", "json"]) == set()
 
 

@@ -2,16 +2,15 @@
 
 import itertools
 
+import fedtheory as ft
 import numpy as np
 import pytest
+from figures import _style
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.text import Text
-
-import fedtheory as ft
-from figures import _style
 
 # Machado, Oliveira and Fernandes 2009, severity 1, on linear RGB
 READERS = {

@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
-
 from figures import _export, _table
 from figures._findings import NO_POWER, NOT_REPRODUCED, REPRODUCED
 from figures._record import Figure as Record
 from figures._table import Cell
+from matplotlib.figure import Figure
 
 SEEDS = np.array([10., 11, 12, 13, 14])    # mean 12, deviation 1.58
 

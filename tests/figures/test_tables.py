@@ -2,15 +2,24 @@
 
 from math import log, sqrt
 
+import figures
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
-
-import figures
-from figures import (_store, _table, fsl_table2, fsl_table3, mixed_table1, mixed_table3, mixed_table4, mixed_table5,
-                     mixed_table12)
+from figures import (
+    _store,
+    _table,
+    fsl_table2,
+    fsl_table3,
+    mixed_table1,
+    mixed_table3,
+    mixed_table4,
+    mixed_table5,
+    mixed_table12,
+)
 from figures._findings import NOT_REPRODUCED, REPRODUCED
 from figures._record import Figure as Record
+from matplotlib.figure import Figure
+
 from tests.figures.looks import faults, outside, wrong
 
 MINE = [name for name in figures.ids() if name.startswith(("mixed_table", "fsl_table2", "fsl_table3"))]

@@ -1,16 +1,25 @@
 """Theory against practice: the plotted numbers against closed forms and the statements themselves."""
 
-import numpy as np
-import pytest
-
 import fedtheory as ft
 import figures
+import numpy as np
+import pytest
 from fedtheory import discover
-from fedtheory.checks.settings import by_name
 from fedtheory.errors import InvalidInput
 from fedtheory.participation import Arrival, Participation, distribution
-from figures import (_slack, _store, _theory, mutants_fsl, theory_flex, theory_fsl, theory_lamb, theory_mixed,
-                     vacuity_fsl)
+from fedtheory.settings import by_name
+from figures import (
+    _slack,
+    _store,
+    _theory,
+    mutants_fsl,
+    theory_flex,
+    theory_fsl,
+    theory_lamb,
+    theory_mixed,
+    vacuity_fsl,
+)
+
 from tests.figures.looks import wrong
 
 
@@ -258,7 +267,7 @@ def test_the_vacuity_map_against_the_statement(tmp_path):
 
 
 def test_mutants_are_grouped_and_drawn(tmp_path):
-    from fedtheory.checks import mutants
+    from fedtheory.verdicts import mutants
     claim = discover.claim(mutants_fsl.CLAIM)
     made = list(mutants.mutants(claim))
     assert 0 < sum(map(mutants_fsl.small, made)) < len(made)

@@ -8,31 +8,30 @@ PEPit is large, so this is not among the tests that run by themselves:
 from itertools import islice
 
 import pytest
+from fedtheory.worstcase import program
 from PEPit import PEP
 from PEPit.functions import SmoothFunction, SmoothStronglyConvexFunction
-
-from fedtheory.checks import pep
 
 SPREAD = {"sq_dissimilarity": 1}
 NEAR = {"sq_dissimilarity": 1, "sq_xi": 0.25}
 CASES = {
-    **{f"descent, {n} steps of {eta}": (pep.gradient_descent(eta), n, {})
+    **{f"descent, {n} steps of {eta}": (program.gradient_descent(eta), n, {})
        for n, eta in ((1, 1), (2, 1), (3, 1), (4, 1), (5, 1), (2, 1.5), (4, 1.7))},
-    "descent, strongly convex": (pep.gradient_descent(1.5), 2, dict(mu=0.125)),
-    "descent, gradient": (pep.gradient_descent(1), 2, dict(measure="sq_grad_norm")),
-    "descent, L = 4": (pep.gradient_descent(0.25), 2, dict(L=4, start={"sq_distance": 0.25})),
-    "momentum": (pep.momentum(0.5, 0.5), 3, {}),
-    "Nesterov": (pep.nesterov(1), 3, {}),
-    **{f"FedAvg {N} {K} {R}": (pep.fedavg(N, K, 0.1), R, dict(optimum=SPREAD))
+    "descent, strongly convex": (program.gradient_descent(1.5), 2, dict(mu=0.125)),
+    "descent, gradient": (program.gradient_descent(1), 2, dict(measure="sq_grad_norm")),
+    "descent, L = 4": (program.gradient_descent(0.25), 2, dict(L=4, start={"sq_distance": 0.25})),
+    "momentum": (program.momentum(0.5, 0.5), 3, {}),
+    "Nesterov": (program.nesterov(1), 3, {}),
+    **{f"FedAvg {N} {K} {R}": (program.fedavg(N, K, 0.1), R, dict(optimum=SPREAD))
        for N, K, R in ((2, 1, 1), (2, 2, 1), (2, 3, 1), (2, 2, 2), (2, 3, 2), (3, 2, 1), (4, 2, 1), (5, 3, 1))},
-    "FedAvg, large steps": (pep.fedavg(2, 3, 0.75, 1.25), 1, dict(optimum={"sq_dissimilarity": 2})),
-    "FedAvg, strongly convex": (pep.fedavg(2, 2, 0.5), 1, dict(mu=0.125, optimum=SPREAD, measure="sq_distance")),
-    "FedAvg, spread where visited": (pep.fedavg(2, 2, 0.25), 2, dict(visited=SPREAD)),
-    "FSL": (pep.fsl(2, 2, 1, 0.125, 0.25, 0.5), 1, dict(visited=NEAR)),
-    "FSL, two rounds": (pep.fsl(2, 2, 2, 0.125, 0.125, 0.5), 2, dict(visited=NEAR)),
-    "1-way transfer": (pep.one_way_gt(2, 2, 0.125), 1, dict(weights={0: 1, 1: 0.5, 2: 0.5}, optimum=SPREAD)),
-    "SCAFFOLD": (pep.scaffold(2, 2, 0.125), 2, dict(optimum=SPREAD)),
-    "not convex": (pep.gradient_descent(1), 2, dict(mu=-1, measure="sq_grad_norm", over="least")),
+    "FedAvg, large steps": (program.fedavg(2, 3, 0.75, 1.25), 1, dict(optimum={"sq_dissimilarity": 2})),
+    "FedAvg, strongly convex": (program.fedavg(2, 2, 0.5), 1, dict(mu=0.125, optimum=SPREAD, measure="sq_distance")),
+    "FedAvg, spread where visited": (program.fedavg(2, 2, 0.25), 2, dict(visited=SPREAD)),
+    "FSL": (program.fsl(2, 2, 1, 0.125, 0.25, 0.5), 1, dict(visited=NEAR)),
+    "FSL, two rounds": (program.fsl(2, 2, 2, 0.125, 0.125, 0.5), 2, dict(visited=NEAR)),
+    "1-way transfer": (program.one_way_gt(2, 2, 0.125), 1, dict(weights={0: 1, 1: 0.5, 2: 0.5}, optimum=SPREAD)),
+    "SCAFFOLD": (program.scaffold(2, 2, 0.125), 2, dict(optimum=SPREAD)),
+    "not convex": (program.gradient_descent(1), 2, dict(mu=-1, measure="sq_grad_norm", over="least")),
 }
 
 
@@ -86,10 +85,10 @@ def asked_of_pepit(method, rounds, L=1, mu=0, weights=None, start=None, optimum=
 @pytest.mark.parametrize("case", CASES)
 def test_pepit_says_the_same(case):
     method, rounds, about = CASES[case]
-    worst, theirs = pep.worst_case(method, rounds, **about), asked_of_pepit(method, rounds, **about)
+    worst, theirs = program.worst_case(method, rounds, **about), asked_of_pepit(method, rounds, **about)
     assert worst.value == pytest.approx(theirs, rel=1e-5)
 
 
 def test_pepit_says_something_else_to_another_question():
-    theirs = asked_of_pepit(pep.fedavg(2, 2, 0.101), 1, optimum=SPREAD)
-    assert pep.worst_case(pep.fedavg(2, 2, 0.1), 1, optimum=SPREAD).value != pytest.approx(theirs, rel=1e-4)
+    theirs = asked_of_pepit(program.fedavg(2, 2, 0.101), 1, optimum=SPREAD)
+    assert program.worst_case(program.fedavg(2, 2, 0.1), 1, optimum=SPREAD).value != pytest.approx(theirs, rel=1e-4)

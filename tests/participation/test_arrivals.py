@@ -2,10 +2,9 @@
 
 from fractions import Fraction as Q
 
+import fedtheory as ft
 import numpy as np
 import pytest
-
-import fedtheory as ft
 from fedtheory.errors import InvalidInput
 from fedtheory.participation import Arrival, Departure, Participation, staircase
 

@@ -3,10 +3,9 @@
 from collections import Counter
 from itertools import combinations, product
 
+import fedtheory as ft
 import numpy as np
 import pytest
-
-import fedtheory as ft
 from fedtheory.errors import InvalidInput
 from fedtheory.participation import Participation, uniform
 

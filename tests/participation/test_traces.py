@@ -1,9 +1,8 @@
 """The traces of flex, table 2: exact moments, largest entropy, least variance, and who is given which."""
 
+import fedtheory as ft
 import numpy as np
 import pytest
-
-import fedtheory as ft
 from fedtheory.errors import InvalidInput
 from fedtheory.participation import Participation, traces
 

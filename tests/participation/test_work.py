@@ -1,9 +1,8 @@
 """Incomplete work: the law of s, its independence, and schedules of the steps asked."""
 
+import fedtheory as ft
 import numpy as np
 import pytest
-
-import fedtheory as ft
 from fedtheory.errors import InvalidInput
 from fedtheory.participation import Participation, Work, distribution, staircase, steps, uniform
 

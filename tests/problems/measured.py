@@ -1,7 +1,6 @@
 """Constants against gradients at given points: what the gradients contradict, and how close they come."""
 
 import numpy as np
-
 from fedtheory import jit
 
 

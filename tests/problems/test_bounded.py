@@ -3,12 +3,12 @@
 from dataclasses import replace
 from fractions import Fraction
 
+import fedtheory as ft
 import numpy as np
 import pytest
-
-import fedtheory as ft
 from fedtheory.errors import InvalidInput
 from fedtheory.problems.bounded import bounded, examples, huber, infimum
+
 from tests.problems.brute import finite_difference, flaws
 
 EXAMPLES = examples()

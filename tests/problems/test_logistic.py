@@ -3,16 +3,24 @@
 from dataclasses import replace
 from fractions import Fraction
 
+import fedtheory as ft
 import mpmath
 import numpy as np
 import pytest
-from scipy.optimize import brentq
-
-import fedtheory as ft
 from fedtheory.errors import InvalidInput
 from fedtheory.problems import logistic as maker
 from fedtheory.problems.logistic import examples
-from tests.problems.measured import batches_agree, clients, contradicted, finite_difference, reached, server_first, twins_agree
+from scipy.optimize import brentq
+
+from tests.problems.measured import (
+    batches_agree,
+    clients,
+    contradicted,
+    finite_difference,
+    reached,
+    server_first,
+    twins_agree,
+)
 
 logistic = server_first(maker)
 PROBLEMS = examples()

@@ -3,14 +3,13 @@
 import itertools
 from fractions import Fraction
 
+import fedtheory as ft
 import numpy as np
 import pytest
-
-import fedtheory as ft
-from fedtheory import rng
+from fedtheory import problems, rng
 from fedtheory.errors import InvalidInput
-from fedtheory import problems
 from fedtheory.problems import _samples
+
 from tests.problems.measured import clients, server_first
 
 logistic, softmax = map(server_first, (problems.logistic, problems.softmax))

@@ -3,12 +3,12 @@
 from dataclasses import replace
 from fractions import Fraction
 
+import fedtheory as ft
 import numpy as np
 import pytest
-
-import fedtheory as ft
 from fedtheory.errors import Impossible, InvalidInput
 from fedtheory.problems.mixed import bgd, examples, mixed, mixed_minimizer
+
 from tests.problems.brute import finite_difference
 
 EXAMPLES = examples()

@@ -1,14 +1,13 @@
 """The multilayer perceptron against a NumPy network that handles one sample at a time."""
 
+import fedtheory as ft
 import numpy as np
 import pytest
-
-import fedtheory as ft
-from fedtheory import rng
+from fedtheory import problems, rng
 from fedtheory.errors import InvalidInput
 from fedtheory.problems import _layers
-from fedtheory import problems
 from fedtheory.problems.mlp import accuracy, examples
+
 from tests.problems.brute import finite_difference
 from tests.problems.measured import server_first
 

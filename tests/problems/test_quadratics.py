@@ -5,9 +5,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-
 from fedtheory.errors import Impossible, InvalidInput
 from fedtheory.problems.quadratics import quadratic, quadratic_from_arrays
+
 from tests.problems.measured import contradicted, finite_difference, reached
 
 SHARED, OWN = ("diagonal", "dense"), ("own", "own_dense")

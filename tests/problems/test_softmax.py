@@ -7,11 +7,19 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-
-from fedtheory.errors import InvalidInput
 from fedtheory import problems
+from fedtheory.errors import InvalidInput
 from fedtheory.problems.softmax import accuracy, examples, probabilities
-from tests.problems.measured import batches_agree, clients, contradicted, finite_difference, reached, server_first, twins_agree
+
+from tests.problems.measured import (
+    batches_agree,
+    clients,
+    contradicted,
+    finite_difference,
+    reached,
+    server_first,
+    twins_agree,
+)
 
 logistic, softmax = map(server_first, (problems.logistic, problems.softmax))
 

@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from scipy import stats
-
 from fedtheory.errors import InvalidInput
 from fedtheory.problems.softmax import accuracy
 from fedtheory.problems.synthetic import pareto_sizes, synthetic, synthetic_data
+from scipy import stats
 
 
 def test_shapes_and_splits():

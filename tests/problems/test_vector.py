@@ -3,7 +3,6 @@
 import mpmath
 import numpy as np
 import pytest
-
 from fedtheory.problems import _tiles
 from fedtheory.problems._vector import exp, half_square
 

@@ -6,11 +6,11 @@ import json
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 import fedtheory as ft
+import pytest
 from fedtheory import discover
-from fedtheory.checks import checking
+from fedtheory.verdicts import checking
+
 from tests.second_opinion.judge import TYPED, judged, proved
 from tests.second_opinion.lines import LINES
 from tests.second_opinion.mutants import mutant, sealed

@@ -3,7 +3,7 @@
 import json
 import shutil
 
-from fedtheory import ledger, package
+from fedtheory.app import ledger, package
 from verify import replaying
 
 # proved; a line proved and one that holds; two that hold; a table and two statements violated; one holds; two ways to

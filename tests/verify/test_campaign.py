@@ -13,8 +13,8 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-
-from fedtheory import discover, ledger, package, private
+from fedtheory import discover, private
+from fedtheory.app import ledger, package
 from verify import campaign, reviewing
 from verify.__main__ import main
 

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import figures
-from fedtheory import package
+from fedtheory.app import package
 
 ROOT = Path(__file__).resolve().parents[2]
 

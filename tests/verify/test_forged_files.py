@@ -7,12 +7,24 @@ import zipfile
 
 import numpy as np
 import pytest
-
-from fedtheory import discover, ledger, package
+from fedtheory import discover
+from fedtheory.app import ledger, package
 from figures import __main__ as making
-from tests.verify.forging import SOME, begins, copied, edit, exchange, found, put, replaced, rewrite, sign
 from verify import replaying
 from verify.__main__ import main
+
+from tests.verify.forging import (
+    SOME,
+    begins,
+    copied,
+    edit,
+    exchange,
+    found,
+    put,
+    replaced,
+    rewrite,
+    sign,
+)
 
 # Forged files
 
@@ -204,10 +216,10 @@ def test_one_flipped_byte_is_found_and_named(copy, capsys):
 
 def test_a_source_that_differs_is_named(copy):
     theirs = json.loads((copy / "sources.json").read_text())
-    theirs["checks/adversary.py"] = "0" * 64
+    theirs["search/hunting.py"] = "0" * 64
     (copy / "sources.json").write_bytes(ledger.text(theirs))
     edit(copy, lambda of, book: book.update(sources=ledger.digest(theirs)))
-    assert found(copy).differs == ["checks/adversary.py: this source is not the one that made the package"]
+    assert found(copy).differs == ["search/hunting.py: this source is not the one that made the package"]
 
 
 def test_what_is_no_package_is_named_and_nothing_is_done(tmp_path, capsys):

@@ -3,11 +3,12 @@
 import json
 
 import pytest
-
-from fedtheory import discover, ledger, package
-from tests.verify.forging import SOME, UNVERIFIED, begins, edit, found, sign
+from fedtheory import discover
+from fedtheory.app import ledger, package
 from verify import replaying
 from verify.__main__ import main
+
+from tests.verify.forging import SOME, UNVERIFIED, begins, edit, found, sign
 
 # What is whole
 

@@ -3,7 +3,6 @@
 import webbrowser
 
 import pytest
-
 from verify import reviewing
 
 

@@ -6,7 +6,6 @@ from fedtheory import conditions
 from fedtheory.conditions import DRAWN, Assumption, Certified, Condition
 from fedtheory.symbols.flex import E, eta, mu, ps, ratio_sup, tau, theta
 
-
 SMOOTH = Condition("devices_smooth", "F_1, ..., F_N are L-smooth", Certified("L"), ("L",))
 STRONGLY_CONVEX = Condition("devices_strongly_convex", "F_1, ..., F_N are mu-strongly convex with mu > 0",
                             lambda problem, setup: Certified("mu")(problem, setup) and problem.constants["mu"].value > 0,

@@ -5,8 +5,22 @@ from sympy import Eq, Max, Min, sqrt
 from fedtheory.claim import Claim
 from fedtheory.claims.flex._assumptions import LAW, PROBLEM, UNSTATED
 from fedtheory.conditions import Assumption
-from fedtheory.symbols.flex import (D_0, E, Gamma_l, T, TABLE, V_0, V_1, delay, delay_at_T, gamma_0, gamma_1,
-                                    loss_excluded, loss_included, tau_0)
+from fedtheory.symbols.flex import (
+    D_0,
+    TABLE,
+    V_0,
+    V_1,
+    E,
+    Gamma_l,
+    T,
+    delay,
+    delay_at_T,
+    gamma_0,
+    gamma_1,
+    loss_excluded,
+    loss_included,
+    tau_0,
+)
 
 
 def f_0(tau):

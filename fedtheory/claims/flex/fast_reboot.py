@@ -5,7 +5,19 @@ from sympy import sqrt
 from fedtheory.claim import Claim
 from fedtheory.claims.flex._assumptions import A1, A2
 from fedtheory.conditions import Assumption, Condition
-from fedtheory.symbols.flex import (L, TABLE, Gamma_l, W, dist_new, dist_old, dist_reboot, gap_new, inner_l, mu, p_l)
+from fedtheory.symbols.flex import (
+                    TABLE,
+                    Gamma_l,
+                    L,
+                    W,
+                    dist_new,
+                    dist_old,
+                    dist_reboot,
+                    gap_new,
+                    inner_l,
+                    mu,
+                    p_l,
+)
 
 BOUNDED = Condition("bounded_by_W", "grad F is continuous; ||grad F|| and ||Hessian of F|| are positive and at most W",
                     lambda problem, setup: {"M", "L"} <= set(problem.constants), ("W",))

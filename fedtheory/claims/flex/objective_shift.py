@@ -5,9 +5,33 @@ from sympy import sqrt
 from fedtheory.claim import Claim
 from fedtheory.claims.flex._assumptions import A1, A2, LAW, PROBLEM, UNSTATED, learning_rate
 from fedtheory.conditions import Assumption
-from fedtheory.symbols.flex import (L, M_tau, TABLE, V, D, Delta, E, Gamma_l, gamma, mu, n, n_l, ratio_sup, shift,
-                                    sq_dist_new, tau, tau_0, theta, tilde_D, tilde_Gamma_l, tilde_M, tilde_V,
-                                    tilde_gamma, tilde_ps, tilde_start)
+from fedtheory.symbols.flex import (
+                                    TABLE,
+                                    D,
+                                    Delta,
+                                    E,
+                                    Gamma_l,
+                                    L,
+                                    M_tau,
+                                    V,
+                                    gamma,
+                                    mu,
+                                    n,
+                                    n_l,
+                                    ratio_sup,
+                                    shift,
+                                    sq_dist_new,
+                                    tau,
+                                    tau_0,
+                                    theta,
+                                    tilde_D,
+                                    tilde_gamma,
+                                    tilde_Gamma_l,
+                                    tilde_M,
+                                    tilde_ps,
+                                    tilde_start,
+                                    tilde_V,
+)
 
 arrival = 2 * sqrt(2 * L) / mu * n_l / (n + n_l) * sqrt(Gamma_l)
 departure = 2 * sqrt(2 * L) / mu * n_l / n * sqrt(tilde_Gamma_l)

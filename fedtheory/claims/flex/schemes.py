@@ -3,12 +3,38 @@
 from fractions import Fraction
 
 from fedtheory.claim import Claim
-from fedtheory.claims.flex._assumptions import (A1, A2, ALL_ACTIVE, DEVICES_APART, HETEROGENEOUS, LAW, SOME_COMPLETE)
-from fedtheory.claims.flex._moments import coefficients
+from fedtheory.claims.flex._assumptions import (
+    A1,
+    A2,
+    ALL_ACTIVE,
+    DEVICES_APART,
+    HETEROGENEOUS,
+    LAW,
+    SOME_COMPLETE,
+)
 from fedtheory.conditions import Assumption
-from fedtheory.symbols.flex import (E, E_complete_k, E_inv_s, E_s, E_s_k, TABLE, gain_k, limit_sq_dist,
-                                    limit_weight_A_k, limit_weight_B_k, p_k, ps_k, s_k, sq_bias, sq_extra, sq_gap_eq2,
-                                    sq_gap_printed, sum_weight_A, sum_weight_B)
+from fedtheory.participation.moments import coefficients
+from fedtheory.symbols.flex import (
+    TABLE,
+    E,
+    E_complete_k,
+    E_inv_s,
+    E_s,
+    E_s_k,
+    gain_k,
+    limit_sq_dist,
+    limit_weight_A_k,
+    limit_weight_B_k,
+    p_k,
+    ps_k,
+    s_k,
+    sq_bias,
+    sq_extra,
+    sq_gap_eq2,
+    sq_gap_printed,
+    sum_weight_A,
+    sum_weight_B,
+)
 
 ACTIVE = Assumption(ALL_ACTIVE, "figure 1")
 

@@ -3,12 +3,52 @@
 from sympy import Eq, Ne
 
 from fedtheory.claim import Claim
-from fedtheory.claims.flex._assumptions import (A5, DEVICES_APART, HETEROGENEOUS, HOMOGENEOUS, LAW, PROBLEM,
-                                                SOME_COMPLETE, UNSTATED, WORK, learning_rate)
+from fedtheory.claims.flex._assumptions import (
+    A5,
+    DEVICES_APART,
+    HETEROGENEOUS,
+    HOMOGENEOUS,
+    LAW,
+    PROBLEM,
+    SOME_COMPLETE,
+    UNSTATED,
+    WORK,
+    learning_rate,
+)
 from fedtheory.conditions import Assumption
-from fedtheory.symbols.flex import (D, E, E_inv_K, E_inv_s, E_s, Gamma, I_sum, N, TABLE, V, V_A, V_B, V_C, active,
-                                    gamma, gamma_A, gamma_B, gamma_C, limit_sq_dist, p2s_over_p, p2s_sigma, p_inv,
-                                    p_sigma_inv, ps, ratio_max, ratio_min, sigma_bar_sq, sq_dist, sq_dist_0, tau, theta)
+from fedtheory.symbols.flex import (
+    TABLE,
+    V_A,
+    V_B,
+    V_C,
+    D,
+    E,
+    E_inv_K,
+    E_inv_s,
+    E_s,
+    Gamma,
+    I_sum,
+    N,
+    V,
+    active,
+    gamma,
+    gamma_A,
+    gamma_B,
+    gamma_C,
+    limit_sq_dist,
+    p2s_over_p,
+    p2s_sigma,
+    p_inv,
+    p_sigma_inv,
+    ps,
+    ratio_max,
+    ratio_min,
+    sigma_bar_sq,
+    sq_dist,
+    sq_dist_0,
+    tau,
+    theta,
+)
 
 ALIKE = Assumption(HOMOGENEOUS, "table 1, homogeneous")
 DIFFERENT = Assumption(HETEROGENEOUS, "table 1, heterogeneous")

@@ -3,10 +3,35 @@
 from sympy import Eq
 
 from fedtheory.claim import Claim
-from fedtheory.claims.flex._assumptions import (A5, FULL_WORK, LAW, PROBLEM, UNSTATED, WORK, learning_rate)
+from fedtheory.claims.flex._assumptions import (
+                                    A5,
+                                    FULL_WORK,
+                                    LAW,
+                                    PROBLEM,
+                                    UNSTATED,
+                                    WORK,
+                                    learning_rate,
+)
 from fedtheory.conditions import Assumption
-from fedtheory.symbols.flex import (TABLE, D, E, M_tau, V, V_full, V_printed, gamma, gamma_full, limit_sq_dist, ps,
-                                    ratio_max, ratio_min, sq_dist, sq_dist_0, tau, z)
+from fedtheory.symbols.flex import (
+                                    TABLE,
+                                    D,
+                                    E,
+                                    M_tau,
+                                    V,
+                                    V_full,
+                                    V_printed,
+                                    gamma,
+                                    gamma_full,
+                                    limit_sq_dist,
+                                    ps,
+                                    ratio_max,
+                                    ratio_min,
+                                    sq_dist,
+                                    sq_dist_0,
+                                    tau,
+                                    z,
+)
 
 RATE = learning_rate(ps, gamma)
 THEOREM = dict(

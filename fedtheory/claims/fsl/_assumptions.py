@@ -4,7 +4,7 @@ from sympy import Eq, Min, Rational
 
 from fedtheory import conditions
 from fedtheory.conditions import Assumption
-from fedtheory.symbols.fsl import K, K_0, L, eta_0, eta_g, eta_l, gamma, kappa
+from fedtheory.symbols.fsl import K_0, K, L, eta_0, eta_g, eta_l, gamma, kappa
 
 A1 = Assumption(conditions.SMOOTH, "assumption 1")
 A2 = Assumption(conditions.DISSIMILAR, "assumption 2")

@@ -3,10 +3,36 @@
 from sympy import Eq, Max, Rational, sqrt
 
 from fedtheory.claim import Claim, Theta
-from fedtheory.claims.fsl._assumptions import BOUNDED_BELOW, EQ13, EQ11_EQUAL, STATED, UNSTATED
+from fedtheory.claims.fsl._assumptions import BOUNDED_BELOW, EQ11_EQUAL, EQ13, STATED, UNSTATED
 from fedtheory.conditions import Assumption
-from fedtheory.symbols.fsl import (E_T, G_tilde, G_tilde_sq, K, K_0, L, M_sq, S, T, TABLE, Phi, Psi, a, alpha, b, c,
-                                   c_a, c_b, eta_0, eta_g, gamma, kappa, rho_s, sigma_0, tilde_D_0, xi_bar)
+from fedtheory.symbols.fsl import (
+    E_T,
+    K_0,
+    TABLE,
+    G_tilde,
+    G_tilde_sq,
+    K,
+    L,
+    M_sq,
+    Phi,
+    Psi,
+    S,
+    T,
+    a,
+    alpha,
+    b,
+    c,
+    c_a,
+    c_b,
+    eta_0,
+    eta_g,
+    gamma,
+    kappa,
+    rho_s,
+    sigma_0,
+    tilde_D_0,
+    xi_bar,
+)
 
 A1_TO_4 = STATED[:4]
 RUN = dict(algorithm="fsl", symbols=TABLE, measures=E_T)

@@ -3,12 +3,44 @@
 from sympy import Rational
 
 from fedtheory.claim import Claim
+from fedtheory.claims.fsl._assumptions import (
+                                               A1,
+                                               A2,
+                                               A4,
+                                               EQ15,
+                                               EQUAL_WEIGHTS,
+                                               INDEPENDENT,
+                                               LIPSCHITZ,
+                                               UNIFORM_COHORT,
+)
 from fedtheory.conditions import Assumption, Condition
-from fedtheory.claims.fsl._assumptions import (A1, A2, A4, EQ15, EQUAL_WEIGHTS, INDEPENDENT, LIPSCHITZ,
-                                               UNIFORM_COHORT)
-from fedtheory.symbols.fsl import (E_0, E_c, E_sq_sum, E_sum_sq, G, G_3, K, K_0, L, TABLE, a_split, drift_grad_0,
-                                   drift_grad_c, eta_0, eta_l, gamma, m, sigma, sq_grad, sq_i, sq_j, sq_pair,
-                                   sq_server_grad, sq_sum, sum_sq)
+from fedtheory.symbols.fsl import (
+                                               E_0,
+                                               G_3,
+                                               K_0,
+                                               TABLE,
+                                               E_c,
+                                               E_sq_sum,
+                                               E_sum_sq,
+                                               G,
+                                               K,
+                                               L,
+                                               a_split,
+                                               drift_grad_0,
+                                               drift_grad_c,
+                                               eta_0,
+                                               eta_l,
+                                               gamma,
+                                               m,
+                                               sigma,
+                                               sq_grad,
+                                               sq_i,
+                                               sq_j,
+                                               sq_pair,
+                                               sq_server_grad,
+                                               sq_sum,
+                                               sum_sq,
+)
 
 ZERO_MEAN = Condition("zero_mean_independent", "z_1, ..., z_m are independent with mean zero",
                       lambda problem, setup: getattr(setup, "independent", True))

@@ -3,10 +3,39 @@
 from sympy import Rational
 
 from fedtheory.claim import Claim
-from fedtheory.claims.fsl._assumptions import A1, A2, A4, EQ15, EQUAL_WEIGHTS, INDEPENDENT, LIPSCHITZ, UNIFORM_COHORT
+from fedtheory.claims.fsl._assumptions import (
+                                   A1,
+                                   A2,
+                                   A4,
+                                   EQ15,
+                                   EQUAL_WEIGHTS,
+                                   INDEPENDENT,
+                                   LIPSCHITZ,
+                                   UNIFORM_COHORT,
+)
 from fedtheory.claims.fsl.lemmas import EQ26_STEP, EQ27_STEP
-from fedtheory.symbols.fsl import (E_0, E_c, G, K, K_0, L, S, TABLE, eta_0, eta_l, excess_29, gamma, inner_drift_0,
-                                   sigma, sigma_0, sq_grad, sq_move_bar, sq_server_grad, sq_server_grad_bar, tau_s)
+from fedtheory.symbols.fsl import (
+                                   E_0,
+                                   K_0,
+                                   TABLE,
+                                   E_c,
+                                   G,
+                                   K,
+                                   L,
+                                   S,
+                                   eta_0,
+                                   eta_l,
+                                   excess_29,
+                                   gamma,
+                                   inner_drift_0,
+                                   sigma,
+                                   sigma_0,
+                                   sq_grad,
+                                   sq_move_bar,
+                                   sq_server_grad,
+                                   sq_server_grad_bar,
+                                   tau_s,
+)
 
 COMMON = dict(kind="step", algorithm="fsl", symbols=TABLE)
 server_noise = 4 * K_0 * eta_0**2 * gamma**2 * sigma_0**2

@@ -3,12 +3,62 @@
 from sympy import Rational
 
 from fedtheory.claim import Claim
-from fedtheory.claims.fsl._assumptions import (A1, A2, A3, A4, EQ11_EQUAL, EQ11_STEP, EQ15, EQUAL_WEIGHTS,
-                                               INDEPENDENT, LIPSCHITZ, UNIFORM_COHORT)
-from fedtheory.symbols.fsl import (E_0, E_c, G, G_2, G_3, G_4, K, K_0, L, S, T_1, T_2, T_3, T_4, T_5, T_6, T_7, TABLE,
-                                   Phi, Psi, T_4a, T_4b, T_5a, T_5b, T_5c, eta_0, eta_g, eta_l, gamma, half, kappa,
-                                   sigma, sigma_0, sq_grad, sq_server_grad, sq_tilde_grad, sq_xi, tau_s, tilde_F_next,
-                                   tilde_F_t, xi_bar)
+from fedtheory.claims.fsl._assumptions import (
+    A1,
+    A2,
+    A3,
+    A4,
+    EQ11_EQUAL,
+    EQ11_STEP,
+    EQ15,
+    EQUAL_WEIGHTS,
+    INDEPENDENT,
+    LIPSCHITZ,
+    UNIFORM_COHORT,
+)
+from fedtheory.symbols.fsl import (
+    E_0,
+    G_2,
+    G_3,
+    G_4,
+    K_0,
+    T_1,
+    T_2,
+    T_3,
+    T_4,
+    T_5,
+    T_6,
+    T_7,
+    TABLE,
+    E_c,
+    G,
+    K,
+    L,
+    Phi,
+    Psi,
+    S,
+    T_4a,
+    T_4b,
+    T_5a,
+    T_5b,
+    T_5c,
+    eta_0,
+    eta_g,
+    eta_l,
+    gamma,
+    half,
+    kappa,
+    sigma,
+    sigma_0,
+    sq_grad,
+    sq_server_grad,
+    sq_tilde_grad,
+    sq_xi,
+    tau_s,
+    tilde_F_next,
+    tilde_F_t,
+    xi_bar,
+)
 
 step = K_0 * eta_0
 THREE_HALVES, NINE_HALVES = Rational(3, 2), Rational(9, 2)

@@ -3,8 +3,26 @@
 from fedtheory.claim import Claim
 from fedtheory.claims.fsl._assumptions import A3, BOUNDED_BELOW, EQ13
 from fedtheory.conditions import Assumption
-from fedtheory.symbols.fsl import (D_0, E_T, TABLE, best_sq_grad, eta_g, eta_g_more, f_0_star, f_0_start, gamma, h,
-                                   kappa, phi, sq_grad, sq_server_grad, sq_tilde_grad, sq_xi, tilde_D_0, xi_bar)
+from fedtheory.symbols.fsl import (
+    D_0,
+    E_T,
+    TABLE,
+    best_sq_grad,
+    eta_g,
+    eta_g_more,
+    f_0_star,
+    f_0_start,
+    gamma,
+    h,
+    kappa,
+    phi,
+    sq_grad,
+    sq_server_grad,
+    sq_tilde_grad,
+    sq_xi,
+    tilde_D_0,
+    xi_bar,
+)
 
 
 def at_larger(symbol):

@@ -3,8 +3,25 @@
 from fedtheory import conditions
 from fedtheory.claim import Claim
 from fedtheory.conditions import Assumption
-from fedtheory.symbols.fsl import (F_bar, F_next, F_w0, F_w1, L, TABLE, a_w0, b_w0, eta_0, half, inner_move, inner_w0,
-                                   sq_move, sum_a, sum_b, sum_xi, xi_w0)
+from fedtheory.symbols.fsl import (
+                                   TABLE,
+                                   F_bar,
+                                   F_next,
+                                   F_w0,
+                                   F_w1,
+                                   L,
+                                   a_w0,
+                                   b_w0,
+                                   eta_0,
+                                   half,
+                                   inner_move,
+                                   inner_w0,
+                                   sq_move,
+                                   sum_a,
+                                   sum_b,
+                                   sum_xi,
+                                   xi_w0,
+)
 
 # Smoothness of F is stated; gradients of f_0 are exact in this section.
 SETTING = (Assumption(conditions.SMOOTH, "before (7)"), Assumption(conditions.EXACT_GRADIENTS, "section III-A"),

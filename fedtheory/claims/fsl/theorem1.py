@@ -2,8 +2,21 @@
 
 from fedtheory.claim import Claim
 from fedtheory.claims.fsl._assumptions import STATED, UNSTATED
-from fedtheory.symbols.fsl import (K_0, L, TABLE, Phi, Psi, eta_0, gamma, h, kappa, sq_tilde_grad, tilde_F_next,
-                                   tilde_F_t, xi_bar)
+from fedtheory.symbols.fsl import (
+                                   K_0,
+                                   TABLE,
+                                   L,
+                                   Phi,
+                                   Psi,
+                                   eta_0,
+                                   gamma,
+                                   h,
+                                   kappa,
+                                   sq_tilde_grad,
+                                   tilde_F_next,
+                                   tilde_F_t,
+                                   xi_bar,
+)
 
 gain = K_0 * eta_0 * h * sq_tilde_grad
 noise = 5 * K_0**2 * eta_0**2 * L * Psi

@@ -2,7 +2,21 @@
 
 from fedtheory.claim import Claim
 from fedtheory.claims.fsl._assumptions import BOUNDED_BELOW, STATED, UNSTATED
-from fedtheory.symbols.fsl import E_T, K_0, L, T, TABLE, Phi, Psi, eta_0, gamma, h, kappa, tilde_D_0, xi_bar
+from fedtheory.symbols.fsl import (
+    E_T,
+    K_0,
+    TABLE,
+    L,
+    Phi,
+    Psi,
+    T,
+    eta_0,
+    gamma,
+    h,
+    kappa,
+    tilde_D_0,
+    xi_bar,
+)
 
 start = tilde_D_0 / (T * K_0 * eta_0)
 noise = 5 * K_0 * eta_0 * L * Psi

@@ -6,7 +6,6 @@ from fedtheory import conditions
 from fedtheory.conditions import DRAWN, Assumption, Certified, Condition
 from fedtheory.symbols.lamb import M, T, beta_1, lambda_
 
-
 LAYER_SMOOTH = Condition("layer_smooth", "each client's gradient is L_l-Lipschitz in layer l", Certified("L"), ("L",))
 BOUNDED = Condition("bounded_gradient", "stochastic gradients are unbiased and of norm at most M",
                     lambda problem, setup: "M" in problem.constants and problem.noise in DRAWN, ("M",))

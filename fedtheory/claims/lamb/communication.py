@@ -4,7 +4,7 @@ from sympy import Rational, sqrt
 
 from fedtheory.claim import Claim
 from fedtheory.conditions import Assumption
-from fedtheory.symbols.lamb import R, T, TABLE, h, n, p
+from fedtheory.symbols.lamb import TABLE, R, T, h, n, p
 
 QUARTER = Rational(1, 4)
 last = (T - 1)**2 * p / (h**3 * R**Rational(3, 2))    # of (5)

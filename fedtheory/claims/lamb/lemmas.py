@@ -3,11 +3,32 @@
 from sympy import Rational
 
 from fedtheory.claim import Claim
-from fedtheory.claims.lamb._assumptions import (ALL_CLIENTS, APART, EQUAL_WEIGHTS, H1, H2, H4, MOMENTS, NO_DECAY,
-                                                ONE_STEP)
+from fedtheory.claims.lamb._assumptions import (
+                                                ALL_CLIENTS,
+                                                APART,
+                                                EQUAL_WEIGHTS,
+                                                H1,
+                                                H2,
+                                                H4,
+                                                MOMENTS,
+                                                NO_DECAY,
+                                                ONE_STEP,
+)
 from fedtheory.conditions import Assumption
-from fedtheory.symbols.lamb import (L_bar, M, TABLE, alpha, alpha_r, avg_grad_by_v, beta_2, gap_sq, grad_by_v, p, phi_M,
-                                    v_0)
+from fedtheory.symbols.lamb import (
+                                                TABLE,
+                                                L_bar,
+                                                M,
+                                                alpha,
+                                                alpha_r,
+                                                avg_grad_by_v,
+                                                beta_2,
+                                                gap_sq,
+                                                grad_by_v,
+                                                p,
+                                                phi_M,
+                                                v_0,
+)
 
 DECAY = Assumption(NO_DECAY.holds, "proof of lemma 1, lambda = 0", stated=False)
 gap = alpha_r**2 * M**2 * phi_M**2 * (1 - beta_2) * p / v_0

@@ -5,8 +5,30 @@ from sympy import Eq, Rational, sqrt
 from fedtheory.claim import Claim, Theta
 from fedtheory.claims.lamb._assumptions import BOUNDED_BELOW, NO_DECAY, STATED, UNSTATED
 from fedtheory.conditions import Assumption
-from fedtheory.symbols.lamb import (M, R, T, TABLE, a, alpha, alpha_r, beta_2, bracket, cst, f_excess, f_excess_t, h,
-                                    mean_sq, mean_sq_t, mean_sq_v, n, p, phi_M, rest, sigma, tau)
+from fedtheory.symbols.lamb import (
+    TABLE,
+    M,
+    R,
+    T,
+    a,
+    alpha,
+    alpha_r,
+    beta_2,
+    bracket,
+    cst,
+    f_excess,
+    f_excess_t,
+    h,
+    mean_sq,
+    mean_sq_t,
+    mean_sq_v,
+    n,
+    p,
+    phi_M,
+    rest,
+    sigma,
+    tau,
+)
 
 
 def start(alpha, rounds, excess=f_excess):

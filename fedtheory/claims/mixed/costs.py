@@ -3,8 +3,18 @@
 from fractions import Fraction
 
 from fedtheory.claim import Claim
-from fedtheory.symbols.mixed import (TABLE, K, comm_base, comm_gt, comm_pt, comp_base, comp_mixed, dim, local_movies,
-                                     movies)
+from fedtheory.symbols.mixed import (
+    TABLE,
+    K,
+    comm_base,
+    comm_gt,
+    comm_pt,
+    comp_base,
+    comp_mixed,
+    dim,
+    local_movies,
+    movies,
+)
 
 BYTES, KB, MFLOP = 4, 1024, 10**6    # floats of 32 bits, and kilobytes of 1024 bytes: no solution has 1000
 

@@ -4,11 +4,44 @@ from sympy import Rational
 
 from fedtheory.claim import Claim
 from fedtheory.claims.mixed._assumptions import CONVEX, MINIMIZER, SMOOTH, SMOOTH_LOSSES
-from fedtheory.conditions import CONVEX as LOSSES_CONVEX, Assumption, Condition
-from fedtheory.symbols.mixed import (TABLE, E_sq_sum, E_sq_sum_errors, E_sq_sum_means, a, beta, eta, excess_D5, gap,
-                                     h_x, h_y, h_z, inner_change, inner_xy, inner_zx, inner_zy, mean_sq_change,
-                                     mu, spread, sq_change_c, sq_change_f, sq_cross, sq_grad, sq_i, sq_j, sq_map,
-                                     sq_pair, sq_sum, sq_sum_means, sq_xy, sq_yz, sq_zx, sum_sq, tau)
+from fedtheory.conditions import CONVEX as LOSSES_CONVEX
+from fedtheory.conditions import Assumption, Condition
+from fedtheory.symbols.mixed import (
+    TABLE,
+    E_sq_sum,
+    E_sq_sum_errors,
+    E_sq_sum_means,
+    a,
+    beta,
+    eta,
+    excess_D5,
+    gap,
+    h_x,
+    h_y,
+    h_z,
+    inner_change,
+    inner_xy,
+    inner_zx,
+    inner_zy,
+    mean_sq_change,
+    mu,
+    spread,
+    sq_change_c,
+    sq_change_f,
+    sq_cross,
+    sq_grad,
+    sq_i,
+    sq_j,
+    sq_map,
+    sq_pair,
+    sq_sum,
+    sq_sum_means,
+    sq_xy,
+    sq_yz,
+    sq_zx,
+    sum_sq,
+    tau,
+)
 
 # Of a function h, or of random variables, rather than of a problem
 BOUNDED = Condition("bounded_variance", "E||Xi_i - xi_i||^2 <= sigma^2 for all i", lambda problem, setup: True)

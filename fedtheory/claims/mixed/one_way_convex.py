@@ -3,13 +3,54 @@
 from sympy import Rational
 
 from fedtheory.claim import Claim
-from fedtheory.claims.mixed._assumptions import (A41, CONVEX, DRAWS, EQUAL_STEPS, EQUAL_WEIGHTS, INDEPENDENT,
-                                                 MINIMIZER, NOISE, ONE_CONVEX, SERVER_CONVEX, SGD, SMOOTH)
+from fedtheory.claims.mixed._assumptions import (
+    A41,
+    CONVEX,
+    DRAWS,
+    EQUAL_STEPS,
+    EQUAL_WEIGHTS,
+    INDEPENDENT,
+    MINIMIZER,
+    NOISE,
+    ONE_CONVEX,
+    SERVER_CONVEX,
+    SGD,
+    SMOOTH,
+)
 from fedtheory.conditions import Assumption
-from fedtheory.symbols.mixed import (K, S, TABLE, beta, change_mean, drift, ends, eta, eta_s, eta_tilde, excess_D11,
-                                     furthest, gap, gap_c, gap_f, mean_change, mu, noise_convex, noise_one, sigma,
-                                     sigma_c, sq_augmented, sq_dist, sq_dist_next, sq_grad, sq_move, term_A, term_B,
-                                     term_C, term_C1, term_C2)
+from fedtheory.symbols.mixed import (
+    TABLE,
+    K,
+    S,
+    beta,
+    change_mean,
+    drift,
+    ends,
+    eta,
+    eta_s,
+    eta_tilde,
+    excess_D11,
+    furthest,
+    gap,
+    gap_c,
+    gap_f,
+    mean_change,
+    mu,
+    noise_convex,
+    noise_one,
+    sigma,
+    sigma_c,
+    sq_augmented,
+    sq_dist,
+    sq_dist_next,
+    sq_grad,
+    sq_move,
+    term_A,
+    term_B,
+    term_C,
+    term_C1,
+    term_C2,
+)
 
 ROUND = dict(algorithm="one_way_gt", symbols=TABLE)
 RULES = (SMOOTH, A41, NOISE, SGD, EQUAL_STEPS)

@@ -3,12 +3,36 @@
 from sympy import Rational
 
 from fedtheory.claim import Claim
-from fedtheory.claims.mixed._assumptions import INDEPENDENT, ONE_NONCONVEX, SERVER_NONCONVEX, SMOOTH_SUM
+from fedtheory.claims.mixed._assumptions import (
+                                     INDEPENDENT,
+                                     ONE_NONCONVEX,
+                                     SERVER_NONCONVEX,
+                                     SMOOTH_SUM,
+)
 from fedtheory.claims.mixed.one_way_convex import ROUND, RULES, SAMPLED, line, path_noise
 from fedtheory.conditions import Assumption
-from fedtheory.symbols.mixed import (K, beta, drift, ends, eta, eta_s, eta_tilde, excess_D13, f_next, f_t, furthest,
-                                     inner_move, mean_change, noise_nonconvex, noise_one, sigma, sigma_c,
-                                     sq_grad, sq_mean_error, sq_move)
+from fedtheory.symbols.mixed import (
+                                     K,
+                                     beta,
+                                     drift,
+                                     ends,
+                                     eta,
+                                     eta_s,
+                                     eta_tilde,
+                                     excess_D13,
+                                     f_next,
+                                     f_t,
+                                     furthest,
+                                     inner_move,
+                                     mean_change,
+                                     noise_nonconvex,
+                                     noise_one,
+                                     sigma,
+                                     sigma_c,
+                                     sq_grad,
+                                     sq_mean_error,
+                                     sq_move,
+)
 
 F_SMOOTH = Assumption(SMOOTH_SUM, "proof of D.12, f is beta-smooth", stated=False)
 STEP_18 = Assumption(eta_tilde <= 1 / (18 * beta), "proof of D.12, eta~ <= 1/(18 beta)", stated=False)

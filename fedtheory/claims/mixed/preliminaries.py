@@ -3,12 +3,39 @@
 from sympy import Eq
 
 from fedtheory.claim import Claim, Same
-from fedtheory.claims.mixed._assumptions import (A41, BGD, EQUAL_WEIGHTS, INDEPENDENT, NOISE, PLAIN_SGD,
-                                                 UNIFORM)
+from fedtheory.claims.mixed._assumptions import (
+    A41,
+    BGD,
+    EQUAL_WEIGHTS,
+    INDEPENDENT,
+    NOISE,
+    PLAIN_SGD,
+    UNIFORM,
+)
 from fedtheory.conditions import EXACT_GRADIENTS, Assumption
-from fedtheory.symbols.mixed import (B, B_t_sq, G, G_t_sq, S, TABLE, cohort_error, miss_8, miss_9, miss_10, sigma,
-                                     sq_applied, sq_grad, sq_grad_c, sq_grad_f, sq_seen, sq_seen_c, sq_seen_f,
-                                     sq_transferred, w_c, w_f)
+from fedtheory.symbols.mixed import (
+    TABLE,
+    B,
+    B_t_sq,
+    G,
+    G_t_sq,
+    S,
+    cohort_error,
+    miss_8,
+    miss_9,
+    miss_10,
+    sigma,
+    sq_applied,
+    sq_grad,
+    sq_grad_c,
+    sq_grad_f,
+    sq_seen,
+    sq_seen_c,
+    sq_seen_f,
+    sq_transferred,
+    w_c,
+    w_f,
+)
 
 SHARES = Assumption(Eq(w_f + w_c, 1), "definition 4.2, w_f + w_c = 1")
 CLIENTS_SGD = Assumption(PLAIN_SGD, "A.2, SGD")

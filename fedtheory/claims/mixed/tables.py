@@ -4,11 +4,32 @@ from sympy import sqrt
 
 from fedtheory.claim import Claim, Comparison
 from fedtheory.claims.mixed import theorem_b1, theorem_b2, theorem_b3
-from fedtheory.claims.mixed._assumptions import (MERGE, ONE_CONVEX, ONE_NONCONVEX, SERVER_NONCONVEX,
-                                                 SEVERAL_STEPS, ceiling, least)
+from fedtheory.claims.mixed._assumptions import (
+    MERGE,
+    ONE_CONVEX,
+    ONE_NONCONVEX,
+    SERVER_NONCONVEX,
+    SEVERAL_STEPS,
+    ceiling,
+    least,
+)
 from fedtheory.conditions import Assumption
-from fedtheory.symbols.mixed import (B, D_sq, G, K, S, TABLE, beta, eps, eps_grad, eta_c, eta_s, eta_tilde, mu,
-                                     sigma_c)
+from fedtheory.symbols.mixed import (
+    TABLE,
+    B,
+    D_sq,
+    G,
+    K,
+    S,
+    beta,
+    eps,
+    eps_grad,
+    eta_c,
+    eta_s,
+    eta_tilde,
+    mu,
+    sigma_c,
+)
 
 CASES = {"strong": "mu-convex", "convex": "convex", "nonconvex": "not convex"}
 METHODS = {"pt": ("PT", theorem_b1), "one_way": ("1-W GT", theorem_b2), "two_way": ("2-W GT", theorem_b3)}

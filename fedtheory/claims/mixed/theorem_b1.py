@@ -13,13 +13,50 @@ and these are summed as lemmas 1 and 2 there do, at a constant step.
 from sympy import exp, log, sqrt
 
 from fedtheory.claim import Claim, Theta
-from fedtheory.claims.mixed._assumptions import (BGD, CONVEX, DRAWS, EQUAL_STEPS, EQUAL_WEIGHTS, MERGE, MINIMIZER,
-                                                 NO_SHORTER, NOISE, PLAIN_SGD, PT_STEPS, SAME_STEPS, SMOOTH, STRONGLY,
-                                                 A41, least)
+from fedtheory.claims.mixed._assumptions import (
+    A41,
+    BGD,
+    CONVEX,
+    DRAWS,
+    EQUAL_STEPS,
+    EQUAL_WEIGHTS,
+    MERGE,
+    MINIMIZER,
+    NO_SHORTER,
+    NOISE,
+    PLAIN_SGD,
+    PT_STEPS,
+    SAME_STEPS,
+    SMOOTH,
+    STRONGLY,
+    least,
+)
 from fedtheory.conditions import Assumption
-from fedtheory.symbols.mixed import (B, D_sq, F, G, K, S, T, TABLE, best_sq_grad, beta, eps, eps_grad, eta_m,
-                                     eta_round, gap_mean, gap_weighted, mu, noise_merged, noise_paths, rounds,
-                                     rounds_grad, sigma, sigma_c)
+from fedtheory.symbols.mixed import (
+    TABLE,
+    B,
+    D_sq,
+    F,
+    G,
+    K,
+    S,
+    T,
+    best_sq_grad,
+    beta,
+    eps,
+    eps_grad,
+    eta_m,
+    eta_round,
+    gap_mean,
+    gap_weighted,
+    mu,
+    noise_merged,
+    noise_paths,
+    rounds,
+    rounds_grad,
+    sigma,
+    sigma_c,
+)
 
 STATED = (SMOOTH, A41, NOISE, MINIMIZER, BGD)
 USED = (*DRAWS, EQUAL_WEIGHTS, Assumption(EQUAL_STEPS.holds, "algorithm 1, K steps each", stated=False),

@@ -3,14 +3,44 @@
 from sympy import Eq, Rational, exp, log, sqrt
 
 from fedtheory.claim import Claim, Theta
-from fedtheory.claims.mixed._assumptions import (CONVEX, ONE_CONVEX, ONE_NONCONVEX, SERVER_CONVEX, SERVER_NONCONVEX,
-                                                 SETTING, SGD, STRONGLY, EQUAL_STEPS, least, most)
+from fedtheory.claims.mixed._assumptions import (
+    CONVEX,
+    EQUAL_STEPS,
+    ONE_CONVEX,
+    ONE_NONCONVEX,
+    SERVER_CONVEX,
+    SERVER_NONCONVEX,
+    SETTING,
+    SGD,
+    STRONGLY,
+    least,
+    most,
+)
 from fedtheory.claims.mixed.one_way_convex import SAMPLED, SHORT
 from fedtheory.claims.mixed.one_way_nonconvex import F_SMOOTH, lost
 from fedtheory.conditions import Assumption
-from fedtheory.symbols.mixed import (D_sq, F, K, S, T, TABLE, best_sq_grad, beta, eps, eps_grad, eta_tilde, gap_mean,
-                                     gap_weighted, mu, noise_convex, noise_nonconvex, rounds, rounds_grad, sigma,
-                                     sigma_c)
+from fedtheory.symbols.mixed import (
+    TABLE,
+    D_sq,
+    F,
+    K,
+    S,
+    T,
+    best_sq_grad,
+    beta,
+    eps,
+    eps_grad,
+    eta_tilde,
+    gap_mean,
+    gap_weighted,
+    mu,
+    noise_convex,
+    noise_nonconvex,
+    rounds,
+    rounds_grad,
+    sigma,
+    sigma_c,
+)
 
 RUN = dict(algorithm="one_way_gt", symbols=TABLE)
 STATED = (*SETTING, SGD, EQUAL_STEPS)

@@ -11,13 +11,46 @@ Appendix E's recursions then read, with eta^ = K eta_m eta eta_s,
 from sympy import exp, log
 
 from fedtheory.claim import Claim, Theta
-from fedtheory.claims.mixed._assumptions import (CONVEX, DRAWS, EQUAL_STEPS, EQUAL_WEIGHTS, MERGE, NO_SHORTER,
-                                                 PLAIN_SGD, SAME_STEPS, SETTING, STRONGLY, TRUE_TRANSFER, ceiling,
-                                                 least)
+from fedtheory.claims.mixed._assumptions import (
+    CONVEX,
+    DRAWS,
+    EQUAL_STEPS,
+    EQUAL_WEIGHTS,
+    MERGE,
+    NO_SHORTER,
+    PLAIN_SGD,
+    SAME_STEPS,
+    SETTING,
+    STRONGLY,
+    TRUE_TRANSFER,
+    ceiling,
+    least,
+)
 from fedtheory.conditions import Assumption
-from fedtheory.symbols.mixed import (D_sq, F, K, S, T, TABLE, best_sq_grad, beta, eps, eps_grad, eta_m, eta_round,
-                                     gap_mean, gap_weighted, lag, mu, noise_merged, noise_paths, rounds, rounds_grad,
-                                     sigma, sigma_c)
+from fedtheory.symbols.mixed import (
+    TABLE,
+    D_sq,
+    F,
+    K,
+    S,
+    T,
+    best_sq_grad,
+    beta,
+    eps,
+    eps_grad,
+    eta_m,
+    eta_round,
+    gap_mean,
+    gap_weighted,
+    lag,
+    mu,
+    noise_merged,
+    noise_paths,
+    rounds,
+    rounds_grad,
+    sigma,
+    sigma_c,
+)
 
 RUN = dict(algorithm="two_way_gt", symbols=TABLE)
 USED = (*DRAWS, EQUAL_WEIGHTS, Assumption(EQUAL_STEPS.holds, "algorithm 1, K steps each", stated=False),

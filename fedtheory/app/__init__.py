@@ -1,0 +1,1 @@
+"""The command line and the reviewer's package."""

@@ -1,0 +1,108 @@
+"""Documents of verdicts as strangers hand them in: what may be read at all, and how a check of one refuses.
+
+A document is what JSON holds, within a size; its numbers are texts of digits. Checking one spends from a budget of
+steps (`enclosure.work`), so that whatever it asks for ends soon; every refusal is a sentence that a terminal may show.
+"""
+
+import hashlib
+import json
+import math
+import re
+from functools import wraps
+
+from fedtheory.certificates import check_worst_case
+from fedtheory.certificates.check_proof import Refused, require
+from fedtheory.enclosure import work
+from fedtheory.enclosure.work import Counted
+from fedtheory.errors import FedtheoryError, printable, show
+
+BYTES, VALUES, DEPTH, LETTERS = 4_000_000, 200_000, 100, 10_000    # of a file, in a document, of each text
+DIGITS = 4000
+STEPS = 120_000    # of arithmetic with which a document is derived anew: the longest of ours takes a tenth
+NUMBER = re.compile(f"-?[0-9]{{1,{DIGITS}}}(/[0-9]{{1,{DIGITS}}})?")
+
+
+def plain(document):
+    """A copy as JSON has it; Refused if it is larger than a verdict's document, or no plain data."""
+    waiting, seen = [(document, 0)], 0
+    while waiting:
+        value, depth = waiting.pop()
+        seen += 1
+        parts = [*value, *value.values()] if type(value) is dict else value if type(value) in (list, tuple) else ()
+        require(seen + len(waiting) + len(parts) <= VALUES, f"it holds more than {VALUES} values")
+        require(depth <= DEPTH, f"it is nested more than {DEPTH} deep")
+        wrong = impossible(value)
+        require(wrong is None, wrong)
+        waiting += [(part, depth + 1) for part in parts]
+    return json.loads(json.dumps(document))
+
+
+def impossible(value):
+    """Why a document cannot hold this value, whatever its parts are; None: it can."""
+    kind = type(value)
+    if kind is dict:
+        return None if all(type(name) is str for name in value) else "a name in it is no text"
+    if kind is str:
+        return None if len(value) <= LETTERS else f"a text in it has more than {LETTERS} letters"
+    if kind is int:
+        return None if value.bit_length() <= 3 * DIGITS else "an integer in it is too long"
+    if kind is float:
+        return None if math.isfinite(value) else "a number in it is not finite"
+    return None if value is None or kind in (list, tuple, bool) else f"it holds {show(value)}"
+
+
+def small(path):
+    """Refused if a file of JSON has too many bytes, or holds more values than it may: seen before it is parsed."""
+    require(path.stat().st_size <= BYTES, f"it has more than {BYTES} bytes")
+    content = path.read_bytes()
+    require(sum(map(content.count, (b",", b"[", b"{"))) <= 2 * VALUES, f"it holds more than {VALUES} values")
+
+
+def digest(document):
+    """What a document's content hashes to, its own digest left out."""
+    body = {key: value for key, value in document.items() if key != "digest"}
+    return hashlib.sha256(json.dumps(body, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def sealed(document, kind, *names):
+    """Refused unless a document has this format, exactly these entries, and the content that it had when written."""
+    require(document.get("format") == kind, f"no document of the format {kind}")
+    having(document, "the document", "format", "digest", *names)
+    require(document["digest"] == digest(document), "its content does not match its digest: it was changed")
+
+
+def having(part, what, *names, perhaps=()):
+    """Refused unless a part of a document has exactly these entries, and perhaps some others."""
+    require(isinstance(part, dict), f"{what} is no object")
+    for name in names:
+        require(name in part, f"{what} lacks {name}")
+    for name in part:
+        require(name in names or name in perhaps, f"{what} has an entry that means nothing: {show(name)}")
+
+
+def fraction(text):
+    require(isinstance(text, str) and NUMBER.fullmatch(text), f"no number: {show(text)}")
+    value = text.partition("/")[2]
+    require(not value or int(value) != 0, f"no number: {show(text)}")
+    return Counted(text)
+
+
+def refusing(check):
+    """A check of a document that says Refused, in one sentence, whatever a malformed or too laborious one leads to."""
+    @wraps(check)
+    def checked(document, *more):
+        try:
+            with work.within(STEPS):
+                return check(document, *more)
+        except (Refused, check_worst_case.Refused, work.Spent) as why:
+            raise Refused(sentence(why)) from None
+        except Exception as error:
+            said = sentence(error) if isinstance(error, FedtheoryError) else f"{type(error).__name__} {show(error)}"
+            raise Refused(f"the document is not well formed: {said}") from None
+    return checked
+
+
+def sentence(why):
+    """A reason on one line that a terminal may show."""
+    text = printable(" ".join(str(why).split()))
+    return text if len(text) <= 300 else text[:297] + "..."

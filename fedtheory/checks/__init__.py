@@ -1,1 +1,0 @@
-"""Exact moments, sampling, adversary, certificates, verdicts, mutants, proof steps."""

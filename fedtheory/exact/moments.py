@@ -1,0 +1,188 @@
+"""Mean and covariance of the state, carried through rounds by their maps; metrics of a quadratic from them."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from fedtheory.jit import jit
+from fedtheory.runs.machine import run_blocks
+from fedtheory.runs.running import threads
+
+
+@jit
+def _add_squares(weight, size, at, rows, columns, E, e, m, C, v, part, out):
+    """out += sum_n weight_n (E_n C E_n' + (E_n m + e_n)(E_n m + e_n)'), each on its rows and columns."""
+    for n in range(weight.size):
+        r, c = size[n]
+        a, b, f = at[n]
+        for i in range(r):
+            v[i] = e[a + i]
+            for k in range(c):
+                part[i, k] = 0.0
+            for l in range(c):
+                entry = E[f + i * c + l]
+                if entry != 0.0:    # maps of methods with memory are mostly zero
+                    v[i] += entry * m[columns[b + l]]
+                    for k in range(c):
+                        part[i, k] += entry * C[columns[b + l], columns[b + k]]
+        for j in range(r):
+            for i in range(r):
+                out[rows[a + j], rows[a + i]] += weight[n] * v[i] * v[j]
+            for k in range(c):
+                entry = weight[n] * E[f + j * c + k]
+                if entry != 0.0:
+                    for i in range(r):
+                        out[rows[a + j], rows[a + i]] += entry * part[i, k]
+
+
+@jit
+def _add_large_squares(weight, size, at, rows, columns, E, e, m, C, out):
+    """The same through BLAS."""
+    for n in range(weight.size):
+        r, c = size[n]
+        a, b, f = at[n]
+        inner, point = np.empty((c, c)), np.empty(c)
+        for k in range(c):
+            point[k] = m[columns[b + k]]
+            for l in range(c):
+                inner[k, l] = C[columns[b + k], columns[b + l]]
+        block = E[f:f + r * c].reshape(r, c)
+        v = np.dot(block, point) + e[a:a + r]
+        square = np.dot(np.dot(block, inner), block.T)
+        for i in range(r):
+            for j in range(r):
+                out[rows[a + i], rows[a + j]] += weight[n] * (square[i, j] + v[i] * v[j])
+
+
+@jit
+def _times(A, B, out):
+    """out = A B, skipping zeros."""
+    out[:] = 0.0
+    for i in range(A.shape[0]):
+        for k in range(A.shape[1]):
+            a = A[i, k]
+            if a != 0.0:
+                for j in range(B.shape[1]):
+                    out[i, j] += a * B[k, j]
+
+
+SPREAD = 1e6    # coordinates times entries above which the cores share the work
+LARGE = 24    # states from here on go through BLAS, if their coordinates mix
+
+
+@jit
+def _follow(linear, constant, Q, weight, size, at, rows, columns, E, e, large, r, c, low, high, m, C, first, means,
+            covariances):
+    """Coordinates low .. high - 1 through rounds of one map; the server point's rows, from `first`, are kept."""
+    M, count = m.shape[1], means.shape[2]
+    v, part, point = np.empty(r), np.empty((r, c)), np.empty(M)
+    half, back, square = np.empty((M, M)), np.empty((M, M)), np.empty((M, M))
+    for a in range(low, high):
+        A, m_a, C_a, E_a, e_a = linear[a], m[a], C[a], E[a], e[a]
+        for t in range(means.shape[0]):
+            if large:
+                square[:] = np.dot(np.dot(A, C_a), A.T)
+                _add_large_squares(weight, size, at, rows, columns, E_a, e_a, m_a, C_a, square)
+            else:
+                _times(A, C_a, half)
+                back[:] = half.T
+                _times(A, back, square)    # A (A C)' = A C A'
+                _add_squares(weight, size, at, rows, columns, E_a, e_a, m_a, C_a, v, part, square)
+            for i in range(M):
+                point[i] = constant[a, i]
+                for k in range(M):
+                    point[i] += A[i, k] * m_a[k]
+            m_a[:] = point
+            for i in range(M):
+                for j in range(M):
+                    C_a[i, j] = Q[a, i, j] + 0.5 * (square[i, j] + square[j, i])
+            means[t, a] = m_a[first:first + count]
+            covariances[t, a] = C_a[first:first + count, first:first + count]
+
+
+def follow(map, rounds, m, C, first, count):
+    """Carry m (D, M) and C (D, M, M) on in place; returns the server point's means and covariances."""
+    D, M = m.shape
+    means, covariances = np.empty((rounds, D, count)), np.empty((rounds, D, count, count))
+    r, c = map.size.max(axis=0, initial=1)
+    part = lambda low, high: _follow(*map, D == 1 and M >= LARGE, r, c, low, high, m, C, first, means, covariances)
+    if D > 1 and rounds * D * (M**2 + len(map.rows)) > SPREAD:
+        with ThreadPoolExecutor(threads()) as pool:
+            run_blocks(pool, threads(), D, -(-D // (4 * threads())), lambda worker, low, high: part(low, high))
+    else:
+        part(0, D)
+    return means, covariances
+
+
+# ---------------------------------------------------------------- metrics
+
+def hessian(grad, x, coupled):
+    """The matrix of an affine gradient, (d, d); or (d,) where coordinates do not mix."""
+    far = 2.0**24 * (1.0 + np.abs(x).max())
+    level = grad(x)
+    if not coupled:
+        return (grad(x + far) - level) / far
+    H = np.stack([(grad(x + far * e) - level) / far for e in np.eye(x.size)])
+    return 0.5 * (H + H.T)
+
+
+class Series:
+    """Mean and covariance of x_0 .. x_T in the basis that was followed, and the metrics they decide."""
+
+    def __init__(self, means, covariances, coupled):
+        """Covariances are (T + 1, d, d) if `coupled`, else their diagonals."""
+        self.means, self.covariances, self.coupled = means, covariances, coupled
+        self._hessians = {}
+
+    def _hessian(self, problem, i):
+        """Of F for i = None, else of f_i."""
+        if (problem, i) not in self._hessians:
+            grad = problem.grad if i is None else lambda x: problem.client_grad(i, x)
+            self._hessians[problem, i] = hessian(grad, np.zeros(problem.d), self.coupled)
+        return self._hessians[problem, i]
+
+    def _trace(self, A, B, covariances):
+        """tr(A' Cov B) for symmetric matrices, or diagonals."""
+        if self.coupled:
+            return np.einsum("ij,tij->t", A @ B, covariances)
+        return covariances @ (A * B)
+
+    def column(self, name, segments, gamma=1.0):
+        """A basic metric over the rounds; `segments` are (problem, first, last) where the objective shifts."""
+        out = np.full(len(self.means), np.nan)
+        for problem, first, last in segments:
+            out[first:last] = self._column(name, problem, self.means[first:last], self.covariances[first:last], gamma)
+        return out
+
+    def _column(self, name, problem, means, covariances, gamma):
+        H = lambda i=None: self._hessian(problem, i)
+        each = lambda value: np.array([value(x) for x in means])
+        one = np.eye(problem.d) if self.coupled else np.ones(problem.d)
+        F, f_0 = problem.grad, lambda x: problem.client_grad(0, x)
+        trace = lambda A, B: self._trace(A, B, covariances)
+        if name == "loss":
+            return each(problem.loss) + 0.5 * trace(H(), one)
+        if name == "server_loss":
+            return each(lambda x: problem.client_loss(0, x)) + 0.5 * trace(H(0), one)
+        if name == "sq_grad_norm":
+            return each(lambda x: F(x) @ F(x)) + trace(H(), H())
+        if name == "sq_server_grad_norm":
+            return each(lambda x: f_0(x) @ f_0(x)) + trace(H(0), H(0))
+        if name == "grad_inner":
+            return each(lambda x: F(x) @ f_0(x)) + trace(H(), H(0))
+        if name == "sq_xi":
+            return each(lambda x: np.sum((f_0(x) - F(x)) ** 2)) + trace(H(0) - H(), H(0) - H())
+        if name in ("sq_tilde_grad_norm", "sq_mixed_grad_norm"):
+            a, b = (1 / (1 + gamma), gamma / (1 + gamma)) if name == "sq_tilde_grad_norm" else (1.0, 1.0)
+            blend = a * H() + b * H(0)
+            return each(lambda x: np.sum((a * F(x) + b * f_0(x)) ** 2)) + trace(blend, blend)
+        if name == "sq_distance":
+            gaps = means - problem.minimizer()
+            return np.sum(gaps**2, axis=1) + trace(one, one)
+        if name == "sq_dissimilarity":
+            total = 0.0
+            for i in range(1, problem.N + 1):
+                gap = H(i) - H()
+                total = total + each(lambda x: np.sum((problem.client_grad(i, x) - F(x)) ** 2)) + trace(gap, gap)
+            return total / problem.N
+        raise KeyError(name)

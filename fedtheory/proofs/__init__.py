@@ -1,0 +1,1 @@
+"""Proofs by algebra, and what formulas say without any instance."""

@@ -1,0 +1,265 @@
+"""The search for a proof by algebra: what to eliminate, which bounds to show first, which cases to take apart."""
+
+import itertools
+
+from fedtheory.certificates import check_proof as certificate
+from fedtheory.certificates.check_proof import Reading, Refused, Ring
+from fedtheory.proofs import positivity
+
+DEPTH = 3    # cases within cases
+LIGHT = positivity.EFFORTS[:4]
+MINORS = 10    # of each size, at most
+READING = 2_000_000    # work that a second of the budget buys for reading the document
+
+
+class Search:
+    """Looks for the proof of a document."""
+
+    def __init__(self, document, extremes, budget):
+        self.document, self.extremes = document, extremes
+        self.work = positivity.Work(budget)
+        self.start = Reading(document, Ring(READING * budget))
+        self.lemmas, self.read = 0, {}
+
+    def proof(self, goal, quick=False):
+        reading = self.start.again()
+        solved = self.eliminate(reading)
+        if goal[0] == "==":    # an identity after elimination, or nothing
+            try:
+                proof = None if reading.gap(goal)[0] else dict(scale="1", terms=[])
+            except Refused:
+                proof = None
+        elif quick:
+            proof = self.combine(reading, goal, LIGHT[:1])
+        else:
+            proof = self.within(reading, goal, DEPTH)
+        return proof and {**({"solve": solved} if solved else {}), **proof}
+
+    def eliminate(self, reading):
+        """Equations solved for a symbol each: the one that the rest of the document mentions least."""
+        steps = []
+        equations = [(f"assumed:{n}", relation) for n, relation in enumerate(self.document["assumes"])
+                     if relation[0] == "=="]
+        equations += [(name, ["==", ["^", name, node[2]], node[1]]) for name, node in self.document["nodes"].items()
+                      if node[0] == "root"]
+        mentions = {}
+        for name in _names([self.document["assumes"], self.document["shows"], list(self.document["nodes"].values())]):
+            mentions[name] = mentions.get(name, 0) + 1
+        while equations:
+            for name, relation in equations:
+                step = self.fixed(reading, name, relation, mentions)
+                if step:
+                    steps.append(step)
+                    equations.remove((name, relation))
+                    break
+            else:
+                break
+        return steps
+
+    def fixed(self, reading, name, relation, mentions):
+        try:
+            num, _ = reading.gap(relation)
+        except Refused:
+            return None
+        inside = {s for m in num for s, _ in m}
+        for symbol in sorted(inside & set(reading.domains), key=lambda s: (mentions.get(s, 0), s)):
+            if "." in symbol:    # an inner product is no free number
+                continue
+            having = {m: v for m, v in num.items() if symbol in dict(m)}
+            slope = {tuple(f for f in m if f[0] != symbol): v for m, v in having.items()}
+            way = -1 if reading.sign(slope) < 2 else 1
+            slope = {m: way * v for m, v in slope.items()}
+            rest = {m: -way * v for m, v in num.items() if m not in having}
+            value = ["*", positivity.tree(rest), ["^", positivity.tree(slope), -1]]
+            trial = reading.again()
+            try:
+                trial.solve(symbol, value, name)
+            except (Refused, RecursionError):
+                continue
+            reading.solve(symbol, value, name)
+            reading.settle()
+            return [symbol, value, name]
+        return None
+
+    # Under given cases
+
+    def within(self, reading, goal, depth):
+        lemmas, found = [], self.combine(reading, goal, LIGHT[:1])
+        if found is None:
+            lemmas = self.bounds(reading)
+            lemmas += self.instances(reading)
+            lemmas += self.minors(reading, goal)
+            found = self.combine(reading, goal)
+        if found is None and depth and self.work.left > 0:
+            for node in self.splittable(reading, goal):
+                branches = []
+                for here in self.apart(reading, node):
+                    branch = self.within(here, goal, depth - 1)
+                    if branch is None:
+                        break
+                    branches.append(branch)
+                else:
+                    found = dict(split=node, branches=branches)
+                    break
+        return found and {**({"lemmas": lemmas} if lemmas else {}), **found}
+
+    def combine(self, reading, goal, efforts=positivity.EFFORTS, only=None):
+        try:
+            target, _ = reading.gap(goal)
+        except Refused:
+            return None
+        facts = self.facts(reading) if only is None else only
+        find = lambda target, strict, efforts: positivity.find(target, strict, facts, reading.signs, efforts, self.work)
+        found = find(target, goal[0] in ("<", ">"), efforts)
+        if found is None and only is None and depth_of(reading):
+            absurd = find({(): -1}, False, LIGHT)
+            found = absurd and {**absurd, "absurd": True}
+        return found
+
+    def facts(self, reading, within=None):
+        """name -> (polynomial, strict) of everything known here, or of what speaks of some symbols only."""
+        known = {}
+        for name in [*reading.facts, *(f"assumed:{n}" for n, r in enumerate(self.document["assumes"]) if r[0] != "=="
+                                       and n not in reading.__dict__.get("spent", ()))]:
+            poly, strict = self.fact(reading, name)
+            if poly and (within is None or {s for m in poly for s, _ in m} <= within) \
+                    and not any(same(poly, other) and s >= strict for other, s in known.values()):
+                known[name] = poly, strict
+        return known
+
+    def fact(self, reading, name):
+        key = name, str(reading.solved)
+        if name in reading.facts and name.partition(":")[0] not in reading.solved:
+            return reading.facts[name]
+        if key not in self.read:
+            try:
+                self.read[key] = reading.fact(name)
+            except Refused:
+                return {}, False
+        return self.read[key]
+
+    def lemma(self, reading, relation, proof):
+        self.lemmas += 1
+        name = f"lemma {self.lemmas}"
+        reading.know(name, *reading.gap(relation))
+        reading.settle()
+        return [name, relation, proof]
+
+    def bounds(self, reading):
+        """Each node of cases: its sign, and what it means to be a maximum or a minimum."""
+        lemmas = []
+        for node, (kind, *_) in self.document["nodes"].items():
+            if kind != "cases" or node in reading.solved or not self.apart(reading, node):
+                continue
+            wanted = []
+            if node in self.extremes:
+                sign, one, other = self.extremes[node]
+                wanted += [[sign, node, one], [sign, node, other]]
+            for relation in (*wanted, [">", node, "0"], [">=", node, "0"]):
+                if relation[0] == ">=" and reading.sign({((node, 1),): 1}):
+                    continue
+                within = self.reach([node])
+                proof = self.combine(reading, relation, LIGHT, self.facts(reading, within)) \
+                    if relation[2] == "0" else None
+                if proof is None:
+                    branches = [self.combine(here, relation, LIGHT, self.facts(here, within))
+                                for here in self.apart(reading, node)]
+                    proof = None if None in branches else dict(split=node, branches=branches)
+                if proof is not None:
+                    try:
+                        lemmas.append(self.lemma(reading, relation, proof))
+                    except Refused:
+                        pass
+        return lemmas
+
+    def instances(self, reading):
+        """An assumption x <= c min(a, b) as x <= c a and x <= c b: shown one by one, and used in its place."""
+        lemmas, spent = [], set(reading.__dict__.get("spent", ()))
+        for n, relation in enumerate(self.document["assumes"]):
+            if relation[0] == "==" or n in spent:
+                continue
+            queue, name = [(f"assumed:{n}", relation)], f"assumed:{n}"
+            while queue:
+                name, relation = queue.pop()
+                node = next((s for s in _names(relation) if s in self.extremes and s not in reading.solved), None)
+                if node is None:
+                    continue
+                made = []
+                for argument in self.extremes[node][1:]:
+                    instance = _replaced(relation, node, argument)
+                    facts = {k: v for k, v in self.facts(reading).items()
+                             if k == name or k.startswith("lemma") and node in _names(v[0])}
+                    proof = self.combine(reading, instance, LIGHT, facts)
+                    if proof is not None:
+                        lemmas.append(self.lemma(reading, instance, proof))
+                        made.append((lemmas[-1][0], instance))
+                if len(made) == 2 and name.startswith("assumed"):
+                    spent.add(n)
+                queue += made
+        reading.spent = spent
+        return lemmas
+
+    def minors(self, reading, goal):
+        """Cauchy-Schwarz, and larger minors of a Gram matrix, where inner products multiply."""
+        try:
+            known = [reading.gap(goal)[0], *(p for p, _ in self.facts(reading).values())]
+        except Refused:
+            return []
+        vectors = sorted({v for p in known for m in p for name, _ in m if "." in name for v in name.split(".")})
+        degree = max((sum(k for name, k in m if "." in name) for p in known for m in p), default=0)
+        lemmas = []
+        for rows in range(2, min(degree, certificate.MINOR) + 1):
+            for some in itertools.islice(itertools.combinations(vectors, rows), MINORS):
+                proof = dict(scale="1", terms=[dict(by="1", gram=[{v: "1"} for v in some])])
+                poly = reading.minor(proof["terms"][0]["gram"])
+                if poly:
+                    lemmas.append(self.lemma(reading, [">=", positivity.tree(poly), "0"], proof))
+        return lemmas
+
+    @staticmethod
+    def apart(reading, node):
+        """The readings of a node's cases; none where their condition divides by what may have either sign."""
+        try:
+            branches = reading.cases(node)
+        except Refused:
+            return []
+        for branch in branches:
+            branch.settle()
+        return branches
+
+    def splittable(self, reading, goal):
+        """Nodes of cases, those that the goal mentions first."""
+        reach = self.reach(goal)
+        nodes = [n for n, (kind, *_) in self.document["nodes"].items() if kind == "cases" and n not in reading.solved
+                 and self.apart(reading, n)]
+        return sorted(nodes, key=lambda n: n not in reach)
+
+    def reach(self, tree):
+        """The symbols a tree mentions, definitions followed."""
+        found = set(_names(tree))
+        for node, parts in reversed(self.document["nodes"].items()):
+            if node in found:
+                found |= set(_names(list(parts)))
+        return found
+
+
+def depth_of(reading):
+    return any(name.endswith(":case") for name in reading.facts)
+
+
+def same(p, q):
+    """Whether polynomials agree up to a positive factor."""
+    if set(p) != set(q):
+        return False
+    m = next(iter(p))
+    return p[m] * q[m] > 0 and all(p[n] * q[m] == q[n] * p[m] for n in p)
+
+
+def _names(tree):
+    if isinstance(tree, str):
+        return [tree]
+    return [n for t in tree for n in _names(t)] if isinstance(tree, (list, tuple, dict)) else []
+
+
+def _replaced(tree, name, by):
+    return by if tree == name else [_replaced(t, name, by) for t in tree] if isinstance(tree, list) else tree

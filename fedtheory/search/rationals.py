@@ -1,0 +1,194 @@
+"""From a point that a search likes to an instance in small rationals, and whether the line fails there for certain."""
+
+import math
+from fractions import Fraction
+from itertools import islice
+
+from fedtheory.enclosure import Undefined
+from fedtheory.enclosure.arithmetic import Undecided
+from fedtheory.errors import FedtheoryError
+from fedtheory.search.target import bounded
+
+MARGINS = (0.0, 1e-7, 1e-5, 1e-3)    # how far inside the edges, in logarithms, what rounding may have left outside
+ROOT_BITS = 40    # of the number whose square is put under a root
+DENOMINATORS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 50, 100, 1000)
+UNANSWERED = (Undefined, Undecided, ZeroDivisionError, OverflowError, FedtheoryError)
+
+
+class Point:
+    """A hunt's shape with every coordinate and free number as a Fraction."""
+
+    def __init__(self, hunt, numbers):
+        self.hunt, self.numbers = hunt, numbers
+
+    @classmethod
+    def near(cls, hunt, raw):
+        """The point of a raw row, rounded to floats of few bits: what follows is exact."""
+        numbers = {}
+        for name, n in hunt.column.items():
+            value = float(hunt.number(name, raw[n]))
+            if not math.isfinite(value):
+                return None
+            numbers[name] = rounded(value)
+        return cls(hunt, numbers)
+
+    @classmethod
+    def nearby(cls, hunt, raw):
+        """The point of a raw row, then points ever further inside the edges: on an edge, rounding leads outside."""
+        for margin in MARGINS:
+            point = cls.near(hunt, hunt.deeper(raw, margin) if margin else raw)
+            if point is not None:
+                yield point
+                yield from point.squares()
+
+    def given(self):
+        """(instance, all that is known before anything runs)."""
+        q, hunt = self.hunt.target, self.hunt
+        at = {name: self.numbers[name] for name in q.setting.coordinates(hunt.shape)}
+        instance = q.setting.build(hunt.shape, at)
+        tight = q.setting.constants(instance)
+        given = {name: Fraction(n) for name, n in hunt.numbers.items()}
+        given.update({name: self.numbers[name] for name in q.reals})
+        for name in q.loose:
+            slack = self.numbers[f"slack {name}"]
+            if slack <= 0 or (slack - 1) * q.setting.loose[name] < 0:
+                raise Undefined("no bound any more")
+            if slack != 1:
+                given[name] = tight[name] * slack
+        return instance, q.given(given, tight)
+
+    def answer(self):
+        """The Answer here; None where it has no value."""
+        try:
+            return self.hunt.target.exactly(*self.given())
+        except UNANSWERED:
+            return None
+
+    def squares(self):
+        """The point with a coordinate scaled by a little so that what hypotheses have under a root is a square, for
+        each root that stands in the way.
+
+        An edge that is met through a root of no square is met by an enclosure, and nothing decides on which side of it
+        an instance lies.
+        """
+        try:
+            for under in self.hunt.target.radicands:
+                value = self.under(under)
+                if value is not None and not square(value):
+                    scaled = (self.scaled(name, under, value) for name in self.scales())
+                    yield from islice(filter(None, scaled), 1)
+        except UNANSWERED:
+            return
+
+    def under(self, expr):
+        """The value of what a hypothesis has under a root, where it is a positive rational that is known early."""
+        values = self.given()[1]
+        if not {s.name for s in expr.free_symbols} <= set(values):
+            return None
+        value = bounded(expr, values)
+        return value if isinstance(value, Fraction) and value > 0 else None
+
+    def scales(self):
+        """Coordinates and free numbers that are positive; the size of all losses first."""
+        kinds = self.hunt.kinds
+        return sorted((n for n, kind in kinds.items() if kind in ("positive", "nonnegative") and self.numbers[n] > 0),
+                      key=lambda n: n != "scale")
+
+    def scaled(self, name, under, value):
+        """A coordinate times what makes a value a square, if the value goes with an odd power of the coordinate."""
+        there = self.replaced(name, 2 * self.numbers[name]).under(under)
+        if there not in {value * Fraction(2) ** k for k in (-3, -1, 1, 3)}:
+            return None
+        root = rounded(math.sqrt(value), ROOT_BITS)
+        return self.replaced(name, self.numbers[name] * root * root / value)
+
+    def breaks(self):
+        """The Answer if the line is certainly false and every assumption certainly holds, else None."""
+        answer = self.answer()
+        try:
+            return answer if answer is not None and answer.violated and not any(answer.failing()) else None
+        except (Undefined, Undecided):
+            return None
+
+    def tied(self):
+        """Whether the line is strict and no enclosure tells its sides apart: both may be one irrational number."""
+        answer = self.answer()
+        try:
+            return answer is not None and answer.target.strict and not answer.kept and not answer.violated \
+                and not any(answer.failing(surely=True))
+        except (Undefined, Undecided):
+            return False
+
+    def ratio(self, certified=False):
+        """The line's ratio where every assumption holds as far as enclosures tell, None elsewhere; certified: where
+        each certainly does."""
+        answer = self.answer()
+        try:
+            return None if answer is None or any(answer.failing(surely=not certified)) else answer.ratio
+        except (Undefined, Undecided):
+            return None
+
+    def harmless(self):
+        """Whether the line certainly does not fail at this point, whether or not it meets the hypotheses."""
+        answer = self.answer()
+        try:
+            return answer is not None and answer.kept
+        except (Undefined, Undecided):
+            return False
+
+    def replaced(self, name, value):
+        return Point(self.hunt, {**self.numbers, name: value})
+
+    def simpler(self, effort=400):
+        """The simplest numbers, one coordinate after another, at which the line still fails."""
+        best, best_answer, tries = self, self.breaks(), 0
+        if best_answer is None:
+            return None
+        for round in range(2):
+            changed = False
+            for name in sorted(best.numbers, key=lambda n: -size(best.numbers[n])):
+                value = best.numbers[name]
+                for candidate in candidates(value, name.startswith("slack")):
+                    if size(candidate) >= size(value) or tries >= effort:
+                        break
+                    tries += 1
+                    trial = best.replaced(name, candidate)
+                    answer = trial.breaks()
+                    if answer is not None:
+                        best, best_answer, changed = trial, answer, True
+                        break
+            if not changed:
+                break
+        return best
+
+
+def candidates(value, slack):
+    """Simpler numbers near a value, the simplest first."""
+    found = [] if not slack else [Fraction(1)]
+    found += [Fraction(0), Fraction(1), Fraction(-1)] if abs(value) < 30 else []
+    if value:
+        near = Fraction(10) ** round(math.log10(abs(value)))
+        found += [near if value > 0 else -near]
+    for d in DENOMINATORS:
+        near = value.limit_denominator(d) if abs(value) >= 1 or value == 0 \
+            else 1 / (1 / value).limit_denominator(d)
+        for scale in (1, Fraction(99, 100), Fraction(101, 100)):
+            found.append(near if scale == 1 else (near * scale).limit_denominator(d * 100))
+    return sorted(dict.fromkeys(found), key=size)
+
+
+def square(value):
+    """Whether a positive Fraction is the square of one."""
+    return all(math.isqrt(part) ** 2 == part for part in (value.numerator, value.denominator))
+
+
+def size(value):
+    return value.numerator.bit_length() + value.denominator.bit_length() + (value < 0)
+
+
+def rounded(value, digits=30):
+    """A float as a Fraction of few bits: zero stays zero."""
+    if value == 0:
+        return Fraction(0)
+    exponent = math.frexp(value)[1]
+    return Fraction(round(value * 2.0 ** (digits - exponent))) * Fraction(2) ** (exponent - digits)

@@ -1,0 +1,152 @@
+"""Hypothesis strategies: `cases(claim)` draws instances inside a claim's assumptions, for property tests of one's own.
+
+    @given(cases("fsl.theorem1"))
+    def test_progress_stays_below_the_bound(case):
+        assert measure(CLAIM, case).lower <= CLAIM.evaluate(case.values)
+
+Numbers are Fractions and corners are frequent: zeros, clients alike, extreme and marginal step sizes. Free numbers are
+not filtered but moved to where the assumptions hold; a case shrinks to the smallest shape and to simple numbers.
+"""
+
+import math
+from fractions import Fraction
+from functools import lru_cache
+from random import Random
+
+import numpy as np
+import sympy
+from hypothesis import reject
+from hypothesis import strategies as st
+
+from fedtheory import discover, enclosure
+from fedtheory.enclosure.arithmetic import pair
+from fedtheory.errors import refuse
+from fedtheory.search import hunting
+from fedtheory.search.instances import NO_VALUE, drawn, measure, of_point, target
+from fedtheory.search.rationals import Point, rounded
+from fedtheory.search.target import EXACT, bounded
+from fedtheory.settings import fitting
+
+__all__ = ["cases", "measure"]
+SHAPES, DRAWS = 24, 100    # shapes that cases of a claim have in one setting, out of so many
+COPIES = 8                 # ways in which free numbers are moved inside at once
+BITS = (2, 5, 12, 30)      # of a number that was moved: the fewest with which all assumptions hold
+EXTREME = [Fraction(text) for text in "10 1/10 100 1/100 1000 1/1000 1000000 1/1000000".split()]
+SMALL = sorted({Fraction(n, d) for n in range(1, 7) for d in range(1, 7)},
+               key=lambda f: (f.numerator + f.denominator, f))    # 1, 1/2, 2, 1/3, 3, ...
+ZEROS, ONES = [Fraction(0)] * 8, [Fraction(1)] * 4
+KINDS = {kind: st.sampled_from(numbers) for kind, numbers in dict(    # the simplest first: cases shrink to those
+    unit=[*ONES, *ZEROS[:4], *[Fraction(1, 2)] * 4, *[Fraction(n, 12) for n in range(1, 12)]],
+    real=[*ZEROS, *(sign * number for number in [*SMALL, *EXTREME[:6]] for sign in (1, -1))],
+    positive=[*ONES, *SMALL, *EXTREME],
+    nonnegative=[*ZEROS[:4], *ONES, *SMALL, *EXTREME],
+    slack=[*ONES, *map(Fraction, ("11/10", "2", "10"))],
+).items()}
+
+
+def cases(claim, setting=None):
+    """A strategy for Cases inside the assumptions of a claim, or of an id: in a setting, or in any that fits."""
+    claim = discover.claim(claim)
+    if not claim.lines or claim.lines[0][1] == "O":
+        refuse("claim", "must have a line with constants, at whose hypotheses cases are drawn", claim.id)
+    fit = [s.name for s in fitting(claim)]
+    names = fit if setting is None else [getattr(setting, "name", setting)]
+    if not set(names) <= set(fit):
+        refuse("setting", f"must be one of {', '.join(fit) or 'none'} for {claim.id}", setting)
+    able = [name for name in names if not target(claim, name).impossible and shapes(claim, name)]
+    if not able:
+        refuse("claim", "must have a setting with instances inside its hypotheses", claim.id)
+    return st.sampled_from(able).flatmap(lambda name: _cases(claim, name))
+
+
+@lru_cache(maxsize=512)
+def shapes(claim, setting):
+    """[(shape, counts)] of a claim in a setting that have instances, the smallest first."""
+    q, found = target(claim, setting), {}
+    random = Random(f"cases/{setting}")
+    for _ in range(DRAWS):
+        drawn = hunting.shapes_of(q, random, q.relaxed)
+        if drawn is None:
+            break
+        found.setdefault(repr(drawn), drawn)
+        if len(found) == SHAPES:
+            break
+    return sorted(found.values(), key=lambda each: (hunting.extent(each), repr(each)))
+
+
+@st.composite
+def _cases(draw, claim, setting):
+    q = target(claim, setting)
+    shape, counts = draw(st.sampled_from(shapes(claim, setting)))
+    seed = draw(st.integers(0, 7))
+    hunt = hunting.hunt_at(q, shape, counts, seed)
+    numbers = {name: draw(KINDS[kind]) for name, kind in hunt.kinds.items()}
+    for name in q.loose:
+        if q.setting.loose[name] < 0:
+            numbers[f"slack {name}"] = 1 / numbers[f"slack {name}"]
+    points = list(inside(hunt, numbers, draw(st.booleans())))
+    found = next((case for case in map(of_point, points) if case is not None), None)
+    if found is None and (q.after or q.reals and not points):    # no way in from there: a search's points, any shape's
+        found = searched(hunt) or drawn(claim, setting, seed, tries=6)
+    return found or reject()
+
+
+def inside(hunt, numbers, edge):
+    """Points that keep an instance and move free numbers to where what is assumed before the method runs holds."""
+    q, own = hunt.target, raw(hunt, numbers)
+    points = np.tile(own, (COPIES, 1))
+    with np.errstate(all="ignore"):
+        points = hunt.moved_inside(points, hunt.laid_out(points)[1], edge)
+    tried = set()
+    for row in points:
+        moved = [name for name in q.reals if row[hunt.column[name]] != own[hunt.column[name]]]
+        if tuple(row) in tried:
+            continue
+        tried.add(tuple(row))
+        for bits in BITS if moved else BITS[:1]:
+            changed = {name: rounded(float(hunt.number(name, row[hunt.column[name]])), bits) for name in moved}
+            point = Point(hunt, {**numbers, **changed})
+            if meets(point):
+                yield point
+                break
+
+
+def searched(hunt):
+    """The first Case at the shape among a search's own random points, or None."""
+    points, ratios = hunt.rated(hunt.draw(8 * COPIES), edge=True)
+    near = (Point.near(hunt, row) for row in points[~np.isnan(ratios)][:COPIES])
+    return next((case for case in map(of_point, filter(None, near)) if case is not None), None)
+
+
+def raw(hunt, numbers):
+    """The row of a search's coordinates at which it has these numbers."""
+    row = []
+    for name, kind in hunt.kinds.items():
+        if kind == "slack":
+            row.append(abs(math.log(numbers[name])))
+        elif kind in ("positive", "nonnegative"):
+            row.append(math.log(numbers[name]) if numbers[name] else hunting.NOTHING)
+        else:
+            row.append(float(numbers[name]))
+    return np.array(row, dtype=float)
+
+
+def meets(point):
+    """Whether every relation that can be decided before the method runs certainly holds."""
+    q, hunt = point.hunt.target, point.hunt
+    try:
+        instance = q.setting.build(hunt.shape, {n: point.numbers[n] for n in q.setting.coordinates(hunt.shape)})
+        values = dict(q.setting.constants(instance))
+        for name in q.loose:
+            values[name] = values[name] * point.numbers[f"slack {name}"]
+        values.update({mine: values[theirs] for mine, theirs in q.measured.items() if theirs in values})
+        values.update({name: Fraction(n) for name, n in hunt.numbers.items()})
+        values.update({name: point.numbers[name] for name in q.reals})
+        for name, expr in reversed(q.solved):
+            values[name] = bounded(expr, values)
+        pairs = {name: pair(value) for name, value in values.items() if not isinstance(value, float)}
+        solved = {name for name, _ in q.solved}
+        return all(isinstance(r, sympy.Eq) and solved & set(q.names(r))
+                   or enclosure.execute(enclosure.program(r), EXACT, pairs) is True for r in q.before)
+    except (*NO_VALUE, KeyError):
+        return False

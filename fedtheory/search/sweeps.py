@@ -1,0 +1,124 @@
+"""How large a bound over a shape becomes while what the shape mentions goes to its extremes: sweeps in floats.
+
+A sweep takes a symbol, or two, geometrically far from drawn points inside the relations; from where the ratio was
+largest, others follow. Where a claim is about rounds, they are those after which the bound is below an error.
+"""
+
+import numpy as np
+
+from fedtheory.certificates.check_family import COEFFICIENT
+from fedtheory.search import families
+
+FAR, BASE = 10, 4.0      # steps of a sweep, and the factor of each
+DRAWS, START, PAIRS, PASSES = 1500, 40, 15, 4    # points drawn, those swept, sweeps of two symbols, and repetitions
+RISING = 1.25            # growth at each of the last steps that is taken for growth without bound
+HIGHEST = 40.0           # rounds are looked for up to e to this
+SAID = (f"sweeps of {FAR} steps by {BASE:g} of what the shape mentions, alone and in pairs, from {START} of {DRAWS} drawn "
+        f"points, {PASSES} times")
+
+
+def sweeps(hunt, shown, held, others, rounds):
+    """(largest ratio of the goal's sides, or of rounds over shape; what it grows along); None: nothing is admitted.
+
+    What the shape mentions goes to its extremes, alone and in pairs, from drawn points, then from where it was largest.
+    """
+    points = hunt.draw()[:DRAWS]
+    for n, symbol in enumerate(hunt.symbols):
+        if symbol.name not in shown:
+            points[:, n] = 1.0 if symbol.is_integer else held if symbol.name.startswith(COEFFICIENT) else others
+        elif not symbol.is_integer and not symbol.is_positive:    # noise and the like: often absent
+            points[hunt.rng.random(len(points)) < 0.4, n] = 0.0
+    points = points[np.isfinite(ratios(hunt, points, rounds)[0])][:START]
+    if not len(points):
+        return None
+    ways = [(n, way) for n, symbol in enumerate(hunt.symbols) if symbol.name in shown
+            for way in ((1,) if symbol.is_integer else (1, -1))]
+    pairs = [{a: x, b: y} for i, (a, x) in enumerate(ways) for b, y in ways[i + 1:] if a < b]
+    pairs = [pairs[k] for k in hunt.rng.permutation(len(pairs))[:PAIRS if rounds is None else PAIRS // 3]]
+    most = []
+    for _ in range(PASSES):
+        every, rates = [], []
+        for moves in [{n: way} for n, way in ways] + pairs:
+            here, track = sweep(hunt, points, moves, rounds)
+            growth = growing(hunt, points, moves, track)
+            if growth:
+                return float(np.nanmax(track)), growth
+            every.append(here)
+            rates.append(np.nan_to_num(track.ravel(), nan=-np.inf, posinf=-np.inf))
+        every, rates = np.vstack(every), np.concatenate(rates)
+        best = np.argsort(-rates, kind="stable")[:START]
+        points, most = every[best[np.isfinite(rates[best])]], [*most, rates[best[0]]]
+    return float(most[-1]), "sweeps of sweeps, which find more each time" if most[-1] > RISING * most[-2] else ""
+
+
+def sweep(hunt, points, moves, rounds):
+    """(points, ratios of shape (FAR + 1, number of points)) as some symbols move geometrically."""
+    here = np.repeat(points[None], FAR + 1, axis=0)
+    for n, way in moves.items():
+        here[:, :, n] *= (BASE ** (way * np.arange(FAR + 1)))[:, None]
+    here = here.reshape(-1, points.shape[1])
+    return here, ratios(hunt, here, rounds)[0].reshape(FAR + 1, len(points))
+
+
+def growing(hunt, points, moves, track):
+    """In words, along which sweep the ratio rises at each of the last steps without slowing down; "" along none."""
+    with np.errstate(all="ignore"):
+        factors = track[-6:][1:] / track[-6:][:-1]
+        grown = np.all(np.isfinite(track[-6:]), axis=0) & np.all(factors > RISING, axis=0) \
+            & np.all(factors[1:] >= families.SLOWING * factors[:-1], axis=0)
+    if not grown.any():
+        return ""
+    k, names = int(np.argmax(grown)), [s.name for s in hunt.symbols]
+    by = ", ".join(f"{names[n]} times {'4' if way > 0 else '1/4'}" for n, way in moves.items())
+    at = ", ".join(f"{name} = {value:.4g}" for name, value in zip(names, points[k]))
+    return f"{by} at each step from {at}: from {track[0][k]:.4g} at first to {track[-1][k]:.4g} at step {FAR}"
+
+
+def ratios(hunt, points, rounds):
+    """(bound over shape, or rounds beyond the first over shape; points) where the relations hold, NaN elsewhere."""
+    found, points = over_shape(hunt, points, rounds)
+    for symbol, _ in hunt.solved:    # a coefficient of the regime that the companion's equations fix
+        if symbol.name.startswith(COEFFICIENT) and (found > 0).any():
+            steps = valued(hunt, points)[symbol.name][found > 0]
+            hunt.steps = min(hunt.steps[0], steps.min()), max(hunt.steps[1], steps.max())
+    return found, points
+
+
+def over_shape(hunt, points, rounds):
+    if rounds is None:
+        left, right, good = sides(hunt, points)
+        with np.errstate(all="ignore"):
+            return np.where(good & (right > 0), left / right, np.nan), points
+    column = [s.name for s in hunt.symbols].index(rounds[0].name)
+    error = [s.name for s in hunt.symbols].index(rounds[1].name)
+    low, high = np.zeros(len(points)), np.full(len(points), HIGHEST)
+    for _ in range(26):    # the bound falls with the rounds
+        middle = (low + high) / 2
+        trial = points.copy()
+        trial[:, column] = np.exp(middle)
+        left, _, good = sides(hunt, trial)
+        enough = good & (left <= points[:, error])
+        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+    one = points.copy()
+    one[:, column] = 1.0
+    first, _, good = sides(hunt, one)
+    trial[:, column] = np.where(good & (first <= points[:, error]), 1.0, np.ceil(np.exp(high)))
+    left, right, good = sides(hunt, trial)
+    with np.errstate(all="ignore"):
+        return np.where(good & (left <= points[:, error]) & (right > 0), (trial[:, column] - 1) / right, np.nan), trial
+
+
+def sides(hunt, points):
+    """(left, right of the goal, whether the relations hold) at points."""
+    values = valued(hunt, points)
+    spread = lambda e: np.broadcast_to(np.asarray(hunt.evaluate(e, values), dtype=float), len(points))
+    left, right = map(spread, hunt.goal.args)
+    return left, right, np.isfinite(left) & np.isfinite(right) & (hunt.merit(points) >= -1.0 - 1e-9)
+
+
+def valued(hunt, points):
+    """name -> values of all symbols, those that equations fix among them."""
+    values = {s.name: points[:, n] for n, s in enumerate(hunt.symbols)}
+    for symbol, value in reversed(hunt.solved):
+        values[symbol.name] = np.broadcast_to(hunt.evaluate(value, values), len(points))
+    return values

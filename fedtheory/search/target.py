@@ -1,0 +1,311 @@
+"""One line of a claim in one setting: what is free, what follows, and by how much the line holds.
+
+The gap of a line, right less left, is a sum of terms. Losses and inner products count together (only their
+differences mean anything), every other term by itself; the line's *ratio* is what pulls the gap down over what
+holds it up. It is left over right where all terms are nonnegative, invariant under shifts of the loss, and above 1
+exactly where the line is violated.
+"""
+
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+import sympy
+
+from fedtheory import enclosure
+from fedtheory.enclosure import Undefined, arithmetic
+from fedtheory.enclosure.arithmetic import Many, pair
+from fedtheory.enclosure.intervals import Enclosures
+from fedtheory.settings import conditions
+from fedtheory.symbol import admits, plain
+
+FLIPPED = {"<=": (1, False), "<": (1, True), ">=": (-1, False), ">": (-1, True), "==": (0, False)}
+EXACT = Enclosures(arithmetic.BITS)
+HALF = sympy.Rational(1, 2)
+OPEN = 1e-6    # how far, in logarithms, a search stays from an edge that an assumption leaves out
+
+
+class Target:
+    """A line of a claim, asked in a setting; equations are solved for symbols in `keep` only if for no other."""
+
+    def __init__(self, claim, setting, line=0, keep=()):
+        self.keep = keep
+        self.claim, self.setting, self.line = claim, setting, line
+        left, self.sign, right = claim.lines[line]
+        self.way, self.strict = FLIPPED[self.sign]
+        self.relaxed = setting.ensures - {a.name for a in claim.assumptions}    # what instances need not meet
+        self.left, self.right = claim.expand(left), claim.expand(right)
+        theirs = {entry.measure: name for name, entry in setting.table.items() if entry.measure is not None}
+        self.measured = {name: theirs[entry.measure] for name, entry in claim.quantities.items()}
+        given = set(setting.gives) | set(setting.loose)
+        self.free = {name: entry.domain for name, entry in claim.parameters.items() if name not in given}
+        self.free.update({name: setting.table[name].domain for name in setting.takes if name not in self.free})
+        self.counts = [name for name, domain in self.free.items() if domain == "count"]
+        self.loose = [name for name in setting.loose if name in claim.parameters]
+        relations = [claim.expand(a.relation) for a in claim.assumptions if a.relation is not None]
+        relations = [part for r in relations for part in (r.args if isinstance(r, sympy.And) else (r,))]
+        self.relations = [r for r in relations if r not in (sympy.true, sympy.false)]
+        self.impossible = sympy.false in relations
+        self.solved, self.unsolved = self._solve()
+        gone = {name for name, _ in self.solved}
+        self.reals = [name for name, domain in self.free.items() if domain != "count" and name not in gone]
+        # Assumptions about what is measured in the run can be tested only after it.
+        late = {name for name in self.measured if self.measured[name] not in setting.early}
+        self.after = [r for r in self.relations if late & set(self.names(r))]
+        self.before = [r for r in self.relations if r not in self.after]
+        self.between = [r for r in self.before if isinstance(r, (sympy.Le, sympy.Lt, sympy.Ge, sympy.Gt))]
+        self.terms, self.net = self._terms()
+        self.wanted = sorted({self.measured[name] for e in (self.left, self.right, *self.relations)
+                              for name in self.names(e) if name in self.measured})
+
+    def names(self, expr):
+        return sorted(s.name for s in expr.free_symbols)
+
+    def _terms(self):
+        """Terms of the gap: those that count together, and the others."""
+        up, down = (self.right, self.left) if self.way >= 0 else (self.left, self.right)
+        parts = [*sympy.Add.make_args(up), *(-part for part in sympy.Add.make_args(down))]
+        real = {name for name, entry in self.claim.quantities.items() if entry.domain == "real"}
+        together = [part for part in parts if real & set(self.names(part))]
+        return [part for part in parts if part not in together and part != 0], together
+
+    def _solve(self):
+        """Equations as values of a free symbol each; to be computed from the last to the first."""
+        equations = [r for r in self.relations if isinstance(r, sympy.Eq)]
+        solved, left = [], []
+        mentions = lambda name: sum(name in self.names(e) for e in (self.left, self.right, *self.relations))
+        reals = {name for name, domain in self.free.items() if domain != "count"}
+        for equation in equations:
+            for name, value in solved:
+                symbol = next((s for s in equation.free_symbols if s.name == name), None)
+                equation = equation.xreplace({symbol: value}) if symbol else equation
+            if equation in (sympy.true, sympy.false):
+                left += [] if equation == sympy.true else [equation]
+                continue
+            gap, sides = equation.lhs - equation.rhs, equation.args
+            order = lambda s: (s.name in self.keep, s not in sides, mentions(s.name), s.name)    # V = ... fixes V
+            for symbol in sorted((s for s in gap.free_symbols if s.name in reals
+                                  and s.name not in {n for n, _ in solved}), key=order):
+                slope = sympy.expand(gap.diff(symbol))
+                if slope != 0 and symbol not in slope.free_symbols:
+                    solved.append((symbol.name, sympy.expand(-gap.subs(symbol, 0)) / slope))
+                    break
+            else:
+                left.append(equation)
+        return solved, left
+
+    # Many instances at once
+
+    def known(self, instance, slack):
+        """Constants under the claim's names; those that are bounds may be given more loosely."""
+        found = dict(self.setting.constants(instance))
+        for name, factor in slack.items():
+            found[name] = found[name] * factor
+        for mine, theirs in self.measured.items():
+            if theirs in found:
+                found.setdefault(mine, found[theirs])
+        return found
+
+    def settle(self, values):
+        """Free symbols that equations fix, computed in place."""
+        for name, expr in reversed(self.solved):
+            values[name] = self.value(expr, values)
+        return values
+
+    def value(self, expr, values):
+        try:
+            return enclosure.execute(enclosure.program(expr), arithmetic.PLAIN, values)
+        except Undefined:
+            return Many(np.array(np.nan))
+
+    def truth(self, relation, values, size):
+        found = self.value(relation, values)
+        return np.broadcast_to(np.asarray(found.at if isinstance(found, Many) else found, dtype=bool), size)
+
+    def excess(self, relation, values, size):
+        """log(smaller / larger) of an inequality that says smaller <= larger; beyond 0 where it fails, or where
+        rounding to small rationals could reach an edge that does not belong to it."""
+        small, large = relation.args if isinstance(relation, (sympy.Le, sympy.Lt)) else relation.args[::-1]
+        small, large = (as_array(self.value(e, values), size) for e in (small, large))
+        with np.errstate(all="ignore"):
+            ratio = np.log(small) - np.log(large)
+            plain_sign = np.where(small <= large, -1.0, 1.0)
+        return np.where((small > 0) & (large > 0), ratio + (OPEN if relation.rel_op in ("<", ">") else 0.0), plain_sign)
+
+    def admitted(self, values, size):
+        """Where domains and assumptions hold, up to rounding."""
+        good = np.ones(size, dtype=bool)
+        for name, domain in self.free.items():
+            at = as_array(values[name], size)
+            good &= np.isfinite(at) & ((at > 0) if domain in ("positive", "count") else (at >= 0)
+                                       if domain == "nonnegative" else True)
+        for name, entry in self.claim.parameters.items():
+            if name not in self.free:
+                at = as_array(values[name], size)
+                good &= np.isfinite(at) & ((at > 0) if entry.domain in ("positive", "count") else
+                                           (at >= 0) if entry.domain == "nonnegative" else True)
+        for relation in self.before:
+            if relation in self.between:
+                good &= self.excess(relation, values, size) <= 1e-12
+            elif not isinstance(relation, sympy.Eq) or relation in self.unsolved:
+                good &= self.truth(relation, values, size)
+        return good
+
+    def admitted_measured(self, values, size):
+        """Where the assumptions that speak of what is measured hold."""
+        good = np.ones(size, dtype=bool)
+        for relation in self.after:
+            good &= self.truth(relation, values, size)
+        return good
+
+    def measure(self, instance, values):
+        found = self.setting.measured(instance, values, [n for n in self.wanted if n not in values])
+        for mine, theirs in self.measured.items():
+            if theirs in found:
+                values[mine] = found[theirs]
+        return values
+
+    def ratio(self, values, size):
+        """The line's ratio at each instance; NaN where both sides vanish or rounding hides the gap, which speaks
+        against a line that leaves equality out."""
+        with np.errstate(all="ignore"):
+            up, down = self.pulls(values, size)
+            if self.way == 0:
+                return np.where(up > 0, 1.0 + down / up, np.where(up == 0, 1.0, np.nan))    # 0 = 0 holds
+            level = 1.0 if self.strict else np.nan
+            return np.where(up > 0, down / up, np.where(down > 0, np.inf, np.where(down == 0, level, np.nan)))
+
+    def pulls(self, values, size):
+        """(what holds the gap up, what pulls it down); of an equation, the size of its terms and the gap itself."""
+        terms = [as_array(self.value(e, values), size) for e in self.terms]
+        together = [as_array(self.value(e, values), size) for e in self.net]
+        scale = sum((abs(t) for t in (*terms, *together)), np.zeros(size))
+        groups = terms + ([sum(together)] if together else [])
+        if self.way == 0:
+            return scale, abs(sum(groups))
+        up = sum((np.maximum(g, 0.0) for g in groups), np.zeros(size))
+        down = sum((np.maximum(-g, 0.0) for g in groups), np.zeros(size))
+        hidden = np.where(np.isfinite(scale), 0.0, np.nan) if self.strict else np.nan
+        return np.where(up + down > 1e-7 * scale, (up, down), hidden)
+
+    # One instance, exactly
+
+    @cached_property
+    def radicands(self):
+        """What hypotheses, and equations that fix a symbol, have under a square root."""
+        roots = set().union(*(e.atoms(sympy.Pow) for e in (*self.relations, *(e for _, e in self.solved))))
+        return sorted({root.base for root in roots if root.exp in (HALF, -HALF) and root.free_symbols}, key=str)
+
+    def given(self, numbers, tight):
+        """What is known before anything runs; numbers are the free symbols, counts and loosened constants."""
+        values = dict(tight)
+        for name in self.loose:
+            if name in numbers:
+                values[name] = numbers[name]
+        for mine, theirs in self.measured.items():
+            if theirs in values:
+                values.setdefault(mine, values[theirs])
+        values.update({name: numbers[name] for name in self.free if name in numbers})
+        for name, expr in reversed(self.solved):
+            if name not in numbers:
+                values[name] = bounded(expr, values)
+        return values
+
+    def exactly(self, instance, values):
+        """An `Answer` at one instance of Fractions and what is known of it."""
+        self.measure(instance, values)
+        return Answer(self, instance, values)
+
+
+class Answer:
+    """A line at one instance, in Fractions and intervals."""
+
+    def __init__(self, target, instance, values):
+        self.target, self.instance, self.values = target, instance, values
+        self.left, self.right = bounded(target.left, values), bounded(target.right, values)
+
+    def failing(self, surely=False):
+        """What the claim assumes and the instance does not meet for certain; surely: only what it certainly fails."""
+        q = self.target
+        for name, domain in {**q.free, **{n: e.domain for n, e in q.claim.parameters.items()}}.items():
+            if isinstance(self.values[name], float):
+                yield f"{name} is not finite"
+                continue
+            low, high = pair(self.values[name])
+            if not admits(domain, low) or not admits(domain, high) and low != high:
+                yield f"{name} outside its domain"
+        pairs = {name: pair(v) for name, v in self.values.items() if not isinstance(v, float)}
+        solved = {name for name, _ in q.solved}
+        for relation in q.relations:
+            if isinstance(relation, sympy.Eq) and solved & set(q.names(relation)) and self._settled(relation, pairs):
+                continue
+            try:
+                truth = enclosure.execute(enclosure.program(relation), EXACT, pairs)
+            except (Undefined, KeyError):
+                truth = None
+            if truth is False or truth is None and not surely:
+                yield plain(relation)
+        held = q.setting.ensures if q.setting.holds is None else q.setting.holds(self.instance)
+        if q.setting.ensures and not held:
+            yield "an instance whose parts fit together"
+        for name, condition in conditions(q.claim).items():
+            if name not in held:
+                yield condition.says
+
+    def _settled(self, relation, pairs):
+        """An equation that fixed a symbol holds as it stands, or within the width of its roots' enclosures."""
+        low, high = (enclosure.execute(enclosure.program(relation.lhs - relation.rhs), EXACT, pairs))
+        return low == high == 0 or low <= 0 <= high and high - low <= Fraction(1, 2**200)
+
+    @property
+    def violated(self):
+        """Whether the line is certainly false here."""
+        if self.target.way == 0:
+            one, other = pair(self.left), pair(self.right)
+            return one[1] < other[0] or other[1] < one[0]
+        small, large = (self.left, self.right) if self.target.way > 0 else (self.right, self.left)
+        low, high = pair(small)[0], pair(large)[1]
+        return low >= high if self.target.strict else low > high
+
+    @property
+    def kept(self):
+        """Whether the line is certainly true here."""
+        (low, high), (least, most) = pair(self.left), pair(self.right)
+        if self.target.way == 0:
+            return low == high == least == most
+        above, below = (high, least) if self.target.way > 0 else (most, low)
+        return above < below if self.target.strict else above <= below
+
+    @property
+    def ratio(self):
+        """The line's ratio as an upper and a lower float, None where both sides vanish."""
+        q = self.target
+        groups = [bounded(e, self.values) for e in q.terms]
+        groups += [sum(bounded(e, self.values) for e in q.net)] if q.net else []
+        if q.way == 0:
+            return 1.0 if not self.violated else float("inf")
+        up = sum((arithmetic.positive_part(g) for g in groups), Fraction(0))
+        down = sum((arithmetic.positive_part(-g) for g in groups), Fraction(0))
+        if pair(up)[1] <= 0:
+            return float("inf") if pair(down)[1] > 0 else 1.0 if q.strict else None
+        if pair(up)[0] <= 0:
+            return None
+        try:
+            return float(down / up)
+        except OverflowError:
+            return float("inf")
+
+
+def bounded(expr, values):
+    """The value of an expression at exact numbers and intervals, as one of these."""
+    pairs = {name: pair(value) for name, value in values.items() if not isinstance(value, float)}
+    if not pairs.keys() >= {s.name for s in expr.free_symbols}:
+        raise Undefined("an infinite value")
+    low, high = enclosure.execute(enclosure.program(expr), EXACT, pairs)
+    if isinstance(low, float) or isinstance(high, float):
+        raise Undefined("an infinite value")
+    return low if low == high else arithmetic.Interval(low, high)
+
+
+def as_array(value, size):
+    return np.broadcast_to(np.asarray(value.at if isinstance(value, Many) else arithmetic.near(value), dtype=float), size)

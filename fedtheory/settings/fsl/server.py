@@ -1,0 +1,58 @@
+"""Exact steps on the server's loss (FSL, section III-A), on losses known exactly."""
+
+from fractions import Fraction
+
+from fedtheory.enclosure.arithmetic import vector
+from fedtheory.settings import Setting, losses, names
+from fedtheory.settings.fsl._quantities import Instance, server_quantities
+from fedtheory.settings.general._family import (
+    build_family,
+    draw_family,
+    family_coordinates,
+    upper_curvature,
+)
+from fedtheory.symbols.fsl import TABLE
+
+MEASURED = ("F_w0", "F_w1", "a_w0", "b_w0", "inner_w0", "inner_move", "sq_move", "xi_w0", "F_bar", "F_next", "sum_a",
+            "sum_b", "sum_xi")
+
+
+def shapes(random, relaxed):
+    return dict(N=random.choice([1, 1, 2, 3]), K_0=random.choice([1, 2, 3, 5, 10]),
+                **draw_family(random, random.random() < 0.5, False))
+
+
+def coordinates(shape):
+    return {**family_coordinates(shape, shape["N"] + 1), **{f"x_{j}": "real" for j in range(shape["d"])}}
+
+
+def build(shape, point):
+    return dict(K_0=shape["K_0"], losses=build_family(shape, point, shape["N"] + 1),
+                x=[point[f"x_{j}"] for j in range(shape["d"])])
+
+
+def constants(instance):
+    return dict(K_0=Fraction(instance["K_0"]), N=Fraction(len(instance["losses"]) - 1),
+                L=upper_curvature(instance["losses"]))
+
+
+def measure(instance, values, wanted):
+    f = instance["losses"]
+    case = Instance(lambda i, y: losses.value(f[i], y), lambda i, y: losses.grad(f[i], y), None, len(f) - 1, None, None,
+                    instance["K_0"], None, None, values["eta_0"], None, None, None)
+    return server_quantities(case, vector(instance["x"]), wanted)
+
+
+def holds(instance):
+    f, d = instance["losses"], len(instance["x"])
+    sound = len(f) >= 2 and instance["K_0"] >= 1 and d >= 1 and all(len(loss) == d for loss in f)
+    return ENSURES if sound else frozenset()
+
+
+ENSURES = frozenset({"smooth", "exact_gradients", "server"})
+SETTING = Setting(
+    name="fsl_server", says="exact steps on the server's loss from a known point", measures=names(TABLE, *MEASURED),
+    algorithms=("server_sgd", "fsl"), gives=("N", "K_0"), loose=dict(L=1), takes=("eta_0",), shapes=shapes,
+    coordinates=coordinates, build=build, constants=constants, measure=measure, table=TABLE, ensures=ENSURES,
+    holds=holds, kind="exact",
+)

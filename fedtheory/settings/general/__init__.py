@@ -1,0 +1,1 @@
+"""Settings in nobody's letters: runs of any method, points, vectors, numbers."""

@@ -1,0 +1,99 @@
+"""Families of losses that settings draw from, and the noise that goes with them.
+
+A family is a shape ("pieces" of the second derivative, "convex" or not, what is "shared") and coordinates that place
+it: the smallest ones first, since a small counterexample is worth more.
+"""
+
+from fractions import Fraction
+
+from fedtheory.enclosure.arithmetic import maximum, vector
+from fedtheory.settings import losses
+
+HALF = Fraction(1, 2)
+SKEWS = {"even": Fraction(1, 2), "skewed": Fraction(1, 5)}    # probability of the upper value; roots of odds rational
+
+
+def draw_family(random, convex, bounded, soft=True):
+    """shape of a family; bounded: gradients differ by a bounded amount (definitions of G and xi_bar over R^d)."""
+    pieces = random.choice([1, 1, 1, 2, 2, 3])
+    return dict(d=random.choice([1, 1, 1, 2]), pieces=pieces, convex=convex,
+                alike=int(random.random() < 0.25), soft=int(soft and pieces == 1 and random.random() < 0.15),
+                own=random.choice(["tilt", "middle"] if bounded and pieces == 3 else ["tilt"] if bounded
+                                  else ["tilt", "slopes", "slopes"]))
+
+
+def family_coordinates(shape, count):
+    """Coordinates of `count` losses."""
+    found = {"scale": "positive"}
+    for j in range(shape["d"]):
+        found.update({f"slope_{j}_{k}": "unit" for k in range(shape["pieces"])})
+        if shape["pieces"] > 1:
+            found[f"knot_{j}"] = "real"
+            found.update({f"gap_{j}_{k}": "positive" for k in range(2, shape["pieces"])})
+        if shape["soft"]:
+            found.update({f"height_{j}": "positive", f"rate_{j}": "positive", f"corner_{j}": "real"})
+        for i in range(min(count, 2) if shape["alike"] else count):    # alike: all but the first loss
+            found[f"tilt_{i}_{j}"] = "real"
+            if shape["own"] == "slopes":
+                found.update({f"own_{i}_{j}_{k}": "unit" for k in range(shape["pieces"])})
+            elif shape["own"] == "middle":
+                found[f"own_{i}_{j}_1"] = "unit"
+    return found
+
+
+def build_family(shape, point, count):
+    """The losses of a family at a point of its coordinates."""
+    scale = point["scale"]
+    bend = lambda u: scale * u if shape["convex"] else scale * (2 * u - 1)
+    found = [[] for _ in range(count)]
+    for j in range(shape["d"]):
+        common = [bend(point[f"slope_{j}_{k}"]) for k in range(shape["pieces"])]
+        at = [point[f"knot_{j}"]] if shape["pieces"] > 1 else []
+        for k in range(2, shape["pieces"]):
+            at.append(at[-1] + point[f"gap_{j}_{k}"])
+        soft = [[scale * point[f"height_{j}"], point[f"rate_{j}"], point[f"corner_{j}"]]] if shape["soft"] else []
+        for i, loss in enumerate(found):
+            who = min(i, 1) if shape["alike"] else i
+            own = [bend(point[name]) if (name := f"own_{who}_{j}_{k}") in point else slope
+                   for k, slope in enumerate(common)]
+            loss.append(losses.bent(own, at, scale * point[f"tilt_{who}_{j}"], soft))
+    return found
+
+
+def flattened(losses_, x):
+    """Tilt losses alike, in place, until the gradient of their mean at x is 0."""
+    slopes = [losses.grad(loss, x) for loss in losses_]
+    for j in range(len(x)):
+        mean = sum(g[j] for g in slopes) / len(slopes)
+        for loss in losses_:
+            loss[j]["tilt"] = loss[j]["tilt"] - mean
+
+
+def upper_curvature(losses_):
+    """The least L for which each loss lies below its upper quadratics: smoothness as FSL's text defines it."""
+    return maximum(*(losses.curvature(loss)[1] for loss in losses_))
+
+
+def two_point(size, skew, d):
+    """Zero-mean noise along the first coordinate: `size` is its standard deviation; [] stands for none."""
+    if skew == "none":
+        return []
+    up = SKEWS[skew]
+    odds = Fraction(1) if skew == "even" else Fraction(1, 2)    # root of up / (1 - up)
+    along = lambda value: [value, *[Fraction(0)] * (d - 1)]
+    return [[up, along(size / odds)], [1 - up, along(-size * odds)]]
+
+
+def outcomes(noise, d):
+    """[(probability, vector), ...] of an instance's noise."""
+    return [(p, vector(v)) for p, v in noise] or [(Fraction(1), vector([Fraction(0)] * d))]
+
+
+def variance(noise):
+    return sum((p * sum(n * n for n in v) for p, v in noise), Fraction(0))
+
+
+def sound_noise(noise, d):
+    """Whether probabilities add up to 1, and the mean to 0."""
+    return not noise or sum(p for p, _ in noise) == 1 and all(p > 0 for p, _ in noise) and all(
+        sum(p * v[j] for p, v in noise) == 0 for j in range(d))

@@ -1,0 +1,230 @@
+"""Runs by their methods' own kernels: all ways that cohorts and noise can go, and what is measured on them.
+
+Where losses are convex, points are counted from the minimiser: clients' gradients at 0 add up to 0 by construction,
+and in the plane each client's loss may be turned, since worst cases need not be separable.
+"""
+
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+
+from fedtheory import discover
+from fedtheory.enclosure import Undefined
+from fedtheory.enclosure.arithmetic import Many, minimum, root, vector, where
+from fedtheory.enclosure.intervals import INF
+from fedtheory.exact.traces import Losses, Rounds, uniform
+from fedtheory.settings import losses
+from fedtheory.settings.general._family import sound_noise, variance
+
+ZERO, ONE = Fraction(0), Fraction(1)
+OPTIONS = {1: "I", 2: "II"}    # of SCAFFOLD, as its kernels name them
+MOST = 64    # outcomes of a run that an enumeration may have
+TIMES = {"0": lambda T: [0], "T": lambda T: [T], "T-1": lambda T: [T - 1], "t": lambda T: [0], "min": range,
+         "mean": range, "min_T": lambda T: range(T + 1)}
+
+
+def sq(v):
+    return v.dot(v)
+
+
+class Clients:
+    """The losses of an instance, and what is known of them."""
+
+    def __init__(self, instance):
+        self.N, self.d, own = instance["N"], len(instance["x_0"]), instance["losses"]
+        self.exact = not isinstance(instance["x_0"][0], Many)
+        self.convex, self.shared = instance["convex"], len(own) == 1
+        given = [vector(v) for v in instance["at_star"]]
+        zero = vector([ZERO] * self.d)
+        self.at_star = [*given, zero - sum(given)] if given else [zero] * self.N
+        loose = len(own) not in (1, self.N) or len(self.at_star) != self.N or any(
+            len(f["curves"]) != self.d or any(c.get("soft") for c in f["curves"]) for f in own)
+        if loose or any("turn" in f for f in own) and (self.d != 2 or not self.convex):
+            raise Undefined("losses that do not fit together")
+        own = [own[0 if self.shared else i] for i in range(self.N)]
+        self.turns = [turn(f["turn"]) if "turn" in f else None for f in own]
+        self.curves = [self._placed(own[i]["curves"], i) for i in range(self.N)]
+        self.at_zero = [losses.grad(untilted(f), [ZERO] * self.d) for f in self.curves]
+        self.low, self.high = losses.convexity(*self.curves), losses.smoothness(*self.curves)
+        if self.exact and self.convex and self.low < 0:
+            raise Undefined("a loss that is not convex")
+
+    def _placed(self, curves, i):
+        """Curves tilted so that the client's gradient at 0 is what it is said to be."""
+        asked = there(self.turns[i], self.at_star[i])
+        return [dict(c, tilt=g - h) for c, g, h in zip(curves, asked, losses.grad(untilted(curves), [ZERO] * self.d))]
+
+    def value(self, i, x):
+        return losses.value(self.curves[i], there(self.turns[i], x))
+
+    def grad(self, i, x):
+        # So that the gradient at 0 is at_star to the last bit
+        change = losses.grad(untilted(self.curves[i]), there(self.turns[i], x)) - self.at_zero[i]
+        return back(self.turns[i], change) + self.at_star[i]
+
+    def F(self, x):
+        return sum(self.value(i, x) for i in range(self.N)) / self.N
+
+    def mean_grad(self, x):
+        return sum(self.grad(i, x) for i in range(self.N)) / self.N
+
+    def dissimilarity(self, x):
+        mean = self.mean_grad(x)
+        return sum(sq(self.grad(i, x) - mean) for i in range(self.N)) / self.N
+
+    def gap(self, value, x_0):
+        """A value of F above its infimum."""
+        infimum, x_star = self.least()
+        return above(value, infimum, extent(self.curves, self.high, x_0, x_star), sq(x_0))
+
+    @property
+    def spread(self):
+        """Mean square of the clients' gradients at the minimiser."""
+        return sum(sq(v) for v in self.at_star) / self.N
+
+    @property
+    def farthest(self):
+        """sup over x of the dissimilarity, INF where none is known."""
+        if self.shared:
+            return self.spread
+        return INF if any(self.turns) else losses.dissimilarity(self.curves)
+
+    def least(self):
+        """(infimum of F, where it is attained)."""
+        if self.convex:
+            zero = vector([ZERO] * self.d)
+            return self.F(zero), zero
+        return losses.least(self.curves, [Fraction(1, self.N)] * self.N)
+
+
+def above(value, infimum, size, away):
+    """value - infimum; in a batch, where rounding of numbers of a size hides it, 0 at the point 0 and NaN away."""
+    if isinstance(infimum, float):
+        raise Undefined("an infimum that is not there")
+    gap = value - infimum
+    if not isinstance(gap, Many):
+        return gap
+    hidden = abs(gap) <= 1e-10 * (abs(value) + abs(infimum) + size)
+    return where(hidden, where(away > 0, Many(np.asarray(np.nan)), ZERO), gap)
+
+
+def untilted(curves):
+    return [dict(c, tilt=ZERO) for c in curves]
+
+
+def extent(curves, L, *points):
+    """How large values of losses are around points and knots."""
+    return L * (sum(sq(x) for x in points) + sum(at * at for f in curves for c in f for at in losses.knots(c)))
+
+
+def turn(t):
+    """(cosine, sine) of an angle, rational in the tangent of its half."""
+    below = 1 / (1 + t * t)
+    return (1 - t * t) * below, 2 * t * below
+
+
+def there(turned, x):
+    if turned is None:
+        return x
+    c, s = turned
+    return vector([c * x[0] + s * x[1], c * x[1] - s * x[0]])
+
+
+def back(turned, x):
+    return x if turned is None else there((turned[0], -turned[1]), x)
+
+
+def constants(instance):
+    """What an instance certifies."""
+    clients, N, S, d = Clients(instance), instance["N"], instance["S"], len(instance["x_0"])
+    T, K, option = instance["T"], instance["K"], instance.get("option", 1)
+    if not (1 <= S <= N and T >= 1 and K >= 1 and option in (1, 2)):
+        raise Undefined("counts that do not fit together")
+    if clients.exact and not sound_noise(instance["noise"], d):
+        raise Undefined("noise with a mean")
+    infimum, x_star = clients.least()
+    x_0 = vector(instance["x_0"])
+    farthest = clients.farthest
+    return dict(
+        N=Fraction(N), S=Fraction(S), K=Fraction(K), T=Fraction(T), option=Fraction(option), mu=clients.low,
+        L=clients.high if instance["lipschitz"] else losses.maximum(*(losses.curvature(f)[1] for f in clients.curves)),
+        G=farthest if isinstance(farthest, float) else root(farthest), zeta=root(clients.spread),
+        sigma=root(variance(instance["noise"])), R=root(sq(x_0 - x_star)), sq_distance_0=sq(x_0 - x_star),
+        gap_0=INF if isinstance(infimum, float) else clients.gap(clients.F(x_0), x_0))
+
+
+def met(instance):
+    """Conditions that an instance meets."""
+    clients = Clients(instance)
+    met = {"smooth", "noise", "independent_noise", "equal_weights", "uniform_cohort"}
+    upper = losses.maximum(*(losses.curvature(f)[1] for f in clients.curves))
+    infimum = clients.least()[0]
+    return frozenset(met | {name for name, holds in dict(
+        lipschitz=instance["lipschitz"] or clients.low >= -upper, convex=clients.low >= 0,
+        strongly_convex=clients.low > 0, dissimilar=not isinstance(clients.farthest, float),
+        bounded_below=not isinstance(infimum, float), exact_gradients=not instance["noise"],
+        quadratic=all(not c["bends"] for f in clients.curves for c in f), same_curvature=clients.shared,
+    ).items() if holds})
+
+
+def rounds_of(clients, instance, values, method):
+    """The rounds of a recorded method on an instance's losses, `values` giving its step sizes."""
+    noise = [(p, vector(n)) for p, n in instance["noise"]]
+    given = {name: instance[name] if name in instance else inside(method.hyper[name], values[name])
+             for name in method.hyper if name in instance or name in values}
+    if "option" in given:
+        given["option"] = OPTIONS[instance["option"]]
+    grad = lambda i, x: clients.grad(i - 1, x) if i else losses.grad(instance["server"], x)
+    seen = Losses(grad, lambda i: noise if i else [],
+                  (ZERO, *[Fraction(1, clients.N)] * clients.N), clients.d)
+    return Rounds(method, seen, given)
+
+
+def inside(field, value):
+    """A hyper-parameter within its range; in a batch, NaN where it is not."""
+    low = value > field.low if field.open_low else value >= field.low
+    high = value < field.high if field.open_high else value <= field.high
+    if isinstance(value, Many):
+        return where(low, where(high, value, Many(np.asarray(np.nan))), Many(np.asarray(np.nan)))
+    if not (low and high):
+        raise Undefined(f"a hyper-parameter that {field.rule()}")
+    return value
+
+
+def outcomes_of(instance, values, method):
+    """(clients, levels t = 0, ..., T of [(probability, points x_0, ..., x_t, state)]): the method's own kernels."""
+    clients = Clients(instance)
+    rounds = rounds_of(clients, instance, values, discover.algorithm(method))
+    law = uniform(clients.N, instance["S"], rounds.steps)
+    start = rounds.start(vector(instance["x_0"]))
+    levels = [[(ONE, (start.x,), start)]]
+    for _ in range(instance["T"]):
+        levels.append([(p * q, (*path, trace.after.x), trace.after) for p, path, state in levels[-1]
+                       for q, trace in rounds.of(state, law)])
+    return clients, levels
+
+
+def measured(instance, values, entries, method):
+    """Values of symbols by what their Measures say."""
+    clients, levels = outcomes_of(instance, values, method)
+    x_star = clients.least()[1]
+    at = dict(loss=clients.F, sq_grad_norm=lambda x: sq(clients.mean_grad(x)), sq_distance=lambda x: sq(x - x_star),
+              sq_dissimilarity=clients.dissimilarity)
+
+    @cache
+    def series(metric, t):
+        return sum(p * at[metric](path[-1]) for p, path, _ in levels[t])
+
+    def along(metric):
+        if metric == "loss_of_mean":
+            return sum(p * clients.F(sum(path[:-1]) / (len(path) - 1)) for p, path, _ in levels[-1])
+        return sum(p * minimum(*(at["sq_grad_norm"](x) for x in path)) for p, path, _ in levels[-1])
+
+    found = {}
+    for name, measure in entries.items():
+        over = [series(measure.metric, t) for t in TIMES[measure.at](instance["T"])] if measure.metric in at else \
+            [along(measure.metric)]
+        value = minimum(*over) if measure.at.startswith("min") and len(over) > 1 else sum(over) / len(over)
+        found[name] = clients.gap(value, vector(instance["x_0"])) if measure.minus else value
+    return found

@@ -1,0 +1,303 @@
+"""Losses for which everything is known exactly: separable, piecewise quadratic, with softened corners on request.
+
+A loss is a list of curves, one for each coordinate, as plain data that fits into a document:
+{"slope": a, "tilt": c, "bends": [[delta, at], ...], "soft": [[height, rate, at], ...]} stands for
+
+    a x^2 / 2 + c x + sum delta max(x - at, 0)^2 / 2 + sum height log(1 + exp(rate (x - at))),
+
+so that Huber-like, one-sided, logistic and non-convex losses are a few numbers. Numbers are those of `arithmetic`.
+"""
+
+from fractions import Fraction
+
+import numpy as np
+
+from fedtheory.enclosure.arithmetic import (
+    Many,
+    exp,
+    log,
+    maximum,
+    minimum,
+    pair,
+    positive_part,
+    vector,
+    where,
+)
+from fedtheory.enclosure.intervals import INF
+
+ZERO = Fraction(0)
+
+
+def curve(slope, tilt=ZERO, bends=(), soft=()):
+    return dict(slope=slope, tilt=tilt, bends=[list(b) for b in bends], soft=[list(s) for s in soft])
+
+
+def bent(slopes, knots, tilt=ZERO, soft=()):
+    """A curve by its second derivatives between increasing knots."""
+    return curve(slopes[0], tilt, [(after - before, at) for before, after, at in zip(slopes, slopes[1:], knots)], soft)
+
+
+def value(loss, x):
+    total = ZERO
+    for f, y in zip(loss, x):
+        total = total + f["slope"] * y * y / 2 + f["tilt"] * y
+        for delta, at in f["bends"]:
+            over = positive_part(y - at)
+            total = total + delta * over * over / 2
+        for height, rate, at in f.get("soft", ()):
+            total = total + height * _softplus(rate * (y - at))
+    return total
+
+
+def grad(loss, x):
+    return vector([slope_at(f, y) for f, y in zip(loss, x)])
+
+
+def slope_at(f, y):
+    """The derivative of a curve."""
+    g = f["slope"] * y + f["tilt"]
+    for delta, at in f["bends"]:
+        g = g + delta * positive_part(y - at)
+    for height, rate, at in f.get("soft", ()):
+        g = g + height * rate / (1 + exp(-rate * (y - at)))
+    return g
+
+
+def _softplus(z):
+    # log(1 + e^z) = max(z, 0) + log(1 + e^-|z|): no overflow
+    return positive_part(z) + log(1 + exp(-abs(z)))
+
+
+def slopes(f):
+    """Second derivatives of the pieces, from left to right."""
+    found, size = [f["slope"]], abs(f["slope"])
+    for delta, _ in f["bends"]:
+        size = size + abs(delta)
+        found.append(unrounded(found[-1] + delta, size))
+    return found
+
+
+def unrounded(total, size):
+    """A sum of numbers of a size; in a batch, 0 where rounding alone can have kept it from that."""
+    return where(abs(total) <= 1e-14 * size, ZERO, total) if isinstance(total, Many) else total
+
+
+def knots(f):
+    return [at for _, at in f["bends"]]
+
+
+def curvature(loss):
+    """(least, largest) second derivative over all points; where corners are soft, an interval that holds it."""
+    low, high = None, None
+    for f in loss:
+        # A soft corner bends between 0 and height rate^2 / 4.
+        soft = [height * rate * rate / 4 for height, rate, _ in f.get("soft", ())]
+        least = minimum(*slopes(f)) + sum((minimum(s, ZERO) for s in soft), ZERO)
+        most = maximum(*slopes(f)) + sum((positive_part(s) for s in soft), ZERO)
+        low = least if low is None else minimum(low, least)
+        high = most if high is None else maximum(high, most)
+    return low, high
+
+
+def smoothness(*losses):
+    """The least L for which every gradient is L-Lipschitz (an upper bound of it where corners are soft)."""
+    ends = [end for loss in losses for end in curvature(loss)]
+    return maximum(*(abs(end) for end in ends))
+
+
+def convexity(*losses):
+    """The largest mu for which each loss less mu ||x||^2 / 2 is convex."""
+    return minimum(*(curvature(loss)[0] for loss in losses))
+
+
+def same(a, b):
+    """Whether two numbers agree, at each instance of a batch."""
+    if isinstance(a, Many) or isinstance(b, Many):
+        one, other = (z.at if isinstance(z, Many) else float(z) for z in (a, b))
+        return Many(abs(one - other) <= 1e-12 * np.maximum(abs(one), abs(other)))
+    return pair(a) == pair(b)
+
+
+def sup_square(losses, combine):
+    """sup over x of sum over coordinates of combine([f_1', ..., f_n']), a nonnegative quadratic that bounds all
+    differences of derivatives: infinite unless these are bounded, and else reached at a knot."""
+    total = ZERO
+    for curves in zip(*losses):
+        ends = [(slopes(f)[0], slopes(f)[-1]) for f in curves]
+        at = [knot for f in curves for knot in knots(f)] or [ZERO]
+        highest = maximum(*(combine([slope_at(dict(f, soft=()), y) for f in curves]) for y in at)) \
+            if len(at) > 1 else combine([slope_at(dict(f, soft=()), at[0]) for f in curves])
+        if any(f.get("soft") != curves[0].get("soft") for f in curves):
+            highest = INF    # only a corner that all share leaves their differences alone
+        for one, other in ends[1:]:
+            for mine, first in ((one, ends[0][0]), (other, ends[0][1])):
+                highest = _unless(same(mine, first), highest)
+        total = INF if isinstance(highest, float) or isinstance(total, float) else total + highest
+    return total
+
+
+def _unless(truth, value):
+    if isinstance(value, float):
+        return value
+    if isinstance(truth, Many):
+        return where(truth, value, Many(np.asarray(INF)))
+    return value if truth else INF
+
+
+def mean_square_gap(gs):
+    """(1/n) sum (g_i - mean)^2."""
+    mean = sum(gs) / len(gs)
+    return sum((g - mean) * (g - mean) for g in gs) / len(gs)
+
+
+def dissimilarity(clients):
+    """sup over x of (1/N) sum_i ||grad f_i(x) - grad F(x)||^2, F the plain mean."""
+    return sup_square(clients, mean_square_gap)
+
+
+def mismatch(server, clients):
+    """sup over x of ||grad f_0(x) - grad F(x)||^2."""
+    def gap(gs):
+        away = gs[0] - sum(gs[1:]) / (len(gs) - 1)
+        return away * away
+    return sup_square([server, *clients], gap)
+
+
+def joint_smoothness(*losses):
+    """The least L for which the gradient of the losses' sum is L-Lipschitz."""
+    found = []
+    for curves in zip(*losses):
+        at = _ordered([knot for f in curves for knot in knots(f)])
+        found.append(abs(sum(f["slope"] for f in curves)))
+        found += [abs(sum(beyond(f, y) for f in curves)) for y in at]
+    return maximum(*found) if len(found) > 1 else found[0]
+
+
+def beyond(f, y):
+    """The second derivative of a curve right of y."""
+    return f["slope"] + sum((where(at <= y, delta, ZERO) for delta, at in f["bends"]), ZERO)
+
+
+def relative_mismatch(one, other, B):
+    """sup over x of ||g - h||^2 - (B^2 - 1) ||g + h||^2, g and h the two gradients: where nonnegative, the least G^2
+    for which 2 ||g||^2 + 2 ||h||^2 <= G^2 + B^2 ||g + h||^2 everywhere."""
+    more, total = B * B - 1, ZERO
+    for f, h in zip(one, other):
+        at = _ordered([*knots(f), *knots(h)]) or [ZERO]
+        peaks = []
+        for y, room in zip(at, [*(z - y for y, z in zip(at, at[1:])), None]):
+            peaks.append(_peak(f, h, y, more, beyond(f, y), beyond(h, y), 1, room))
+        peaks.append(_peak(f, h, at[0], more, f["slope"], h["slope"], -1, None))
+        highest = INF if any(isinstance(p, float) for p in peaks) else maximum(*peaks)
+        total = INF if isinstance(total, float) or isinstance(highest, float) else total + highest
+    return total
+
+
+def _peak(f, h, y, more, bend_f, bend_h, way, room):
+    """The largest value of (f' - h')^2 - more (f' + h')^2 from y on, up to `room` away."""
+    g, k = slope_at(f, y), slope_at(h, y)
+    value = (g - k) * (g - k) - more * (g + k) * (g + k)
+    apart, along = bend_f - bend_h, bend_f + bend_h
+    linear = 2 * way * ((g - k) * apart - more * (g + k) * along)
+    square = apart * apart - more * along * along
+    falls = square < 0
+    away = _ratio(-linear, 2 * square)
+    inside = _both(falls, linear > 0)
+    inside = inside if room is None else _both(inside, away <= room)
+    best = where(inside, value + linear * away / 2, value)
+    if room is None:
+        best = _unless(_not(square > 0), best)
+        best = _unless(_not(_both(_not(falls), linear > 0)), best)
+    return best
+
+
+def beyond_tangent(loss, x, at):
+    """f(x) - f(at) - <grad f(at), x - at>, piece by piece: nothing large cancels."""
+    total = ZERO
+    for f, y, s in zip(loss, x, at):
+        total = total + f["slope"] * (y - s) * (y - s) / 2
+        for delta, knot in f["bends"]:
+            # the integral from s to y of max(u - knot, 0) - max(s - knot, 0)
+            far, near = positive_part(y - knot), positive_part(s - knot)
+            low = positive_part(knot - y)
+            both = where(near > 0, (y - s) * (y - s), far * far) / 2
+            total = total + delta * where(_both(near > 0, low > 0), near * low + near * near / 2, both)
+    return total
+
+
+def infimum(losses, weights):
+    """inf over x of sum_i weights_i f_i(x), -infinity where it is not bounded below; corners must be sharp."""
+    return least(losses, weights)[0]
+
+
+def least(losses, weights):
+    """(infimum, a point that attains it, which means nothing where there is none) of sum_i weights_i f_i."""
+    total, point = ZERO, []
+    for curves in zip(*losses):
+        if any(f.get("soft") for f in curves):
+            return Many(np.asarray(np.nan)), vector([Many(np.asarray(np.nan)) for _ in losses[0]])
+        lowest, place = _least(curves, weights)
+        total = -INF if isinstance(total, float) or isinstance(lowest, float) else total + lowest
+        point.append(place)
+    return total, vector(point)
+
+
+def _least(curves, weights):
+    at = _ordered([knot for f in curves for knot in knots(f)] or [ZERO])
+    slope = lambda y: sum(w * slope_at(f, y) for f, w in zip(curves, weights))
+    height = lambda y: sum(w * value([f], [y]) for f, w in zip(curves, weights))
+    ends = [sum(w * slopes(f)[end] for f, w in zip(curves, weights)) for end in (0, -1)]
+    gs = [slope(y) for y in at]
+    tried = at[1:]
+    for y, h, z, k in zip(at, gs, at[1:], gs[1:]):    # a zero of the derivative between two knots
+        tried.append(where(_crosses(h, k), y + (z - y) * _ratio(-h, k - h), y))
+    outer = ((at[0], gs[0], ends[0], -1), (at[-1], gs[-1], ends[1], 1))
+    for y, g, end, outward in outer:    # beyond the last knot
+        tried.append(where(_both(outward * g < 0, end > 0), y - _ratio(g, end), y))
+    place = at[0]
+    best = height(place)
+    for y in tried:
+        found = height(y)
+        better = found < best
+        place, best = where(better, y, place), minimum(best, found)
+    for y, g, end, outward in outer:
+        best = _unbounded(_both(outward * g < 0, _not(end > 0)), best)
+        best = _unbounded(end < 0, best)
+    return best, place
+
+
+def _ordered(values):
+    if any(isinstance(v, Many) for v in values):
+        stack = np.sort(np.array(np.broadcast_arrays(*(v.at if isinstance(v, Many) else float(v) for v in values))),
+                        axis=0)
+        return [Many(row) for row in stack]
+    return sorted(values)
+
+
+def _crosses(h, k):
+    return _both(h < 0, k > 0)
+
+
+def _both(a, b):
+    if isinstance(a, Many) or isinstance(b, Many):
+        return Many(np.logical_and(*(z.at if isinstance(z, Many) else z for z in (a, b))))
+    return a and b
+
+
+def _not(a):
+    return Many(~a.at) if isinstance(a, Many) else not a
+
+
+def _ratio(a, b):
+    """a / b where it is used, anything where b = 0."""
+    if isinstance(a, Many) or isinstance(b, Many):
+        a, b = (z.at if isinstance(z, Many) else float(z) for z in (a, b))
+        with np.errstate(all="ignore"):
+            return Many(np.where(b == 0, 0.0, a / np.where(b == 0, 1.0, b)))
+    return a / b if not same(b, ZERO) else ZERO
+
+
+def _unbounded(truth, best):
+    if isinstance(truth, Many):
+        return where(truth, Many(np.asarray(-INF)), best)
+    return -INF if truth else best

@@ -1,0 +1,44 @@
+"""Sampled gradients of a cohort and of the center, with the proportions of influence (mixed FL, (7))."""
+
+from fractions import Fraction
+
+from fedtheory.enclosure.arithmetic import vector
+from fedtheory.settings import Setting, names
+from fedtheory.settings.mixed._quantities import sq
+from fedtheory.symbols.mixed import TABLE
+
+MEASURED = ("sq_seen_f", "sq_seen_c", "sq_seen", "G_t_sq", "B_t_sq")
+
+
+def shapes(random, relaxed):
+    return dict(d=random.choice([1, 1, 2, 3]), S=random.choice([1, 2, 3]))
+
+
+def coordinates(shape):
+    whose = ["c", *range(shape["S"])]
+    return {f"g_{name}_{j}": "real" for j in range(shape["d"]) for name in whose}
+
+
+def build(shape, point):
+    part = lambda name: [point[f"{name}_{j}"] for j in range(shape["d"])]
+    return dict(clients=[part(f"g_{i}") for i in range(shape["S"])], center=part("g_c"))
+
+
+def constants(instance):
+    return dict(S=Fraction(len(instance["clients"])))
+
+
+def measure(instance, values, wanted):
+    w_f, w_c = values["w_f"], values["w_c"]
+    f, c = sum(map(vector, instance["clients"])) / len(instance["clients"]), vector(instance["center"])
+    needed = lambda: w_f * sq(f / w_f) + w_c * sq(c / w_c)    # left side of definition 4.2
+    named = dict(sq_seen_f=lambda: sq(f), sq_seen_c=lambda: sq(c), sq_seen=lambda: sq(f + c),
+                 G_t_sq=lambda: needed() - sq(f + c), B_t_sq=lambda: needed() / sq(f + c))
+    return {name: named[name]() for name in wanted}
+
+
+SETTING = Setting(
+    name="mixed_samples", says="sampled gradients", measures=names(TABLE, *MEASURED), algorithms=(), gives=("S",),
+    loose={}, takes=("w_f", "w_c"), shapes=shapes, coordinates=coordinates, build=build, constants=constants,
+    measure=measure, table=TABLE, ensures=frozenset(), kind="exact",
+)

@@ -1,0 +1,171 @@
+"""`audit`: run a proof's chain on one instance: the slack of each line, the first that fails, where looseness enters.
+
+The chain of a claim is made of the steps and lemmas of its paper, in the order of the files and up to the claim, that
+can be measured in its setting and need no hypothesis about functions or rounds that the claim lacks. Each line is
+evaluated in Fractions, or in enclosures where roots appear; what a line assumes between numbers is looked at there.
+"""
+
+from dataclasses import dataclass, field
+
+from fedtheory import arguments, discover
+from fedtheory.enclosure.arithmetic import pair
+from fedtheory.errors import refuse
+from fedtheory.proofs.dimensions import Inhomogeneous, show, unit
+from fedtheory.search.counterexample import texts
+from fedtheory.search.instances import NO_VALUE, Case, answer, drawn, target, worst
+from fedtheory.settings import by_name, conditions, fitting
+from fedtheory.symbol import plain
+
+
+@dataclass
+class Audit:
+    claim: str
+    case: Case
+    rows: list                                      # a dict for each line of the chain; the claim's own come last
+    left_out: dict = field(default_factory=dict)    # claim -> the hypothesis for which it is no part of the chain
+
+    @property
+    def fails(self):
+        """The row of the first line that fails, None if there is none."""
+        return next((row for row in self.rows if row["status"] == "fails"), None)
+
+    def waterfall(self):
+        """Lines that bound what the claim bounds, the tightest first: what each `adds` sums to the claim's slack."""
+        last, found, before = self.rows[-1], [], 0.0
+        alike = [row for row in self.rows if row["slack"] is not None and row["bounds"] == last["bounds"]
+                 and row["slack"] <= last["slack"] and row is not last]
+        for row in [*sorted(alike, key=lambda row: row["slack"]), *([last] if last["slack"] is not None else [])]:
+            found.append(dict(row, adds=row["slack"] - before))
+            before = row["slack"]
+        return found
+
+    def as_dict(self):
+        return dict(claim=self.claim, setting=self.case.setting, instance=texts(self.case.instance),
+                    numbers=texts(self.case.numbers), rows=[dict(row) for row in self.rows],
+                    left_out=dict(self.left_out))
+
+    def __str__(self):
+        fails = self.fails
+        number = lambda value: "" if value is None else f"{value:.4g}"
+        rows = [("line", "left", "", "right", "slack", "ratio", "share", "")]
+        for row in self.rows:
+            share = "" if row["share"] is None else f"{100 * row['share']:.3g} %"
+            rows.append((f"{row['claim'].partition('.')[2]}.{row['line']}", number(row["left"]), row["sign"],
+                         number(row["right"]), number(row["slack"]), number(row["ratio"]), share,
+                         row["status"] + (f": {row['why']}" if row["why"] else "")))
+        widths = [max(len(row[n]) for row in rows) for n in range(7)]
+        table = ["  ".join([row[0].ljust(widths[0]), *(row[n].rjust(widths[n]) for n in range(1, 7)), row[7]]).rstrip()
+                 for row in rows]
+        verdict = "No line fails there." if fails is None else \
+            f"The first line that fails: {fails['claim']}, line {fails['line']} ({fails['cites']}): {fails['says']}."
+        return "\n".join([f"{self.claim} in {by_name(self.case.setting).says}", *table, verdict])
+
+
+def audit(claim, at="worst", steps=None, budget=5.0, seed=0):
+    """The Audit of a claim's proof at "worst", "drawn" or a given Case; `steps` are claims or ids, if not its chain."""
+    claim, budget, seed = discover.claim(claim), arguments.budget(budget), arguments.seed(seed)
+    if not claim.lines or any(sign == "O" for _, sign, _ in claim.lines):
+        refuse("claim", "must have lines with constants", claim.id)
+    if not isinstance(at, Case) and at not in ("worst", "drawn"):
+        refuse("at", 'must be "worst", "drawn" or a Case', at)
+    named = None if steps is None else [discover.claim(step) for step in steps]
+    setting = by_name(at.setting) if isinstance(at, Case) else best_setting(claim, named)
+    links, left_out = (named, {}) if named is not None else chain(claim, setting)
+    case = at
+    if not isinstance(at, Case):
+        line = len(claim.lines) - 1
+        case = worst(claim, setting.name, budget, seed, line) if at == "worst" else \
+            drawn(claim, setting.name, seed, line)
+        if case is None:
+            refuse("claim", f"must have an instance inside its hypotheses in {setting.says}; none was found for",
+                   claim.id)
+    return Audit(claim.id, case, filled(rows_of([*links, claim], case)), left_out)
+
+
+def best_setting(claim, named):
+    """Of the settings that fit a claim, the one in which most of its chain can be measured."""
+    settings = fitting(claim)
+    if not settings:
+        refuse("claim", "must be one that a setting measures", claim.id)
+    links = lambda s: len(chain(claim, s)[0]) if named is None else sum(s in fitting(each) for each in named)
+    return max(settings, key=links)
+
+
+def chain(claim, setting):
+    """(claims of the chain, {claim: why it is left out}) in a setting."""
+    links, left_out, mine = [], {}, conditions(claim)
+    known = set(claim.parameters) | set(setting.gives) | set(setting.takes) | set(setting.loose)
+    for other in discover.claims():
+        if other.id == claim.id:
+            break
+        if other.paper != claim.paper or other.kind not in ("step", "exact") or not other.lines:
+            continue
+        if not other.quantities:    # about numbers alone: a part of the chain if it is a step between its numbers
+            if other.kind == "step" and set(other.parameters) <= known:
+                links.append(other)
+        elif setting in fitting(other):
+            lacking = [says for name, says in ((n, c.says) for n, c in conditions(other).items() if n not in mine)]
+            if lacking:
+                left_out[other.id] = lacking[0]
+            else:
+                links.append(other)
+    return links, left_out
+
+
+def rows_of(links, case):
+    """A row for each line, exact in its status; what lines measure is measured once."""
+    setting = by_name(case.setting)
+    lines = [(link, line) for link in links for line in range(len(link.lines)) if link.lines[line][1] != "O"]
+    wanted = sorted({name for link, line in lines for name in target(link, case.setting, line).wanted})
+    try:
+        measured = setting.measure(case.instance, {**setting.constants(case.instance), **case.numbers}, wanted)
+    except NO_VALUE:
+        measured = {}    # each line then measures its own
+    return [row_of(link, line, case, measured) for link, line in lines]
+
+
+def row_of(link, line, case, measured):
+    left, sign, right = link.lines[line]
+    row = dict(claim=link.id, cites=link.cites, line=line + 1, left=None, sign=sign, right=None, slack=None, ratio=None,
+               share=None, unit=unit_of(link, left, right), says=f"{plain(left)} {sign} {plain(right)}",
+               status="undecided", why="", bounds=f"{plain(left)} {'<=' if sign in ('<', '==') else sign}")
+    try:
+        found = answer(link, case, line, measured)
+        broken = next(iter(found.failing()), None)
+        if broken is not None:
+            return dict(row, status="outside", why=f"it assumes {broken}")
+        gap = found.right - found.left if found.target.way >= 0 else found.left - found.right
+    except NO_VALUE as error:
+        return dict(row, why=str(error))
+    gap = -abs(gap) if found.target.way == 0 else gap
+    status = "fails" if found.violated else "equal" if pair(gap) == (0, 0) else "holds"
+    return dict(row, left=number(found.left), right=number(found.right), slack=number(gap), ratio=found.ratio,
+                status=status)
+
+
+def filled(rows):
+    """Shares of the last line's slack, where a line is in its unit."""
+    last = rows[-1]
+    if last["slack"]:
+        for row in rows:
+            if row["slack"] is not None and row["unit"] == last["unit"]:
+                row["share"] = row["slack"] / last["slack"]
+    return rows
+
+
+def unit_of(link, *sides):
+    """The unit of a line as a text, empty where its sides have none in common."""
+    try:
+        found = [unit(side, link.table) for side in sides]
+    except (Inhomogeneous, TypeError):
+        return ""
+    return next((show(each) for each in found if each is not None), "1")
+
+
+def number(value):
+    """As a float: the middle of an enclosure, infinite beyond floats."""
+    middle = sum(pair(value)) / 2
+    try:
+        return float(middle)
+    except OverflowError:
+        return float("inf") if middle > 0 else float("-inf")

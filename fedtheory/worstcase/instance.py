@@ -1,0 +1,116 @@
+"""What a method sees on a worst function, from the Gram matrix of a certificate: points, gradients, values.
+
+By the interpolation theorem functions of the class pass through these; the fewest dimensions are sought first. On a
+line, where a sample's gradients are those of a quadratic or of a Huber loss, that function is named.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from fedtheory.certificates.check_worst_case import STAR, Reading
+from fedtheory.worstcase.solver import Program
+
+SAME = 1e-6    # what is not told apart, as a share of what is large: the solver's floats are that good
+
+
+@dataclass(frozen=True)
+class Instance:
+    """x* is the origin (x_0, where F may lack a minimiser)."""
+
+    points: np.ndarray    # (R + 1, d) server points
+    samples: dict         # {i: [(x (d,), gradient (d,), value), ...]} as asked; at x*, if it exists, last
+    measure: float
+    shapes: dict          # {i: Quadratic or Huber} where d = 1 and one of them fits
+
+
+@dataclass(frozen=True)
+class Quadratic:
+    """c (x - b)^2 / 2 + a"""
+
+    c: float
+    b: float
+    a: float
+
+    def gradient(self, x):
+        return self.c * (x - self.b)
+
+    def value(self, x):
+        return self.c * (x - self.b) ** 2 / 2 + self.a
+
+
+@dataclass(frozen=True)
+class Huber:
+    """L (x - b)^2 / 2 + a up to a distance slope / L from b, and straight lines beyond."""
+
+    L: float
+    slope: float
+    b: float
+    a: float
+
+    def gradient(self, x):
+        return np.clip(self.L * (x - self.b), -self.slope, self.slope)
+
+    def value(self, x):
+        g = self.gradient(x)
+        return g * (x - self.b) - g**2 / (2 * self.L) + self.a
+
+
+def of(certificate, thin=True):
+    """The Instance of a certificate; None where it has no Gram matrix.
+
+    With `thin`, where it needs several dimensions, the one of least trace that reaches all but a millionth, if flatter.
+    """
+    if "instance" not in certificate:
+        return None
+    reading, given = Reading(certificate), certificate["instance"]
+    number = lambda value: float(Fraction(value))
+    gram = np.array([list(map(number, row)) for row in given["gram"]])
+    full = cast(reading, gram, list(map(number, given["values"])))
+    if not thin or full.points.shape[1] <= 1:
+        return full
+    found = Program(reading, alike=False).smallest(Fraction(given["least"]) * (1 - Fraction(1, 10**6)))
+    thinner = cast(reading, np.array(found[0], float), found[1]) if found else full
+    return min(thinner, full, key=lambda instance: instance.points.shape[1])
+
+
+def cast(reading, gram, values):
+    size, axes = np.linalg.eigh(gram)
+    large = size > SAME * size.max()
+    where = {v: row for v, row in zip(reading.vectors(), axes[:, large] * np.sqrt(size[large]))}
+    zero = np.zeros(large.sum())
+    place = lambda u: sum((float(value) * where[v] for v, value in u.items()), zero)
+    known = lambda f: sum(float(c) * values[q - 1] for (q,), c in f.items())
+    samples = {int(k): [(place(x), place(g), known(f)) for name, (x, g, f) in
+                        sorted(of.items(), key=lambda item: (item[0] == STAR, item[0] != STAR and int(item[0])))]
+               for k, of in reading.samples.items()}
+    shapes = {}
+    if large.sum() == 1:
+        shapes = {k: shape(*(np.array([np.ravel(sample[n])[0] for sample in of]) for n in range(3)),
+                           *map(float, reading.functions[str(k)][:2])) for k, of in samples.items()}
+    measure = min(sum(float(c) * (values[key[0] - 1] if len(key) == 1 else where[key[0]] @ where[key[1]])
+                      for key, c in form.items()) for form in reading.measures.values())
+    return Instance(np.array([place(x) for x in reading.points]), samples, measure,
+                    {k: found for k, found in shapes.items() if found})
+
+
+def shape(x, g, f, mu, L):
+    """The quadratic or the Huber loss through samples on a line, or None."""
+    near = lambda p, q: np.allclose(p, q, rtol=0, atol=10 * SAME * max(1e-300, np.abs(q).max()))
+    candidates = []
+    if np.ptp(x) > 0:
+        c, b = map(float, np.polyfit(x, g, 1))
+        if abs(c) > SAME * L:
+            candidates.append(lambda a: Quadratic(c, -b / c, a))
+    slope = float(np.abs(g).max())
+    inner = np.abs(g) < slope * (1 - SAME)
+    if mu <= 0 and inner.any():    # where it is curved
+        centre = float(np.mean(x[inner] - g[inner] / L))
+        candidates.append(lambda a: Huber(L, slope, centre, a))
+    for make in candidates:
+        offset = float(np.mean(f - make(0.0).value(x)))
+        found = make(offset)
+        if near(found.gradient(x), g) and near(found.value(x), f):
+            return found
+    return None
