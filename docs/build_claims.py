@@ -1,4 +1,5 @@
-"""One page per claim, built from its record when the docs are built; nothing here is committed twice.
+"""One page per claim, built from its record when the docs are built; nothing here is committed
+twice.
 
 `python docs/build_claims.py FOLDER` writes the pages alone.
 """
@@ -11,9 +12,14 @@ from fedtheory import discover
 from fedtheory.app.explain import KINDS, described
 from fedtheory.claim import SIGNS
 
-HEADINGS = {"exact": "Explicit statements", "order": "Orders of growth", "step": "Lines of proofs",
-            "structure": "Structure", "finding": "Findings of experiments"}
-SPECIAL = r"[\\`*_{}\[\]<>#|$~^]"    # to Markdown
+HEADINGS = {
+    "exact": "Explicit statements",
+    "order": "Orders of growth",
+    "step": "Lines of proofs",
+    "structure": "Structure",
+    "finding": "Findings of experiments",
+}
+SPECIAL = r"[\\`*_{}\[\]<>#|$~^]"  # to Markdown
 
 
 def titled(paper):
@@ -36,12 +42,25 @@ def formulas(claim):
     found = []
     for left, sign, right in claim.lines:
         right = claim.latex(right)
-        found.append(("statement", f"{claim.latex(left)} {SIGNS[sign]}"
-                      + (rf"\left({right}\right)" if sign == "O" else f" {right}")))
-    found += [("regime", rf"{claim.latex(t.symbol)} = \Theta\left({claim.latex(t.shape)}\right)") for t in claim.regime]
-    found += [("definition", f"{claim.latex(symbol)} = {claim.latex(value)}")
-              for symbol, value in claim.definitions.items() if "\\frac" not in claim.latex(symbol)]
-    found += [("assumption", claim.latex(a.relation)) for a in claim.assumptions if a.relation is not None]
+        found.append(
+            (
+                "statement",
+                f"{claim.latex(left)} {SIGNS[sign]}"
+                + (rf"\left({right}\right)" if sign == "O" else f" {right}"),
+            )
+        )
+    found += [
+        ("regime", rf"{claim.latex(t.symbol)} = \Theta\left({claim.latex(t.shape)}\right)")
+        for t in claim.regime
+    ]
+    found += [
+        ("definition", f"{claim.latex(symbol)} = {claim.latex(value)}")
+        for symbol, value in claim.definitions.items()
+        if "\\frac" not in claim.latex(symbol)
+    ]
+    found += [
+        ("assumption", claim.latex(a.relation)) for a in claim.assumptions if a.relation is not None
+    ]
     return found + [("symbol", entry.latex) for entry in claim.symbols.values()]
 
 
@@ -50,20 +69,42 @@ def page(claim):
     about, shown = described(claim), formulas(claim)
     of = lambda what: [latex for kind, latex in shown if kind == what]
     # Orphans: a tree of navigation with every claim in it would make the build ten times slower.
-    out = ["---", "orphan: true", "---", "", f"# {escaped(claim.id)}", "", f"[{titled(claim.paper)}]"
-           f"(of_{claim.paper}.md)", "", f"**{escaped(claim.where)}**, {KINDS[claim.kind]}.", "",
-           escaped(about["meaning"]), "", "## Statement", ""]
+    out = [
+        "---",
+        "orphan: true",
+        "---",
+        "",
+        f"# {escaped(claim.id)}",
+        "",
+        f"[{titled(claim.paper)}](of_{claim.paper}.md)",
+        "",
+        f"**{escaped(claim.where)}**, {KINDS[claim.kind]}.",
+        "",
+        escaped(about["meaning"]),
+        "",
+        "## Statement",
+        "",
+    ]
     out += [display(latex) for latex in of("statement")] or [escaped(claim.says), ""]
     if of("regime"):
         out += ["for steps of the order", "", *map(display, of("regime"))]
     if of("definition"):
         out += ["with", "", *map(display, of("definition"))]
-    for title, some in (("Assumptions", [a for a in claim.assumptions if a.stated]),
-                        ("Used by the proof, not stated in the text", [a for a in claim.assumptions if not a.stated])):
+    for title, some in (
+        ("Assumptions", [a for a in claim.assumptions if a.stated]),
+        (
+            "Used by the proof, not stated in the text",
+            [a for a in claim.assumptions if not a.stated],
+        ),
+    ):
         if some:
             out += [f"## {title}", ""]
             for a in some:
-                text = escaped(a.holds.says) if a.condition else rf"$\displaystyle {claim.latex(a.relation)}$"
+                text = (
+                    escaped(a.holds.says)
+                    if a.condition
+                    else rf"$\displaystyle {claim.latex(a.relation)}$"
+                )
                 place = f" {escaped(f'[{a.where}]')}" if a.where else ""
                 out.append(f"- {text}{place}" + (f": {escaped(a.note)}" if a.note else ""))
             out.append("")
@@ -71,18 +112,37 @@ def page(claim):
         out += ["## Compared", "", *(f"- {escaped(text)}" for text in about["comparisons"]), ""]
     if about["cells"]:
         out += ["## Printed and computed", "", "| | printed | computed |", "| --- | --- | --- |"]
-        out += [f"| {escaped(name)} | {escaped(printed)} | {escaped('' if computed is None else computed)} |"
-                for name, (printed, computed) in about["cells"].items()] + [""]
+        out += [
+            f"| {escaped(name)} | {escaped(printed)} | {escaped('' if computed is None else computed)} |"
+            for name, (printed, computed) in about["cells"].items()
+        ] + [""]
     if about["symbols"]:
-        out += ["## Symbols", "", "| symbol | in code | meaning | range | unit |", "| --- | --- | --- | --- | --- |"]
-        bars = lambda latex: latex.replace(r"\|", r"\Vert ").replace("|", r"\vert ")    # a cell ends at a bar
-        out += [f"| ${bars(row['latex'])}$ | `{name}` | {escaped(row['meaning'])} | {escaped(row['domain'])} | "
-                f"{escaped(row['unit'])} |" for name, row in about["symbols"].items()]
+        out += [
+            "## Symbols",
+            "",
+            "| symbol | in code | meaning | range | unit |",
+            "| --- | --- | --- | --- | --- |",
+        ]
+        bars = lambda latex: latex.replace(r"\|", r"\Vert ").replace(
+            "|", r"\vert "
+        )  # a cell ends at a bar
+        out += [
+            f"| ${bars(row['latex'])}$ | `{name}` | {escaped(row['meaning'])} | {escaped(row['domain'])} | "
+            f"{escaped(row['unit'])} |"
+            for name, row in about["symbols"].items()
+        ]
         out += ["", "Units: x of a point, f of a loss.", ""]
     if about["note"]:
         out += ["## Note", "", escaped(about["note"]), ""]
-    more = [f"With its constants: [{escaped(about['explicit'])}]({about['explicit']}.md)"] if about["explicit"] else []
-    more += [f"Method `{name}`" + (f": {escaped(text)}" if text else "") for name, text in about["algorithms"].items()]
+    more = (
+        [f"With its constants: [{escaped(about['explicit'])}]({about['explicit']}.md)"]
+        if about["explicit"]
+        else []
+    )
+    more += [
+        f"Method `{name}`" + (f": {escaped(text)}" if text else "")
+        for name, text in about["algorithms"].items()
+    ]
     more += [f"Figure or table `{about['figure']}`"] if about["figure"] else []
     if more:
         out += ["## See", "", *(f"- {text}" for text in more), ""]
@@ -91,12 +151,18 @@ def page(claim):
 
 def index(paper, claims):
     """A paper's page: its claims by kind, with what each means."""
-    out = [f"# {titled(paper)}", "", *([escaped(str(discover.papers()[paper])), ""] if paper in discover.papers() else [])]
+    out = [
+        f"# {titled(paper)}",
+        "",
+        *([escaped(str(discover.papers()[paper])), ""] if paper in discover.papers() else []),
+    ]
     for kind, heading in HEADINGS.items():
         some = [c for c in claims if c.kind == kind]
         if some:
             out += [f"## {heading}", ""]
-            out += [f"- [{escaped(c.id)}]({c.id}.md): {escaped(c.meaning or c.says)}" for c in some] + [""]
+            out += [
+                f"- [{escaped(c.id)}]({c.id}.md): {escaped(c.meaning or c.says)}" for c in some
+            ] + [""]
     return "\n".join(out)
 
 
@@ -109,14 +175,16 @@ def keep(folder, pages):
             path.unlink()
     for name, content in pages.items():
         path, content = folder / name, content.encode() if isinstance(content, str) else content
-        if not path.exists() or path.read_bytes() != content:    # unchanged pages are not built again
+        if not path.exists() or path.read_bytes() != content:  # unchanged pages are not built again
             path.write_bytes(content)
     return sorted(pages)
 
 
 def contents(heading, text, names):
     """A page that leads to others."""
-    return "\n".join([f"# {heading}", "", text, "", "```{toctree}", ":maxdepth: 1", "", *names, "```", ""])
+    return "\n".join(
+        [f"# {heading}", "", text, "", "```{toctree}", ":maxdepth: 1", "", *names, "```", ""]
+    )
 
 
 def write(folder):
@@ -126,8 +194,12 @@ def write(folder):
         papers.setdefault(claim.paper, []).append(claim)
     pages = {f"{claim.id}.md": page(claim) for claims in papers.values() for claim in claims}
     pages.update({f"of_{paper}.md": index(paper, claims) for paper, claims in papers.items()})
-    pages["index.md"] = contents("Claims", "Every numbered statement, proof line and finding of five papers: one "
-                                 "record each, from which its page was made.", [f"of_{paper}" for paper in papers])
+    pages["index.md"] = contents(
+        "Claims",
+        "Every numbered statement, proof line and finding of five papers: one "
+        "record each, from which its page was made.",
+        [f"of_{paper}" for paper in papers],
+    )
     return keep(folder, pages)
 
 

@@ -1,6 +1,7 @@
 """The reference and the gallery of figures, built from the records when the docs are built.
 
-`python docs/build_reference.py FOLDER` writes the pages alone. Pictures are those that `python -m figures` left.
+`python docs/build_reference.py FOLDER` writes the pages alone. Pictures are those that `python -m
+figures` left.
 """
 
 import inspect
@@ -13,9 +14,10 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from unittest import mock
 
+from build_claims import SPECIAL, contents, escaped, keep
+
 import fedtheory as ft
 import figures
-from build_claims import SPECIAL, contents, escaped, keep
 from fedtheory import discover
 from fedtheory.algorithm import Algorithm
 from fedtheory.app import cli
@@ -31,15 +33,32 @@ from figures import __main__ as make_figures
 from figures._record import Figure
 from verify import __main__ as verify
 
-WIDTH = 88    # columns of code that a page has room for
+WIDTH = 88  # columns of code that a page has room for
 ROOT = Path(__file__).resolve().parents[1]
-MADE = ("out/figures", "figures-out")    # where figures are looked for, the first that exists
-RECORDS = (Claim, Table, Assumption, Condition, Verdict, Problem, Kernels, Constant, Algorithm, Setting, Figure)
-ELSEWHERE = {"problems": "problems.md", "metrics": "metrics.md"}    # modules with a page of their own
+MADE = ("out/figures", "figures-out")  # where figures are looked for, the first that exists
+RECORDS = (
+    Claim,
+    Table,
+    Assumption,
+    Condition,
+    Verdict,
+    Problem,
+    Kernels,
+    Constant,
+    Algorithm,
+    Setting,
+    Figure,
+)
+ELSEWHERE = {"problems": "problems.md", "metrics": "metrics.md"}  # modules with a page of their own
 
 
 def table(head, rows):
-    return [f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}", *(f"| {' | '.join(row)} |" for row in rows), ""]
+    return [
+        f"| {' | '.join(head)} |",
+        f"|{' --- |' * len(head)}",
+        *(f"| {' | '.join(row)} |" for row in rows),
+        "",
+    ]
 
 
 def code(text, language="text"):
@@ -53,36 +72,64 @@ def prose(text):
         if part.startswith("    "):
             out += code(textwrap.dedent(part), "python")
         else:
-            shown = re.sub(f"`[^`]+`|({SPECIAL})", lambda m: f"\\{m[1]}" if m[1] else m[0], " ".join(part.split()))
+            shown = re.sub(
+                f"`[^`]+`|({SPECIAL})",
+                lambda m: f"\\{m[1]}" if m[1] else m[0],
+                " ".join(part.split()),
+            )
             out += [shown, ""]
     return out
 
 
 def called(name, what):
-    """How something is called, over as many lines as it takes; types and what is private are left out."""
+    """How something is called, over as many lines as it takes; types and what is private are left
+    out."""
     plain, empty = (int, float, str, tuple, type(None)), inspect.Parameter.empty
-    shown = [parameter.replace(annotation=empty, default=parameter.default if parameter.default is empty
-                               or isinstance(parameter.default, plain) else ...)
-             for parameter in inspect.signature(what).parameters.values()
-             if parameter.name != "self" and not parameter.name.startswith("_")]
+    shown = [
+        parameter.replace(
+            annotation=empty,
+            default=parameter.default
+            if parameter.default is empty or isinstance(parameter.default, plain)
+            else ...,
+        )
+        for parameter in inspect.signature(what).parameters.values()
+        if parameter.name != "self" and not parameter.name.startswith("_")
+    ]
     text = name + str(inspect.Signature(shown)).replace("Ellipsis", "...")
-    return "\n".join(textwrap.wrap(text, WIDTH, subsequent_indent=" " * (len(name) + 1), break_long_words=False,
-                                   break_on_hyphens=False))
+    return "\n".join(
+        textwrap.wrap(
+            text,
+            WIDTH,
+            subsequent_indent=" " * (len(name) + 1),
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    )
 
 
 def fields(record):
     """The fields of a record as its source has them, with what is said beside them."""
-    lines = inspect.getsource(record).partition(":\n")[2].removeprefix(f'    """{record.__doc__}"""\n')
+    lines = (
+        inspect.getsource(record).partition(":\n")[2].removeprefix(f'    """{record.__doc__}"""\n')
+    )
     return textwrap.dedent(re.split(r"\n\n?    (?=def |@|_)", lines)[0]).strip("\n")
 
 
 def own(home):
     """name -> what a module or a class defines for others, and explains."""
     inside = home.__name__ if inspect.ismodule(home) else home.__module__
-    found = {name: getattr(value, "fget", None) or value for name, value in vars(home).items()
-             if not name.startswith("_")}
-    return {name: value for name, value in found.items() if (inspect.isfunction(value) or inspect.isclass(value))
-            and value.__module__ == inside and value.__doc__}
+    found = {
+        name: getattr(value, "fget", None) or value
+        for name, value in vars(home).items()
+        if not name.startswith("_")
+    }
+    return {
+        name: value
+        for name, value in found.items()
+        if (inspect.isfunction(value) or inspect.isclass(value))
+        and value.__module__ == inside
+        and value.__doc__
+    }
 
 
 def entry(name, what, level=2):
@@ -92,13 +139,23 @@ def entry(name, what, level=2):
         out += code(fields(what), "python")
     elif not inspect.ismodule(what) and not (isclass and issubclass(what, Exception)):
         out += code(called(name, what), "python")
-    if not (what.__doc__ or "").startswith(f"{what.__name__}("):    # what Python writes where nobody did
+    if not (what.__doc__ or "").startswith(
+        f"{what.__name__}("
+    ):  # what Python writes where nobody did
         out += prose(what.__doc__)
     if inspect.ismodule(what):
-        return out + [line for part, value in own(what).items() for line in entry(f"{name}.{part}", value, level + 1)]
-    rows = [[f"`{part if isinstance(vars(what)[part], property) else called(part, value)}`",
-             " ".join(prose(value.__doc__.partition("\n\n")[0])).strip()]
-            for part, value in (own(what) if isclass else {}).items()]
+        return out + [
+            line
+            for part, value in own(what).items()
+            for line in entry(f"{name}.{part}", value, level + 1)
+        ]
+    rows = [
+        [
+            f"`{part if isinstance(vars(what)[part], property) else called(part, value)}`",
+            " ".join(prose(value.__doc__.partition("\n\n")[0])).strip(),
+        ]
+        for part, value in (own(what) if isclass else {}).items()
+    ]
     return out + (table(["member", ""], rows) if rows else [])
 
 
@@ -106,7 +163,9 @@ def folded(claims):
     """Links to claims, behind a click."""
     links = ", ".join(f"[{escaped(name)}](../claims/{name}.md)" for name in claims)
     number = f"{len(claims)} claims" if len(claims) > 1 else "1 claim"
-    return [f"<details><summary>{number}</summary>", "", links, "", "</details>", ""] if claims else []
+    return (
+        [f"<details><summary>{number}</summary>", "", links, "", "</details>", ""] if claims else []
+    )
 
 
 def python():
@@ -114,7 +173,13 @@ def python():
     for name in sorted(ft.__all__, key=str.lower):
         what = getattr(ft, name)
         if name in ELSEWHERE:
-            out += [f"## `ft.{name}`", "", *prose(what.__doc__), f"[All of them]({ELSEWHERE[name]})", ""]
+            out += [
+                f"## `ft.{name}`",
+                "",
+                *prose(what.__doc__),
+                f"[All of them]({ELSEWHERE[name]})",
+                "",
+            ]
         elif inspect.isfunction(what) or inspect.isclass(what) or inspect.ismodule(what):
             out += entry(f"ft.{name}", what)
     return "\n".join(out)
@@ -149,39 +214,81 @@ def command_line():
 
 
 def algorithms():
-    out = ["# Algorithms", "", "Names are those of the papers; a number may be a schedule, one value a round, unless it "
-           "is said to be fixed.", ""]
+    out = [
+        "# Algorithms",
+        "",
+        "Names are those of the papers; a number may be a schedule, one value a round, unless it "
+        "is said to be fixed.",
+        "",
+    ]
     about = {}
     for claim in discover.claims():
-        speaks = claim.algorithm if isinstance(claim.algorithm, (tuple, list)) else (claim.algorithm,)
+        speaks = (
+            claim.algorithm if isinstance(claim.algorithm, (tuple, list)) else (claim.algorithm,)
+        )
         for algorithm in speaks:
             about.setdefault(getattr(algorithm, "name", algorithm), []).append(claim.id)
     for name, a in sorted(discover.algorithms().items()):
-        facts = [text for text, true in (("learns on the server's loss too", a.server),
-                                         ("clients remember between rounds", a.memory),
-                                         ("every client works in each round", a.everyone)) if true]
-        out += [f"## {escaped(name)}", "", f"{escaped(a.cites)}: {escaped(a.meaning)}"
-                + (f" ({escaped(', '.join(facts))})" if facts else "") + ".", ""]
-        out += table(["", "meaning", "default", "range"],
-                     [[f"`{field}`", escaped(spec.meaning), "required" if spec.default is None else
-                       f"`{show(spec.default)}`",
-                       escaped(spec.rule().removeprefix("must be ") + ", fixed" * spec.fixed)]
-                      for field, spec in a.hyper.items()])
+        facts = [
+            text
+            for text, true in (
+                ("learns on the server's loss too", a.server),
+                ("clients remember between rounds", a.memory),
+                ("every client works in each round", a.everyone),
+            )
+            if true
+        ]
+        out += [
+            f"## {escaped(name)}",
+            "",
+            f"{escaped(a.cites)}: {escaped(a.meaning)}"
+            + (f" ({escaped(', '.join(facts))})" if facts else "")
+            + ".",
+            "",
+        ]
+        out += table(
+            ["", "meaning", "default", "range"],
+            [
+                [
+                    f"`{field}`",
+                    escaped(spec.meaning),
+                    "required" if spec.default is None else f"`{show(spec.default)}`",
+                    escaped(spec.rule().removeprefix("must be ") + ", fixed" * spec.fixed),
+                ]
+                for field, spec in a.hyper.items()
+            ],
+        )
         out += folded(about.get(name, []))
     return "\n".join(out)
 
 
 def problems():
-    out = ["# Problems", "", "Each carries the constants that are [true of it](../constants.md).", ""]
+    out = [
+        "# Problems",
+        "",
+        "Each carries the constants that are [true of it](../constants.md).",
+        "",
+    ]
     for name, maker in sorted(discover.problem_makers().items()):
         out += entry(f"ft.problems.{name}", maker)
     return "\n".join(out)
 
 
 def metrics():
-    return "\n".join(["# Metrics", "", *prose(ft.metrics.__doc__),
-                      *table(["", "", "meaning"], [[f"`{name}`", "$" + m.latex.replace(r"\|", r"\Vert ") + "$",
-                                                    escaped(m.meaning)] for name, m in ft.metrics.ALL.items()])])
+    return "\n".join(
+        [
+            "# Metrics",
+            "",
+            *prose(ft.metrics.__doc__),
+            *table(
+                ["", "", "meaning"],
+                [
+                    [f"`{name}`", "$" + m.latex.replace(r"\|", r"\Vert ") + "$", escaped(m.meaning)]
+                    for name, m in ft.metrics.ALL.items()
+                ],
+            ),
+        ]
+    )
 
 
 def gallery(made):
@@ -189,7 +296,12 @@ def gallery(made):
     said = {}
     for row in read(made / "findings.json") if made and (made / "findings.json").is_file() else ():
         said[row["figure"], row["claim"]] = f"at scale {row['scale']}: {row['sentence']}"
-    out = ["# Figures", "", "Each is one file in `figures/`. A picture is shown if it was made before this page.", ""]
+    out = [
+        "# Figures",
+        "",
+        "Each is one file in `figures/`. A picture is shown if it was made before this page.",
+        "",
+    ]
     pictures = {}
     for name, figure in figures.figures().items():
         out += [f"## {escaped(f'{figure.cites}: {figure.title}')}", ""]
@@ -199,8 +311,17 @@ def gallery(made):
             out += [f"![{escaped(figure.title)}]({picture.name})", ""]
         out += code(f"python -m figures {name}", "sh")
         judged = {claim: text for (of, claim), text in said.items() if of == name}
-        out += [f"- [{escaped(claim)}](../claims/{claim}.md), {escaped(text)}" for claim, text in judged.items()] + [""]
-        out += folded([claim.id for claim in discover.claims() if claim.figure == name and claim.id not in judged])
+        out += [
+            f"- [{escaped(claim)}](../claims/{claim}.md), {escaped(text)}"
+            for claim, text in judged.items()
+        ] + [""]
+        out += folded(
+            [
+                claim.id
+                for claim in discover.claims()
+                if claim.figure == name and claim.id not in judged
+            ]
+        )
     return "\n".join(out), pictures
 
 
@@ -208,9 +329,20 @@ def write(folder, root=ROOT):
     """Every page of the reference."""
     made = next((root / name for name in MADE if (root / name).is_dir()), None)
     shown, pictures = gallery(made)
-    pages = {"python.md": python(), "command_line.md": command_line(), "algorithms.md": algorithms(),
-             "problems.md": problems(), "metrics.md": metrics(), "figures.md": shown, "records.md": records()}
-    index = contents("Reference", "Made from the sources, as they are.", [name.removesuffix(".md") for name in pages])
+    pages = {
+        "python.md": python(),
+        "command_line.md": command_line(),
+        "algorithms.md": algorithms(),
+        "problems.md": problems(),
+        "metrics.md": metrics(),
+        "figures.md": shown,
+        "records.md": records(),
+    }
+    index = contents(
+        "Reference",
+        "Made from the sources, as they are.",
+        [name.removesuffix(".md") for name in pages],
+    )
     return keep(folder, {**pages, "index.md": index, **pictures})
 
 

@@ -4,7 +4,8 @@ import os as _os
 import sys as _sys
 from types import ModuleType as _ModuleType
 
-# Two OpenBLAS copies with two threads each thrash on small matrices; the engine has its own threads.
+# Two OpenBLAS copies with two threads each thrash on small matrices; the engine has its own
+# threads.
 _os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 _os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
@@ -37,6 +38,7 @@ __all__ = ["algorithms", *_LAZY]
 def algorithms():
     """The names of all algorithms."""
     from fedtheory import discover
+
     return sorted(discover.algorithms())
 
 
@@ -44,6 +46,7 @@ def __getattr__(name):
     if name not in _LAZY:
         raise AttributeError(f"module 'fedtheory' has no attribute {name!r}")
     import importlib
+
     module, attribute = _LAZY[name]
     value = importlib.import_module(module)
     value = value if attribute is None else getattr(value, attribute)
@@ -56,10 +59,14 @@ def __dir__():
 
 
 class _Face(_ModuleType):
-    """`ft.claim` and `ft.algorithms` are functions though modules are named alike: importing those leaves them so."""
+    """`ft.claim` and `ft.algorithms` are functions though modules are named alike: importing those
+    leaves them so."""
 
     def __setattr__(self, name, value):
-        if not (isinstance(value, _ModuleType) and (name == "algorithms" or _LAZY.get(name, (None, None))[1])):
+        if not (
+            isinstance(value, _ModuleType)
+            and (name == "algorithms" or _LAZY.get(name, (None, None))[1])
+        ):
             super().__setattr__(name, value)
 
 

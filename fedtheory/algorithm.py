@@ -11,8 +11,8 @@ One round, as the engine runs it (only `local_step` and `aggregate` are required
     server_step(state, k, g, h)                for k = 0 .. K_0 - 1, g at w (at x, if the state has no w)
     end(state, h)
 
-`State` is a named tuple of arrays with a field `x`; kernels write into it in place. `Local` is what a
-client holds during a round; in `aggregate` its fields carry the cohort as leading axis.
+`State` is a named tuple of arrays with a field `x`; kernels write into it in place. `Local` is what
+a client holds during a round; in `aggregate` its fields carry the cohort as leading axis.
 """
 
 from collections.abc import Sequence
@@ -29,14 +29,14 @@ class Field(NamedTuple):
     """One hyper-parameter: what it means and what it may be."""
 
     meaning: str
-    default: object = None      # None: the user must give it
+    default: object = None  # None: the user must give it
     integer: bool = False
     low: float = -np.inf
     high: float = np.inf
-    open_low: bool = False      # low itself is excluded
+    open_low: bool = False  # low itself is excluded
     open_high: bool = False
-    choices: tuple = ()         # words, stored as their position
-    fixed: bool = False         # one value for the whole run: a schedule is refused
+    choices: tuple = ()  # words, stored as their position
+    fixed: bool = False  # one value for the whole run: a schedule is refused
 
     def rule(self):
         if self.choices:
@@ -46,22 +46,34 @@ class Field(NamedTuple):
             sides.append(f"{'>' if self.open_low else '>='} {self.low:g}")
         if np.isfinite(self.high):
             sides.append(f"{'<' if self.open_high else '<='} {self.high:g}")
-        return f"must be {'an integer' if self.integer else 'a finite number'} " + " and ".join(sides)
+        return f"must be {'an integer' if self.integer else 'a finite number'} " + " and ".join(
+            sides
+        )
 
     def check(self, name, value):
-        """The value as the kernels take it, or a refusal; a sequence is a schedule, one value a round."""
+        """The value as the kernels take it, or a refusal; a sequence is a schedule, one value a
+        round."""
         if self.choices:
             if not isinstance(value, str) or value not in self.choices:
                 refuse(name, self.rule(), value)
             return self.choices.index(value)
         values = arguments.array(name, value, self.rule())
-        bad = (~np.isfinite(values) | (values < self.low) | (values > self.high)
-               | (self.open_low & (values == self.low)) | (self.open_high & (values == self.high))
-               | (self.integer & (values != np.floor(values))))
+        bad = (
+            ~np.isfinite(values)
+            | (values < self.low)
+            | (values > self.high)
+            | (self.open_low & (values == self.low))
+            | (self.open_high & (values == self.high))
+            | (self.integer & (values != np.floor(values)))
+        )
         if values.ndim > (not self.fixed) or np.any(bad):
             refuse(name, self.rule(), value)
         if np.any(np.abs(values) > (arguments.MOST if self.integer else arguments.LARGEST)):
-            refuse(name, f"must be at most {arguments.MOST if self.integer else arguments.LARGEST}", value)
+            refuse(
+                name,
+                f"must be at most {arguments.MOST if self.integer else arguments.LARGEST}",
+                value,
+            )
         if self.integer:
             values = values.astype(np.int64)
         return values if values.ndim else values.item()
@@ -82,7 +94,9 @@ class Schedule(Sequence):
             return [self[n] for n in range(*t.indices(self.rounds))]
         if not -self.rounds <= t < self.rounds:
             raise IndexError(t)
-        return self.Hyper(*(column[t].item() if np.ndim(column) else column for column in self.columns))
+        return self.Hyper(
+            *(column[t].item() if np.ndim(column) else column for column in self.columns)
+        )
 
     def begins_like(self, other, rounds):
         """Whether both agree on the first rounds."""
@@ -124,7 +138,7 @@ def begin_plain(state, t, g, h):
 
 @jit.jit
 def start_at_x(state, i, y, g, local, h):
-    for j in range(y.size):    # not y[:] = x: Numba's broadcasting costs a second of compilation
+    for j in range(y.size):  # not y[:] = x: Numba's broadcasting costs a second of compilation
         y[j] = state.x[j]
 
 
@@ -150,7 +164,10 @@ def _roles(state, local, locals_, hyper):
         local_start=(t.void, (state, i8, jit.VECTOR, jit.VECTOR, local, hyper)),
         local_step=(t.void, (state, i8, i8, jit.VECTOR, jit.VECTOR, local, hyper)),
         local_end=(t.void, (state, i8, i8, jit.VECTOR, local, hyper)),
-        aggregate=(t.void, (state, jit.INTEGERS, jit.INTEGERS, jit.VECTOR, jit.MATRIX, locals_, hyper)),
+        aggregate=(
+            t.void,
+            (state, jit.INTEGERS, jit.INTEGERS, jit.VECTOR, jit.MATRIX, locals_, hyper),
+        ),
         server_step=(t.void, (state, i8, jit.VECTOR, hyper)),
         end=(t.void, (state, hyper)),
     )
@@ -163,8 +180,8 @@ ROLES = ("begin", "local_start", "local_step", "local_end", "aggregate", "server
 class Algorithm:
     name: str
     cites: str
-    Hyper: type                    # a NamedTuple class; each field's default is a Field
-    init: Callable                 # (x_0, N, layers, h) -> State of new arrays
+    Hyper: type  # a NamedTuple class; each field's default is a Field
+    init: Callable  # (x_0, N, layers, h) -> State of new arrays
     local_step: Callable
     aggregate: Callable
     begin: Callable = begin_plain
@@ -172,16 +189,18 @@ class Algorithm:
     local_end: Callable = end_local_plain
     server_step: Callable = no_server_step
     end: Callable = end_plain
-    local: Callable = None         # (d, layers, h) -> Local of new arrays
-    steps: str = "K"               # the field that holds the number of local steps; a number if fixed
-    server_steps: str = None       # likewise for the server; None: it takes none
-    server_grad: bool = False      # evaluate the server's gradient at x when the round begins
-    client_grad: bool = False      # evaluate each working client's gradient at x before its steps; or a rule of h
-    server: bool = False           # needs a problem with a server loss
-    memory: bool = False           # clients keep state between rounds
-    everyone: bool = False         # every round hears from all clients: S must be N
-    transform: Callable = None     # (problem, h) -> the problem the clients train on
-    check: Callable = None         # (h, N, S) -> None, or a refusal
+    local: Callable = None  # (d, layers, h) -> Local of new arrays
+    steps: str = "K"  # the field that holds the number of local steps; a number if fixed
+    server_steps: str = None  # likewise for the server; None: it takes none
+    server_grad: bool = False  # evaluate the server's gradient at x when the round begins
+    client_grad: bool = (
+        False  # evaluate each working client's gradient at x before its steps; or a rule of h
+    )
+    server: bool = False  # needs a problem with a server loss
+    memory: bool = False  # clients keep state between rounds
+    everyone: bool = False  # every round hears from all clients: S must be N
+    transform: Callable = None  # (problem, h) -> the problem the clients train on
+    check: Callable = None  # (h, N, S) -> None, or a refusal
     meaning: str = ""
 
     @property
@@ -194,16 +213,24 @@ class Algorithm:
         fields = self.hyper
         for name in given:
             if name not in fields:
-                raise InvalidInput(f"{self.name} ({self.cites}) has no hyper-parameter {name}; it has "
-                                   + ", ".join(fields))
+                raise InvalidInput(
+                    f"{self.name} ({self.cites}) has no hyper-parameter {name}; it has "
+                    + ", ".join(fields)
+                )
         columns = []
         for name, field in fields.items():
             value = given.get(name, field.default)
             if value is None:
-                raise InvalidInput(f"{self.name} ({self.cites}) needs {name}, {field.meaning}; none was given")
+                raise InvalidInput(
+                    f"{self.name} ({self.cites}) needs {name}, {field.meaning}; none was given"
+                )
             value = field.check(name, value)
             if np.ndim(value) and len(value) < rounds:
-                refuse(name, f"as a schedule must have a value for each of {rounds} rounds", np.shape(value))
+                refuse(
+                    name,
+                    f"as a schedule must have a value for each of {rounds} rounds",
+                    np.shape(value),
+                )
             columns.append(value)
         return Schedule(self.Hyper, columns, rounds)
 
@@ -212,7 +239,8 @@ class Algorithm:
         return which if isinstance(which, int) else 0 if which is None else getattr(h, which)
 
     def asks(self, which, h):
-        """Whether gradients at x are wanted when the round begins (`which` = self.client_grad or self.server_grad)."""
+        """Whether gradients at x are wanted when the round begins (`which` = self.client_grad or
+        self.server_grad)."""
         return bool(which(h) if callable(which) else which)
 
     def kernels(self, state, local, locals_, hyper):
@@ -225,17 +253,22 @@ class Algorithm:
         return all(jit.compiled(getattr(self, role)) for role in ROLES)
 
     def __reduce__(self):
-        """By its name where a module holds it, so that it is the same method there; else by its parts."""
+        """By its name where a module holds it, so that it is the same method there; else by its
+        parts."""
         place = crossing.named(self, self.Hyper.__module__)
         if place:
             return crossing.found, place
         parts = {f.name: getattr(self, f.name) for f in fields(self)}
-        return _received, ({name: parts.pop(name) for name in parts.keys() - set(ROLES)},
-                           {name: crossing.sent(kernel) for name, kernel in parts.items()})
+        return _received, (
+            {name: parts.pop(name) for name in parts.keys() - set(ROLES)},
+            {name: crossing.sent(kernel) for name, kernel in parts.items()},
+        )
 
 
 def _received(parts, kernels):
-    return Algorithm(**parts, **{name: crossing.received(kernel) for name, kernel in kernels.items()})
+    return Algorithm(
+        **parts, **{name: crossing.received(kernel) for name, kernel in kernels.items()}
+    )
 
 
 def describe(field):
@@ -245,4 +278,8 @@ def describe(field):
 
 def example_hyper(algorithm):
     """Small values for every required hyper-parameter: what contract tests and warm-up run with."""
-    return {name: 2 if field.integer else 0.05 for name, field in algorithm.hyper.items() if field.default is None}
+    return {
+        name: 2 if field.integer else 0.05
+        for name, field in algorithm.hyper.items()
+        if field.default is None
+    }

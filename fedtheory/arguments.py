@@ -1,7 +1,8 @@
-"""What people hand to public functions, turned into what is computed with, or refused before anything is.
+"""What people hand to public functions, turned into what is computed with, or refused before
+anything is.
 
-Each function takes the argument's name and the value; a refusal is one sentence that names argument, rule and value.
-Text is never read as a number, nor is a truth value.
+Each function takes the argument's name and the value; a refusal is one sentence that names
+argument, rule and value. Text is never read as a number, nor is a truth value.
 """
 
 import os
@@ -12,8 +13,10 @@ import numpy as np
 
 from fedtheory.errors import refuse
 
-MOST = 2**31 - 2        # of what is counted: the next number marks a gradient at a round's start (rng.START)
-LARGEST = 1e150         # squares of larger numbers overflow, and those of numbers below its inverse vanish
+MOST = (
+    2**31 - 2
+)  # of what is counted: the next number marks a gradient at a round's start (rng.START)
+LARGEST = 1e150  # squares of larger numbers overflow, and those of numbers below its inverse vanish
 
 
 def _scalar(value):
@@ -32,7 +35,8 @@ def whole(name, value, low=0, high=MOST):
 
 
 def real(name, value, low=0.0, open_low=False, high=LARGEST):
-    """A finite number, at least `low` (above it, if `open_low`); one whose square is no float is refused."""
+    """A finite number, at least `low` (above it, if `open_low`); one whose square is no float is
+    refused."""
     rule, value = f"must be a finite number {'>' if open_low else '>='} {low:g}", _scalar(value)
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         refuse(name, rule, value)
@@ -43,7 +47,11 @@ def real(name, value, low=0.0, open_low=False, high=LARGEST):
     if not isfinite(number) or number < low or open_low and value <= low:
         refuse(name, rule, value)
     if abs(number) > high or number != value and number == 0 or 0 < abs(number) < 1 / LARGEST:
-        refuse(name, f"must be 0 or of a size from {1 / LARGEST:g} to {high:g}, for its square to be a float", value)
+        refuse(
+            name,
+            f"must be 0 or of a size from {1 / LARGEST:g} to {high:g}, for its square to be a float",
+            value,
+        )
     return number
 
 
@@ -58,7 +66,12 @@ def seed(value, name="seed", bits=None):
 
 def budget(value):
     """Seconds of one core."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) or not isfinite(value) or value <= 0:
+    if (
+        isinstance(value, (bool, np.bool_))
+        or not isinstance(value, Real)
+        or not isfinite(value)
+        or value <= 0
+    ):
         refuse("budget", "must be a positive number of seconds", value)
     return float(value)
 
@@ -91,11 +104,13 @@ def array(name, value, rule="must be an array of numbers", kinds="fiu"):
     """Real numbers as a float64 array; `kinds` are NumPy's letters of what counts as a number."""
     try:
         found = np.asarray(value)
-    except (TypeError, ValueError):    # rows of several lengths
+    except (TypeError, ValueError):  # rows of several lengths
         refuse(name, rule, value)
-    if found.dtype.kind == "O" and all(isinstance(each, Real) and not isinstance(each, bool) for each in found.flat):
+    if found.dtype.kind == "O" and all(
+        isinstance(each, Real) and not isinstance(each, bool) for each in found.flat
+    ):
         try:
-            return found.astype(np.float64)    # fractions, and integers beyond 64 bits
+            return found.astype(np.float64)  # fractions, and integers beyond 64 bits
         except (TypeError, ValueError, OverflowError):
             refuse(name, rule, value)
     if found.dtype.kind not in kinds and found.size:
@@ -114,5 +129,9 @@ def memory():
 def fits(name, *shape):
     """Refuse an array of 8-byte numbers that this machine cannot hold, before it is asked for."""
     if 8 * prod(shape) > memory():
-        refuse(name, f"must leave room for {' x '.join(map(str, shape))} numbers in the "
-               f"{memory() / 2**30:.1f} GiB of this machine", f"{8 * prod(shape) / 2**30:.3g} GiB")
+        refuse(
+            name,
+            f"must leave room for {' x '.join(map(str, shape))} numbers in the "
+            f"{memory() / 2**30:.1f} GiB of this machine",
+            f"{8 * prod(shape) / 2**30:.3g} GiB",
+        )

@@ -1,4 +1,5 @@
-"""A claim: one statement of a paper, once, in SymPy; numbers, LaTeX and checks come from this record."""
+"""A claim: one statement of a paper, once, in SymPy; numbers, LaTeX and checks come from this
+record."""
 
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
@@ -14,7 +15,7 @@ from fedtheory.errors import InvalidInput, refuse, show
 from fedtheory.symbol import LOSS, SQ_GRADIENT, SQ_POINT, Entry, Measure, admits, latex, plain
 
 KINDS = ("exact", "order", "step", "structure", "finding")
-ANY = "any_"    # how the name of a constant begins that no hypothesis certifies any more
+ANY = "any_"  # how the name of a constant begins that no hypothesis certifies any more
 SIGNS = {"<=": r"\le", "<": "<", "==": "=", ">=": r"\ge", ">": ">", "O": r"=\mathcal{O}"}
 
 
@@ -26,57 +27,62 @@ class Theta(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """A sentence about an experiment: in every cell of `where`, `quantity` of `one` is `relation` that of `other`."""
+    """A sentence about an experiment: in every cell of `where`, `quantity` of `one` is `relation`
+    that of `other`."""
 
     quantity: str
     one: str
-    relation: str       # "<", ">", "<=", ">=", "~" (alike), "increases in", "decreases in"
+    relation: str  # "<", ">", "<=", ">=", "~" (alike), "increases in", "decreases in"
     other: str
     where: str = ""
-    margin: float = None    # how far apart the alike may be, fixed before any run: what the text prints shows as noise.
-    #                         A printed number has half a unit of its last digit besides, and needs no margin of its own.
+    # how far apart the alike may be, fixed before any run: what the text prints shows as noise.
+    margin: float = None
+    # A printed number has half a unit of its last digit besides, and needs no margin of its own.
 
 
 class Same(NamedTuple):
-    """Two ways to run that give the same points: an algorithm with some fields fixed, and another, or a plain
-    function (problem, x_0, rounds, **shared) that returns the path. `shared` fields are free and equal in both."""
+    """Two ways to run that give the same points: an algorithm with some fields fixed, and another,
+    or a plain function (problem, x_0, rounds, **shared) that returns the path. `shared` fields are
+    free and equal in both."""
 
     one: str
     fixed: dict
     other: object
     other_fixed: dict
     shared: tuple
-    clients: int = None    # N, where the equivalence needs it
+    clients: int = None  # N, where the equivalence needs it
 
 
 @dataclass(frozen=True, eq=False)
 class Claim:
     id: str
     cites: str
-    symbols: object                  # a Table; afterwards the part of it that this claim uses
-    bound: object = None             # right-hand side
-    measures: object = None          # left-hand side: an expression, or the name of a metric
+    symbols: object  # a Table; afterwards the part of it that this claim uses
+    bound: object = None  # right-hand side
+    measures: object = None  # left-hand side: an expression, or the name of a metric
     relation: str = "<="
     kind: str = "exact"
     paper: str = ""
-    algorithm: object = None         # an Algorithm or its name; several names where it speaks of each
-    assumes: tuple = ()              # relations, Conditions or Assumptions, as the text states them
-    unstated: tuple = ()             # likewise, used by the proof only
-    also: tuple = ()                 # further lines of the statement: (left, relation, right)
+    algorithm: object = None  # an Algorithm or its name; several names where it speaks of each
+    assumes: tuple = ()  # relations, Conditions or Assumptions, as the text states them
+    unstated: tuple = ()  # likewise, used by the proof only
+    also: tuple = ()  # further lines of the statement: (left, relation, right)
     meaning: str = ""
-    teeth: object = None             # a false bound, which a checker must refute
-    note: str = ""                   # where the text's own steps do not give the stated form
-    schedule: dict = field(default_factory=dict)   # step sizes it prescribes: hyper field -> expression in the round
-    regime: tuple = ()               # Thetas of an order claim
-    explicit: str = ""               # id of the companion with constants
-    says: str = ""                   # a finding's sentence, or a structure's
-    compares: tuple = ()             # a finding's Comparisons
-    figure: str = ""                 # id of the figure or table it speaks of
-    same: tuple = ()                 # a structure's equivalences
-    printed: dict = field(default_factory=dict)    # a structure's cells as the text has them
-    compute: Callable = None         # () -> the same cells, computed
+    teeth: object = None  # a false bound, which a checker must refute
+    note: str = ""  # where the text's own steps do not give the stated form
+    schedule: dict = field(
+        default_factory=dict
+    )  # step sizes it prescribes: hyper field -> expression in the round
+    regime: tuple = ()  # Thetas of an order claim
+    explicit: str = ""  # id of the companion with constants
+    says: str = ""  # a finding's sentence, or a structure's
+    compares: tuple = ()  # a finding's Comparisons
+    figure: str = ""  # id of the figure or table it speaks of
+    same: tuple = ()  # a structure's equivalences
+    printed: dict = field(default_factory=dict)  # a structure's cells as the text has them
+    compute: Callable = None  # () -> the same cells, computed
     table: object = None
-    dropped: tuple = ()              # of a variant: Assumptions that it has dropped
+    dropped: tuple = ()  # of a variant: Assumptions that it has dropped
 
     def __post_init__(self):
         give = lambda name, value: object.__setattr__(self, name, value)
@@ -95,9 +101,14 @@ class Claim:
         for name in ("bound", "measures", "teeth"):
             if getattr(self, name) is not None:
                 give(name, given.formula(f"{whose}: {name}", getattr(self, name)))
-        if self.kind in ("exact", "order", "step") and (self.bound is None or self.measures is None):
-            refuse(f"{whose}: {'bound' if self.bound is None else 'measures'}",
-                   "must be an expression, as this is no structure and no finding", None)
+        if self.kind in ("exact", "order", "step") and (
+            self.bound is None or self.measures is None
+        ):
+            refuse(
+                f"{whose}: {'bound' if self.bound is None else 'measures'}",
+                "must be an expression, as this is no structure and no finding",
+                None,
+            )
         give("also", tuple(given.line(whose, each, SIGNS) for each in self.also))
         give("assumes", given.hypotheses(whose, self.assumes, True))
         give("unstated", given.hypotheses(whose, self.unstated, False))
@@ -106,17 +117,30 @@ class Claim:
         give("table", table)
         give("symbols", table.only(self._named()))
         give("paper", self.paper or table.paper)
-        # A namesake with other assumptions is another symbol to SymPy, and the same to whoever reads names.
+        # A namesake with other assumptions is another symbol to SymPy, and the same to whoever
+        # reads names.
         named = self._named().union(*(e.free_symbols for e in self.definitions.values()))
-        strangers = sorted(s.name for s in named if s.name not in table or table[s.name].symbol != s)
+        strangers = sorted(
+            s.name for s in named if s.name not in table or table[s.name].symbol != s
+        )
         if strangers:
-            refuse(f"{whose}: its formulas", f"must use symbols of the table of {table.paper}", strangers)
+            refuse(
+                f"{whose}: its formulas",
+                f"must use symbols of the table of {table.paper}",
+                strangers,
+            )
 
     def _named(self):
         """Symbols the statement and its assumptions mention."""
-        mentioned = [self.bound, self.measures, self.teeth, *(e for a, _, b in self.also for e in (a, b)),
-                     *(a.holds for a in (*self.assumes, *self.unstated)), *self.schedule.values(),
-                     *(e for theta in self.regime for e in theta)]
+        mentioned = [
+            self.bound,
+            self.measures,
+            self.teeth,
+            *(e for a, _, b in self.also for e in (a, b)),
+            *(a.holds for a in (*self.assumes, *self.unstated)),
+            *self.schedule.values(),
+            *(e for theta in self.regime for e in theta),
+        ]
         return set().union(*(e.free_symbols for e in mentioned if isinstance(e, sympy.Basic)))
 
     # What it says
@@ -130,8 +154,11 @@ class Claim:
     @cached_property
     def assumptions(self):
         """All hypotheses: stated, unstated, and what symbols mean (S <= N)."""
-        return (*self.assumes, *self.unstated,
-                *(Assumption(rule, "by meaning") for rule in self.symbols.rules))
+        return (
+            *self.assumes,
+            *self.unstated,
+            *(Assumption(rule, "by meaning") for rule in self.symbols.rules),
+        )
 
     @property
     def lines(self):
@@ -147,15 +174,28 @@ class Claim:
     @cached_property
     def parameters(self):
         """name -> Entry of hyper-parameters and constants: neither measured nor derived."""
-        return {name: entry for name, entry in self.symbols.items()
-                if entry.measure is None and entry.definition is None}
+        return {
+            name: entry
+            for name, entry in self.symbols.items()
+            if entry.measure is None and entry.definition is None
+        }
 
     @cached_property
     def left_open(self):
-        """name -> Entry of constants for some value of which the statement is made, and that no equation fixes."""
-        fixed = set().union(*(self.expand(a.relation).free_symbols for a in self.assumptions
-                              if isinstance(a.relation, sympy.Eq)))
-        return {name: entry for name, entry in self.parameters.items() if entry.some and entry.symbol not in fixed}
+        """name -> Entry of constants for some value of which the statement is made, and that no
+        equation fixes."""
+        fixed = set().union(
+            *(
+                self.expand(a.relation).free_symbols
+                for a in self.assumptions
+                if isinstance(a.relation, sympy.Eq)
+            )
+        )
+        return {
+            name: entry
+            for name, entry in self.parameters.items()
+            if entry.some and entry.symbol not in fixed
+        }
 
     @cached_property
     def definitions(self):
@@ -169,8 +209,11 @@ class Claim:
             return print_(expr)
         if not self.lines:
             return rf"\text{{{self.says}}}"
-        parts = [f"{print_(a)} {SIGNS[sign]}" + (rf"\left({print_(b)}\right)" if sign == "O" else f" {print_(b)}")
-                 for a, sign, b in self.lines]
+        parts = [
+            f"{print_(a)} {SIGNS[sign]}"
+            + (rf"\left({print_(b)}\right)" if sign == "O" else f" {print_(b)}")
+            for a, sign, b in self.lines
+        ]
         return r",\qquad ".join(parts)
 
     def plain(self, expr):
@@ -180,8 +223,12 @@ class Claim:
     def __str__(self):
         if not self.lines:
             return self.says
-        return ", ".join(f"{self.plain(a)} = O({self.plain(b)})" if sign == "O" else
-                         f"{self.plain(a)} {'=' if sign == '==' else sign} {self.plain(b)}" for a, sign, b in self.lines)
+        return ", ".join(
+            f"{self.plain(a)} = O({self.plain(b)})"
+            if sign == "O"
+            else f"{self.plain(a)} {'=' if sign == '==' else sign} {self.plain(b)}"
+            for a, sign, b in self.lines
+        )
 
     def __repr__(self):
         return f"<Claim {self.id}: {self}>"
@@ -189,17 +236,26 @@ class Claim:
     # Variants
 
     def replace(self, name=None, assumptions=None, **changes):
-        """A variant: `bound`, `measures`, ... replaced; `assumptions` are then all it assumes; `name` is its id."""
+        """A variant: `bound`, `measures`, ... replaced; `assumptions` are then all it assumes;
+        `name` is its id."""
         mine = {f.name: getattr(self, f.name) for f in fields(self)}
         unknown = sorted(set(changes) - set(mine))
         if unknown:
             refuse("replace", f"takes name, assumptions, {', '.join(mine)}", unknown)
         if assumptions is not None:
             assumptions = given.hypotheses(f"{self.id}: replace: assumptions", assumptions, True)
-            changes.update(assumes=tuple(a for a in assumptions if not isinstance(a, Assumption) or a.stated),
-                           unstated=tuple(a for a in assumptions if isinstance(a, Assumption) and not a.stated))
+            changes.update(
+                assumes=tuple(a for a in assumptions if not isinstance(a, Assumption) or a.stated),
+                unstated=tuple(
+                    a for a in assumptions if isinstance(a, Assumption) and not a.stated
+                ),
+            )
         if self.bound is not None and changes.get("bound", self.bound) is None:
-            refuse(f"{self.id}: replace: bound", "must be an expression, as the claim has a bound", None)
+            refuse(
+                f"{self.id}: replace: bound",
+                "must be an expression, as the claim has a bound",
+                None,
+            )
         return Claim(**{**mine, **changes, "id": self.id if name is None else name})
 
     def without(self, *names):
@@ -207,16 +263,29 @@ class Claim:
         known = {label for a in self.assumptions for label in (a.name, a.where)}
         for name in names:
             if name not in known:
-                refuse("without", f"takes assumptions of {self.id}: {', '.join(sorted(known))}", name)
-        return self.under([a for a in (*self.assumes, *self.unstated) if not {a.name, a.where} & set(names)])
+                refuse(
+                    "without", f"takes assumptions of {self.id}: {', '.join(sorted(known))}", name
+                )
+        return self.under(
+            [a for a in (*self.assumes, *self.unstated) if not {a.name, a.where} & set(names)]
+        )
 
     def under(self, kept, name=None):
         """The variant that assumes only `kept` of its own hypotheses.
 
-        A constant that none of these certifies any more (G, once nothing is said of dissimilarity) is any number.
+        A constant that none of these certifies any more (G, once nothing is said of dissimilarity)
+        is any number.
         """
-        certified = lambda some: set(self.table.certified(
-            {constant for a in some if a.condition is not None for constant in a.condition.constants}))
+        certified = lambda some: set(
+            self.table.certified(
+                {
+                    constant
+                    for a in some
+                    if a.condition is not None
+                    for constant in a.condition.constants
+                }
+            )
+        )
         lost = certified(self.assumptions) - certified(kept)
         entries = [self.parameters[c] for c in sorted(lost & set(self.parameters))]
         gone = (*self.dropped, *(a for a in (*self.assumes, *self.unstated) if a not in kept))
@@ -224,15 +293,27 @@ class Claim:
             return self.replace(name, kept, dropped=gone)
         free = {e.symbol: sympy.Symbol(ANY + e.name, **e.symbol.assumptions0) for e in entries}
         turned = lambda e: self.expand(e).xreplace(free)
-        changes = {field: turned(getattr(self, field)) for field in ("bound", "measures", "teeth")
-                   if getattr(self, field) is not None}
+        changes = {
+            field: turned(getattr(self, field))
+            for field in ("bound", "measures", "teeth")
+            if getattr(self, field) is not None
+        }
         return self.replace(
-            name, [a if a.relation is None else replace(a, holds=turned(a.holds)) for a in kept],
-            also=tuple((turned(a), sign, turned(b)) for a, sign, b in self.also), symbols=None, dropped=gone,
+            name,
+            [a if a.relation is None else replace(a, holds=turned(a.holds)) for a in kept],
+            also=tuple((turned(a), sign, turned(b)) for a, sign, b in self.also),
+            symbols=None,
+            dropped=gone,
             schedule={hyper: turned(e) for hyper, e in self.schedule.items()},
             regime=tuple(Theta(*map(turned, theta)) for theta in self.regime),
-            table=self.table.extended([e._replace(symbol=free[e.symbol], meaning=f"any number for: {e.meaning}")
-                                       for e in entries]), **changes)
+            table=self.table.extended(
+                [
+                    e._replace(symbol=free[e.symbol], meaning=f"any number for: {e.meaning}")
+                    for e in entries
+                ]
+            ),
+            **changes,
+        )
 
     # Numbers
 
@@ -249,13 +330,14 @@ class Claim:
     def evaluate(self, values, strict=True, line=0):
         """The right-hand side at numbers: a float on the safe side of its enclosure.
 
-        The result is rounded up for <= (down for >=), carries `.lower`, `.upper` and, where the value is
-        rational, `.exact`. Values outside the assumptions are refused unless strict=False.
+        The result is rounded up for <= (down for >=), carries `.lower`, `.upper` and, where the
+        value is rational, `.exact`. Values outside the assumptions are refused unless strict=False.
         """
         return self._side(values, strict, line, 2)
 
     def evaluate_left(self, values, strict=True, line=0):
-        """The left-hand side likewise, rounded the other way; measured quantities are given by name."""
+        """The left-hand side likewise, rounded the other way; measured quantities are given by
+        name."""
         return self._side(values, strict, line, 0)
 
     def _side(self, values, strict, line, side):
@@ -265,15 +347,22 @@ class Claim:
         expr, sign = self.lines[line][side], self.lines[line][1]
         if strict:
             for broken in self._failing(values, numbers, complete=True):
-                raise InvalidInput(f"{self.title} assumes {broken}; got {self._got(broken, values)}")
+                raise InvalidInput(
+                    f"{self.title} assumes {broken}; got {self._got(broken, values)}"
+                )
         self._require(expr, numbers)
         try:
-            return enclosure.enclose(self.expand(expr), numbers, up=(sign in (">=", ">")) == (side == 0))
+            return enclosure.enclose(
+                self.expand(expr), numbers, up=(sign in (">=", ">")) == (side == 0)
+            )
         except enclosure.Undefined as error:
-            raise InvalidInput(f"{self.title} has no value at {_listed(values, self.needs(expr))}: it takes {error}")
+            raise InvalidInput(
+                f"{self.title} has no value at {_listed(values, self.needs(expr))}: it takes {error}"
+            )
 
     def admits(self, values):
-        """The assumptions between numbers that fail, empty if none; those about functions are a problem's affair."""
+        """The assumptions between numbers that fail, empty if none; those about functions are a
+        problem's affair."""
         return list(self._failing(values, self.numbers(values), complete=False))
 
     def numbers(self, values):
@@ -282,11 +371,15 @@ class Claim:
         for key, value in given.values(self.title, values).items():
             name = getattr(key, "name", key)
             if name not in self.table:
-                raise InvalidInput(f"{self.title} has no symbol {show(name)}; it takes {', '.join(self.parameters)}")
+                raise InvalidInput(
+                    f"{self.title} has no symbol {show(name)}; it takes {', '.join(self.parameters)}"
+                )
             entry = self.table[name]
             if entry.definition is not None:
-                raise InvalidInput(f"{name} of {self.title} is defined as {plain(entry.definition)}; give "
-                                   + ", ".join(sorted(s.name for s in self.expand(entry.symbol).free_symbols)))
+                raise InvalidInput(
+                    f"{name} of {self.title} is defined as {plain(entry.definition)}; give "
+                    + ", ".join(sorted(s.name for s in self.expand(entry.symbol).free_symbols))
+                )
             numbers[name] = enclosure.number(name, value)
         return numbers
 
@@ -309,14 +402,19 @@ class Claim:
     def _require(self, expr, numbers):
         for name in self.needs(expr):
             if name not in numbers:
-                raise InvalidInput(f"{self.title} needs {name}, {self.symbols[name].meaning}; none was given")
+                raise InvalidInput(
+                    f"{self.title} needs {name}, {self.symbols[name].meaning}; none was given"
+                )
 
     def _got(self, broken, values):
         values = {getattr(key, "name", key): value for key, value in values.items()}
-        return _listed(values, [broken.name] if isinstance(broken, Outside) else self.needs(broken.relation))
+        return _listed(
+            values, [broken.name] if isinstance(broken, Outside) else self.needs(broken.relation)
+        )
 
     def fast(self, values, line=0):
-        """The right-hand side at arrays of numbers, assumptions unchecked (see `mask`); agrees with `evaluate`."""
+        """The right-hand side at arrays of numbers, assumptions unchecked (see `mask`); agrees with
+        `evaluate`."""
         expr = self.lines[line][2]
         self._require(expr, values)
         return arrays.sweep(self.expand(expr), {name: values[name] for name in self.needs(expr)})
@@ -333,7 +431,9 @@ class Claim:
             if assumption.relation is not None:
                 relation = self.expand(assumption.relation)
                 self._require(relation, values)
-                good = good & arrays.holds(relation, {s.name: values[s.name] for s in relation.free_symbols})
+                good = good & arrays.holds(
+                    relation, {s.name: values[s.name] for s in relation.free_symbols}
+                )
         return good
 
     # Structures
@@ -350,15 +450,26 @@ def _with_metric(table, metric):
     if not isinstance(name, str) or name not in metrics.ALL:
         refuse("measures", f"must be an expression or one of {', '.join(metrics.ALL)}", name)
     symbol = sympy.Symbol(f"measured_{name}", real=True)
-    unit = LOSS if name.endswith("loss") else SQ_POINT if name.endswith(("distance", "drift")) else SQ_GRADIENT
-    entry = Entry(symbol, metrics.ALL[name].latex.replace("x_t", "x_T"), metrics.ALL[name].meaning, unit,
-                  measure=Measure(name, "T", "E"))
+    unit = (
+        LOSS
+        if name.endswith("loss")
+        else SQ_POINT
+        if name.endswith(("distance", "drift"))
+        else SQ_GRADIENT
+    )
+    entry = Entry(
+        symbol,
+        metrics.ALL[name].latex.replace("x_t", "x_T"),
+        metrics.ALL[name].meaning,
+        unit,
+        measure=Measure(name, "T", "E"),
+    )
     return table.extended([entry]), symbol
 
 
 @lru_cache(maxsize=4096)
 def _expand(expr, definitions):
-    for _ in definitions:    # each pass resolves one level
+    for _ in definitions:  # each pass resolves one level
         expanded = expr.xreplace(dict(definitions))
         if expanded == expr:
             break
@@ -374,7 +485,7 @@ def _decide(relation, numbers, floats):
         truth = enclosure.decide(relation, numbers)
     except enclosure.Undefined:
         return False
-    if truth is None:    # equal to thousands of bits
+    if truth is None:  # equal to thousands of bits
         return not isinstance(relation, (sympy.StrictLessThan, sympy.StrictGreaterThan))
     if not truth and floats:
         near = {s.name: float(numbers[s.name]) for s in relation.free_symbols}

@@ -1,7 +1,7 @@
 """What a theorem may assume of a problem and of a round, as predicates on records.
 
-`holds(problem, setup)` says True or False; `setup` has the fields cohort ("without", "with", "full") and
-partial (whether clients may do less than all steps).
+`holds(problem, setup)` says True or False; `setup` has the fields cohort ("without", "with",
+"full") and partial (whether clients may do less than all steps).
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,8 @@ from sympy.logic.boolalg import Boolean
 from fedtheory import crossing
 from fedtheory.symbol import DOMAINS, Entry, plain
 
-# Noises that are drawn anew at each call with mean zero; an engine's prescribed noise is not among them.
+# Noises that are drawn anew at each call with mean zero; an engine's prescribed noise is not among
+# them.
 DRAWN = ("none", "gaussian", "rademacher", "sphere", "minibatch")
 
 
@@ -23,7 +24,8 @@ class Condition(NamedTuple):
     name: str
     says: str
     holds: Callable
-    constants: tuple = ()    # what it certifies: names of problem.constants, or of symbols that no problem has
+    # what it certifies: names of problem.constants, or of symbols that no problem has
+    constants: tuple = ()
 
     def __call__(self, problem, setup=None):
         return bool(self.holds(problem, setup or SimpleNamespace(cohort="without", partial=False)))
@@ -34,7 +36,8 @@ class Condition(NamedTuple):
 
 
 class Certified(NamedTuple):
-    """The problem carries this constant, true everywhere or where the iterates are checked to stay."""
+    """The problem carries this constant, true everywhere or where the iterates are checked to
+    stay."""
 
     constant: str
 
@@ -46,15 +49,19 @@ class Certified(NamedTuple):
 class Assumption:
     """One hypothesis: a relation between symbols, or a condition on the problem and the round."""
 
-    holds: object            # a SymPy relation or a Condition
-    where: str = ""          # "(11)", "assumption 2", ...
-    stated: bool = True      # False: the proof uses it, the text does not say it
+    holds: object  # a SymPy relation or a Condition
+    where: str = ""  # "(11)", "assumption 2", ...
+    stated: bool = True  # False: the proof uses it, the text does not say it
     note: str = ""
 
     @property
     def name(self):
         """How it is switched off: its condition's name, or its place in the text."""
-        return self.holds.name if isinstance(self.holds, Condition) else self.where or plain(self.holds)
+        return (
+            self.holds.name
+            if isinstance(self.holds, Condition)
+            else self.where or plain(self.holds)
+        )
 
     @property
     def relation(self):
@@ -67,8 +74,11 @@ class Assumption:
     def __str__(self):
         text = self.holds.says if self.condition else plain(self.holds)
         marks = [self.where] if self.where else []
-        return text + (f" [{', '.join(marks + ([] if self.stated else ['not stated']))}]"
-                       if marks or not self.stated else "")
+        return text + (
+            f" [{', '.join(marks + ([] if self.stated else ['not stated']))}]"
+            if marks or not self.stated
+            else ""
+        )
 
     def __repr__(self):
         return f"<assumes {self}>"
@@ -93,34 +103,93 @@ class Outside:
 
 
 SMOOTH = Condition("smooth", "f_0, ..., f_N are L-smooth", Certified("L"), ("L",))
-# The text's smoothness is one-sided (an upper quadratic); proofs use Lipschitz gradients, its two sides.
-LIPSCHITZ = Condition("lipschitz", "gradients of f_0, ..., f_N are L-Lipschitz (two-sided smoothness)",
-                      lambda problem, setup: "L" in problem.constants
-                      and not problem.constants["L"].how.startswith("one-sided"), ("L",))
-DISSIMILAR = Condition("dissimilar", "mean over clients of ||grad f_i - grad F||^2 is at most G^2", Certified("G"),
-                       ("G",))
-SERVER_DISSIMILAR = Condition("server_dissimilar", "||grad f_0 - grad F|| is at most xi_bar",
-                              Certified("xi_bar"), ("xi_bar",))
-NOISE = Condition("noise", "gradient estimates are unbiased, with variance at most sigma^2 (sigma_0^2 at the server)",
-                  lambda problem, setup: problem.noise in DRAWN and {"sigma", "sigma_0"} <= set(problem.constants),
-                  ("sigma", "sigma_0"))
-INDEPENDENT = Condition("independent_noise", "noise is independent over clients, steps and rounds, and of cohorts",
-                        lambda problem, setup: problem.noise in DRAWN)
-EQUAL_WEIGHTS = Condition("equal_weights", "F is the plain mean of the clients' losses, p_i = 1/N",
-                          lambda problem, setup: np.allclose(problem.weights[1:], 1 / problem.N, rtol=1e-12, atol=0))
-UNIFORM_COHORT = Condition("uniform_cohort", "cohorts are uniform over the subsets of S clients, drawn anew each round",
-                           lambda problem, setup: setup.cohort in ("without", "full") and not setup.partial)
-BOUNDED_BELOW = Condition("bounded_below", "the objective is bounded below",
-                          lambda problem, setup: problem.minimize is not None or "infimum" in problem.constants)
-CONVEX = Condition("convex", "f_0, ..., f_N are convex",
-                   lambda problem, setup: "mu" in problem.constants and problem.constants["mu"].value >= 0)
-STRONGLY_CONVEX = Condition("strongly_convex", "f_0, ..., f_N are mu-strongly convex with mu > 0",
-                            lambda problem, setup: "mu" in problem.constants and problem.constants["mu"].value > 0,
-                            ("mu",))
-SERVER = Condition("server", "the server has a loss f_0 of its own", lambda problem, setup: problem.has_server)
-SAMPLES = Condition("samples", "losses are means over finitely many samples",
-                    lambda problem, setup: bool(np.any(problem.sizes[1:] > 0)))
-EXACT_GRADIENTS = Condition("exact_gradients", "gradients carry no noise",
-                            lambda problem, setup: problem.noise == "none" or not np.any(problem.sigma))
-ALL = {c.name: c for c in (SMOOTH, LIPSCHITZ, DISSIMILAR, SERVER_DISSIMILAR, NOISE, INDEPENDENT, EQUAL_WEIGHTS,
-                           UNIFORM_COHORT, BOUNDED_BELOW, CONVEX, STRONGLY_CONVEX, SERVER, SAMPLES, EXACT_GRADIENTS)}
+# The text's smoothness is one-sided (an upper quadratic); proofs use Lipschitz gradients, its two
+# sides.
+LIPSCHITZ = Condition(
+    "lipschitz",
+    "gradients of f_0, ..., f_N are L-Lipschitz (two-sided smoothness)",
+    lambda problem, setup: (
+        "L" in problem.constants and not problem.constants["L"].how.startswith("one-sided")
+    ),
+    ("L",),
+)
+DISSIMILAR = Condition(
+    "dissimilar",
+    "mean over clients of ||grad f_i - grad F||^2 is at most G^2",
+    Certified("G"),
+    ("G",),
+)
+SERVER_DISSIMILAR = Condition(
+    "server_dissimilar", "||grad f_0 - grad F|| is at most xi_bar", Certified("xi_bar"), ("xi_bar",)
+)
+NOISE = Condition(
+    "noise",
+    "gradient estimates are unbiased, with variance at most sigma^2 (sigma_0^2 at the server)",
+    lambda problem, setup: (
+        problem.noise in DRAWN and {"sigma", "sigma_0"} <= set(problem.constants)
+    ),
+    ("sigma", "sigma_0"),
+)
+INDEPENDENT = Condition(
+    "independent_noise",
+    "noise is independent over clients, steps and rounds, and of cohorts",
+    lambda problem, setup: problem.noise in DRAWN,
+)
+EQUAL_WEIGHTS = Condition(
+    "equal_weights",
+    "F is the plain mean of the clients' losses, p_i = 1/N",
+    lambda problem, setup: np.allclose(problem.weights[1:], 1 / problem.N, rtol=1e-12, atol=0),
+)
+UNIFORM_COHORT = Condition(
+    "uniform_cohort",
+    "cohorts are uniform over the subsets of S clients, drawn anew each round",
+    lambda problem, setup: setup.cohort in ("without", "full") and not setup.partial,
+)
+BOUNDED_BELOW = Condition(
+    "bounded_below",
+    "the objective is bounded below",
+    lambda problem, setup: problem.minimize is not None or "infimum" in problem.constants,
+)
+CONVEX = Condition(
+    "convex",
+    "f_0, ..., f_N are convex",
+    lambda problem, setup: "mu" in problem.constants and problem.constants["mu"].value >= 0,
+)
+STRONGLY_CONVEX = Condition(
+    "strongly_convex",
+    "f_0, ..., f_N are mu-strongly convex with mu > 0",
+    lambda problem, setup: "mu" in problem.constants and problem.constants["mu"].value > 0,
+    ("mu",),
+)
+SERVER = Condition(
+    "server", "the server has a loss f_0 of its own", lambda problem, setup: problem.has_server
+)
+SAMPLES = Condition(
+    "samples",
+    "losses are means over finitely many samples",
+    lambda problem, setup: bool(np.any(problem.sizes[1:] > 0)),
+)
+EXACT_GRADIENTS = Condition(
+    "exact_gradients",
+    "gradients carry no noise",
+    lambda problem, setup: problem.noise == "none" or not np.any(problem.sigma),
+)
+ALL = {
+    c.name: c
+    for c in (
+        SMOOTH,
+        LIPSCHITZ,
+        DISSIMILAR,
+        SERVER_DISSIMILAR,
+        NOISE,
+        INDEPENDENT,
+        EQUAL_WEIGHTS,
+        UNIFORM_COHORT,
+        BOUNDED_BELOW,
+        CONVEX,
+        STRONGLY_CONVEX,
+        SERVER,
+        SAMPLES,
+        EXACT_GRADIENTS,
+    )
+}

@@ -1,7 +1,8 @@
 """How what is made of functions crosses processes: by the name under which a module holds it.
 
-Kernels, methods and conditions are found again there; a kernel that a function makes of other kernels is made again.
-What has no name, as a function inside a function, cannot cross, and is refused by a sentence that says so.
+Kernels, methods and conditions are found again there; a kernel that a function makes of other
+kernels is made again. What has no name, as a function inside a function, cannot cross, and is
+refused by a sentence that says so.
 """
 
 import importlib
@@ -10,7 +11,8 @@ import sys
 
 
 def named(thing, *modules):
-    """(module, name) of a module that holds a thing: one of these, or another of their package; None if none does."""
+    """(module, name) of a module that holds a thing: one of these, or another of their package;
+    None if none does."""
     tops = {module.partition(".")[0] + "." for module in modules}
     others = [name for name in [*sys.modules] if name.startswith(tuple(tops))] if tops else []
     for module in (*modules, *others):
@@ -26,17 +28,20 @@ def found(module, name):
 
 
 def sent(kernel):
-    """A kernel as (function, arguments) that give it in another process; arguments that are kernels likewise."""
+    """A kernel as (function, arguments) that give it in another process; arguments that are kernels
+    likewise."""
     maker = getattr(kernel, "maker", None)
     if maker is not None:
         make, arguments, part = maker
         return made, (make, tuple(map(sent, arguments)), part)
     if not hasattr(kernel, "py_func"):
-        return same, (kernel,)    # interpreted: the standard library's rules, or its refusal
+        return same, (kernel,)  # interpreted: the standard library's rules, or its refusal
     place = named(kernel, kernel.__module__)
     if place is None:
-        raise pickle.PicklingError(f"kernel {kernel.__name__} of {kernel.__module__} is held by no name of that module, so "
-                                   "that another process cannot find it: define it there, outside any function")
+        raise pickle.PicklingError(
+            f"kernel {kernel.__name__} of {kernel.__module__} is held by no name of that module, so "
+            "that another process cannot find it: define it there, outside any function"
+        )
     return found, place
 
 

@@ -1,6 +1,7 @@
 """Walks the folders and returns their records: a new file is found, nothing else is edited.
 
-Each function imports its own room: whoever asks for claims need not wait for the compiler, nor the others for SymPy.
+Each function imports its own room: whoever asks for claims need not wait for the compiler, nor the
+others for SymPy.
 """
 
 import copyreg
@@ -15,7 +16,9 @@ from fedtheory.errors import InvalidInput, show
 
 def _files(room):
     folder = Path(__file__).parent / room
-    return sorted(name for _, name, _ in pkgutil.iter_modules([str(folder)]) if not name.startswith("_"))
+    return sorted(
+        name for _, name, _ in pkgutil.iter_modules([str(folder)]) if not name.startswith("_")
+    )
 
 
 @cache
@@ -29,13 +32,15 @@ def algorithms():
     return found
 
 
-_ADOPTED = {}    # name -> Algorithm, of methods that users brought
+_ADOPTED = {}  # name -> Algorithm, of methods that users brought
 
 
 def adopted(record):
     """A user's own method, from now on found by its name; a name of this library stays its own."""
     if record is not algorithms().get(record.name, record):
-        raise InvalidInput(f"a method of one's own must have a name that no method here has; got {show(record.name)}")
+        raise InvalidInput(
+            f"a method of one's own must have a name that no method here has; got {show(record.name)}"
+        )
     if record.name not in algorithms():
         _ADOPTED[record.name] = record
     return record
@@ -45,37 +50,46 @@ def suggested(name, known, before, after=""):
     """Known names that are like one that is not known, in words; "" where none is."""
     if not isinstance(name, str) or not name:
         return ""
-    near = [each for each in known if name.rpartition(".")[2] in each] or get_close_matches(name, known, 3, 0.6)
+    near = [each for each in known if name.rpartition(".")[2] in each] or get_close_matches(
+        name, known, 3, 0.6
+    )
     return f"{before}{', '.join(near[:5])}{after}" if near else ""
 
 
 def algorithm(name):
     """The record of a name; a record is returned as it is."""
     from fedtheory.algorithm import Algorithm
+
     if isinstance(name, Algorithm):
         return name
     if isinstance(name, str) and name in _ADOPTED:
         return _ADOPTED[name]
     if isinstance(name, str) and name.isidentifier() and name in _files("algorithms"):
-        module = importlib.import_module(f"fedtheory.algorithms.{name}")    # without importing the others
+        module = importlib.import_module(
+            f"fedtheory.algorithms.{name}"
+        )  # without importing the others
         if getattr(module, "ALGORITHM", None) is not None and module.ALGORITHM.name == name:
             return module.ALGORITHM
     found = algorithms()
     if not isinstance(name, str) or name not in found:
-        raise InvalidInput(f"algorithm must be one of {', '.join(found)}; got {show(name)}"
-                           + suggested(name, found, ". Did you mean ", "?"))
+        raise InvalidInput(
+            f"algorithm must be one of {', '.join(found)}; got {show(name)}"
+            + suggested(name, found, ". Did you mean ", "?")
+        )
     return found[name]
 
 
 def problem_makers():
     """name -> function that makes a problem, over every file of problems/."""
     from fedtheory import problems
+
     return problems.MAKERS
 
 
 def examples():
     """(name, problem) for every small problem the files offer to the contract tests."""
     from fedtheory import problems
+
     for name, module in problems.MODULES.items():
         for label, problem in getattr(module, "examples", dict)().items():
             yield f"{name}.{label}", problem
@@ -92,6 +106,7 @@ def papers():
 def claims():
     """Every Claim under claims/, in the order of papers and files."""
     import fedtheory.claims as room
+
     found = []
     for _, name, package in pkgutil.walk_packages(room.__path__, "fedtheory.claims."):
         if not package and not name.rpartition(".")[2].startswith("_"):
@@ -103,7 +118,7 @@ def claims():
     return tuple(map(_kept, found))
 
 
-_KEPT = {}    # id -> Claim, of the recorded ones that were read so far
+_KEPT = {}  # id -> Claim, of the recorded ones that were read so far
 
 
 def _kept(record):
@@ -120,11 +135,16 @@ def _reduced(record):
 def claim(name):
     """The claim of an id; a record is returned as it is."""
     from fedtheory.claim import Claim
+
     if isinstance(name, Claim):
         return name
-    if isinstance(name, str) and len(name) <= 200 and all(part.isidentifier() for part in name.split(".")):
+    if (
+        isinstance(name, str)
+        and len(name) <= 200
+        and all(part.isidentifier() for part in name.split("."))
+    ):
         path = Path(__file__).parent.joinpath("claims", *name.split(".")).with_suffix(".py")
-        if path.is_file():    # a file of its own: the others stay unread
+        if path.is_file():  # a file of its own: the others stay unread
             record = getattr(importlib.import_module(f"fedtheory.claims.{name}"), "CLAIM", None)
             if record is not None and record.id == name:
                 return _kept(record)

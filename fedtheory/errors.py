@@ -1,4 +1,5 @@
-"""The exception family: every refusal is one sentence that names the argument, the rule and the value."""
+"""The exception family: every refusal is one sentence that names the argument, the rule and the
+value."""
 
 
 class FedtheoryError(Exception):
@@ -34,17 +35,20 @@ class Uncached(UserWarning):
 
 
 def printable(text):
-    """Text that a terminal may be given: what is neither printable nor the end of a line stands as its escape."""
-    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
+    """Text that a terminal may be given: what is neither printable nor the end of a line stands as
+    its escape."""
+    return "".join(
+        c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text
+    )
 
 
 def show(value, most=80):
     """A value as an error message may print it: short, and on one line."""
     try:
         text = printable(" ".join(repr(value).split()))
-    except ValueError:    # an integer of more digits than Python writes down
+    except ValueError:  # an integer of more digits than Python writes down
         text = f"one {type(value).__name__} too long to be written down"
-    return text if len(text) <= most else text[:most - 3] + "..."
+    return text if len(text) <= most else text[: most - 3] + "..."
 
 
 def refuse(argument, rule, value):

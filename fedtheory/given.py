@@ -1,6 +1,8 @@
-"""What people hand in with a claim, looked at before anything is made of it: names, formulas, hypotheses.
+"""What people hand in with a claim, looked at before anything is made of it: names, formulas,
+hypotheses.
 
-Each function returns what it was given in the form that a record keeps, or refuses it with one sentence.
+Each function returns what it was given in the form that a record keeps, or refuses it with one
+sentence.
 """
 
 from collections.abc import Mapping
@@ -14,8 +16,8 @@ from fedtheory.conditions import Assumption, Condition
 from fedtheory.errors import refuse
 from fedtheory.symbol import Table
 
-LONGEST = 200    # letters of a claim's name: it stands in sentences
-DIGITS = 4000    # of a number, as in certificates: longer ones are not written down
+LONGEST = 200  # letters of a claim's name: it stands in sentences
+DIGITS = 4000  # of a number, as in certificates: longer ones are not written down
 HYPOTHESIS = "must be a SymPy relation, a conjunction of such, a Condition or an Assumption"
 
 
@@ -30,8 +32,11 @@ def formula(whose, value):
     """A number or a SymPy expression as an expression; text is never read as one."""
     plain = isinstance(value, (sympy.Expr, Real)) and not isinstance(value, bool)
     found = sympy.sympify(value, strict=True) if plain else None
-    if not isinstance(found, sympy.Expr) or not found.is_commutative or \
-            found.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo, sympy.I):
+    if (
+        not isinstance(found, sympy.Expr)
+        or not found.is_commutative
+        or found.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo, sympy.I)
+    ):
         refuse(whose, "must be a finite number or a SymPy expression of such", value)
     written(whose, found)
     return found
@@ -39,14 +44,22 @@ def formula(whose, value):
 
 def written(whose, value):
     """Refuse what holds a number too long to be written down."""
-    longest = max((int(max(abs(n.p), n.q)).bit_length() for n in value.atoms(sympy.Rational)), default=0)
+    longest = max(
+        (int(max(abs(n.p), n.q)).bit_length() for n in value.atoms(sympy.Rational)), default=0
+    )
     if longest > DIGITS * 3.3219:
-        refuse(f"{whose}: its numbers", f"must have at most {DIGITS} digits", f"one of about {longest / 3.3219:.0f}")
+        refuse(
+            f"{whose}: its numbers",
+            f"must have at most {DIGITS} digits",
+            f"one of about {longest / 3.3219:.0f}",
+        )
 
 
 def hypotheses(whose, given, stated):
     """Hypotheses, one of them or several, as Assumptions."""
-    if isinstance(given, (str, bytes, Mapping, Condition, Assumption, sympy.Basic)) or not hasattr(given, "__iter__"):
+    if isinstance(given, (str, bytes, Mapping, Condition, Assumption, sympy.Basic)) or not hasattr(
+        given, "__iter__"
+    ):
         refuse(whose, "must be a sequence of hypotheses", given)
     return tuple(_hypothesis(whose, each, stated) for each in given)
 
@@ -54,7 +67,11 @@ def hypotheses(whose, given, stated):
 def _hypothesis(whose, given, stated):
     holds = given.holds if isinstance(given, Assumption) else given
     sound = _condition(holds) if isinstance(holds, Condition) else _relation(holds)
-    if not sound or isinstance(given, Assumption) and not (isinstance(given.where, str) and isinstance(given.note, str)):
+    if (
+        not sound
+        or isinstance(given, Assumption)
+        and not (isinstance(given.where, str) and isinstance(given.note, str))
+    ):
         refuse(f"{whose}: a hypothesis", HYPOTHESIS, holds)
     if isinstance(holds, sympy.Basic):
         written(f"{whose}: a hypothesis", holds)
@@ -62,24 +79,39 @@ def _hypothesis(whose, given, stated):
 
 
 def _condition(given):
-    return (all(isinstance(text, str) and text for text in (given.name, given.says)) and callable(given.holds)
-            and isinstance(given.constants, tuple) and all(isinstance(name, str) for name in given.constants))
+    return (
+        all(isinstance(text, str) and text for text in (given.name, given.says))
+        and callable(given.holds)
+        and isinstance(given.constants, tuple)
+        and all(isinstance(name, str) for name in given.constants)
+    )
 
 
 def _relation(given):
     """Whether it is a relation between numbers; true and false are what SymPy makes of some."""
     if isinstance(given, sympy.And):
         return all(map(_relation, given.args))
-    return isinstance(given, BooleanAtom) or isinstance(given, Relational) and all(
-        isinstance(side, sympy.Expr) for side in given.args)
+    return (
+        isinstance(given, BooleanAtom)
+        or isinstance(given, Relational)
+        and all(isinstance(side, sympy.Expr) for side in given.args)
+    )
 
 
 def line(whose, given, signs):
     """(left, relation, right) of a further line."""
     if not isinstance(given, (tuple, list)) or len(given) != 3 or given[1] not in signs:
-        refuse(f"{whose}: a line", f"must be (left, relation, right), its relation one of {', '.join(signs)}", given)
+        refuse(
+            f"{whose}: a line",
+            f"must be (left, relation, right), its relation one of {', '.join(signs)}",
+            given,
+        )
     left, sign, right = given
-    return formula(f"{whose}: a line's left side", left), sign, formula(f"{whose}: a line's right side", right)
+    return (
+        formula(f"{whose}: a line's left side", left),
+        sign,
+        formula(f"{whose}: a line's right side", right),
+    )
 
 
 def algorithm(whose, given):

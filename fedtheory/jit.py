@@ -35,13 +35,15 @@ ADDRESS = types.int64
 VECTOR = types.Array(types.float64, 1, "C")
 MATRIX = types.Array(types.float64, 2, "C")
 INTEGERS = types.Array(types.int64, 1, "C")
-FLAGS = dict(nogil=True, error_model="numpy")    # 1/0 is inf, as in NumPy; no fastmath: bits matter
+FLAGS = dict(nogil=True, error_model="numpy")  # 1/0 is inf, as in NumPy; no fastmath: bits matter
 
 
 # ---------------------------------------------------------------- cache
 
-_IMPORT = re.compile(r"^\s*(?:from (fedtheory[\w.]*) import (?:\(([^)]*)\)|([^\n(]*))|import (fedtheory[\w.]*))",
-                     re.MULTILINE)
+_IMPORT = re.compile(
+    r"^\s*(?:from (fedtheory[\w.]*) import (?:\(([^)]*)\)|([^\n(]*))|import (fedtheory[\w.]*))",
+    re.MULTILINE,
+)
 
 
 def _source_file(module):
@@ -55,10 +57,11 @@ def _source_file(module):
 
 @cache
 def digest(module):
-    """A hash of a module's source, of every module of this package that it imports, and of the compiler.
+    """A hash of a module's source, of every module of this package that it imports, and of the
+    compiler.
 
-    Numba freezes globals and inlines callees across files, so machine code is as old as the oldest of
-    them; whatever a kernel can reach, its module imports.
+    Numba freezes globals and inlines callees across files, so machine code is as old as the oldest
+    of them; whatever a kernel can reach, its module imports.
     """
     seen, waiting = {}, [module]
     while waiting:
@@ -68,11 +71,23 @@ def digest(module):
             continue
         source = seen[name] = path.read_bytes()
         for package, inside, names, plain in _IMPORT.findall(source.decode()):
-            waiting += [plain or package, *(f"{package}.{part.split()[0]}" for part in (inside or names).split(",")
-                                            if part.strip())]
+            waiting += [
+                plain or package,
+                *(
+                    f"{package}.{part.split()[0]}"
+                    for part in (inside or names).split(",")
+                    if part.strip()
+                ),
+            ]
     total = hashlib.sha256()
-    for part in (platform.python_version(), numba.__version__, llvmlite.__version__, np.__version__,
-                 str(config.BOUNDSCHECK), *(item for name in sorted(seen) for item in (name, seen[name]))):
+    for part in (
+        platform.python_version(),
+        numba.__version__,
+        llvmlite.__version__,
+        np.__version__,
+        str(config.BOUNDSCHECK),
+        *(item for name in sorted(seen) for item in (name, seen[name])),
+    ):
         part = part if isinstance(part, bytes) else part.encode()
         total.update(len(part).to_bytes(8, "little") + part)
     return total.hexdigest()
@@ -81,8 +96,8 @@ def digest(module):
 class _Store:
     """Compiled kernels on disk, each sealed with a key that never leaves this user's folder.
 
-    Machine code is unpickled, so a file is read only if its seal fits: a truncated, edited, foreign or
-    planted file counts as absent and is written anew.
+    Machine code is unpickled, so a file is read only if its seal fits: a truncated, edited, foreign
+    or planted file counts as absent and is written anew.
     """
 
     def __init__(self):
@@ -97,7 +112,9 @@ class _Store:
                 pass
             self.folder = folder
         except (OSError, RuntimeError) as error:
-            warnings.warn(f"compiled kernels are not kept between processes: {error}", Uncached, stacklevel=2)
+            warnings.warn(
+                f"compiled kernels are not kept between processes: {error}", Uncached, stacklevel=2
+            )
 
     def read(self, name):
         if self.folder is None:
@@ -112,11 +129,12 @@ class _Store:
         if self.folder is not None:
             try:
                 write(self.folder / name, private.sealed(name, payload, self.key), 0o600)
-            except OSError as error:    # a full disk costs time, not results
+            except OSError as error:  # a full disk costs time, not results
                 warnings.warn(f"a compiled kernel was not kept: {error}", Uncached, stacklevel=2)
 
 
-announce = []    # functions to call, once, before something has to be compiled: a user then knows what takes so long
+# functions to call, once, before something has to be compiled: a user then knows what takes so long
+announce = []
 _store = None
 
 
@@ -163,6 +181,7 @@ class _KernelCache(_Cache):
 
 # ---------------------------------------------------------------- compile
 
+
 def _in_package(function):
     try:
         return PACKAGE in Path(inspect.getfile(function)).resolve().parents
@@ -171,12 +190,13 @@ def _in_package(function):
 
 
 def compile(function, identity=None, maker=None, **options):
-    """An njit dispatcher. Kernels of this package are cached on disk; a user's own are compiled in each
-    process, because no digest of ours covers the files they may import. `maker` is (function, kernels, part): what
-    makes a closure anew in another process (crossing.py)."""
+    """An njit dispatcher. Kernels of this package are cached on disk; a user's own are compiled in
+    each process, because no digest of ours covers the files they may import. `maker` is (function,
+    kernels, part): what makes a closure anew in another process (crossing.py)."""
     if identity is not None and not DISABLED:
-        # Closures and erased kernels share a name, and Numba tells them apart by a counter of the process: two
-        # that were compiled in different processes could meet under one symbol, and the linker would pick one.
+        # Closures and erased kernels share a name, and Numba tells them apart by a counter of the
+        # process: two that were compiled in different processes could meet under one symbol, and
+        # the linker would pick one.
         function.__qualname__ += "_" + hashlib.sha256(repr(identity).encode()).hexdigest()[:20]
     dispatcher = numba.njit(**FLAGS, **options)(function)
     dispatcher.maker = maker
@@ -208,13 +228,17 @@ def compiled(kernel):
 
 # ---------------------------------------------------------------- erasure
 
+
 def _words(value):
     if isinstance(value, tuple):
         return [word for item in value for word in _words(item)]
     if isinstance(value, np.ndarray):
         if not value.flags.c_contiguous or value.dtype.kind not in "fiu":
-            refuse("a kernel's tuple", "must hold C-contiguous arrays of numbers",
-                   f"{value.dtype} of shape {value.shape}, strides {value.strides}")
+            refuse(
+                "a kernel's tuple",
+                "must hold C-contiguous arrays of numbers",
+                f"{value.dtype} of shape {value.shape}, strides {value.strides}",
+            )
         return [0, 0, value.size, value.itemsize, value.ctypes.data, *value.shape, *value.strides]
     if isinstance(value, (bool, int, np.integer)):
         return [int(value)]
@@ -237,7 +261,8 @@ def typeof(value):
     if isinstance(value, tuple):
         kind = type(value)
         of = types.NamedTuple([typeof(item) for item in value], kind)
-        # The name goes into symbols and cache keys, and Numba's leaves out the module and the fields' names.
+        # The name goes into symbols and cache keys, and Numba's leaves out the module and the
+        # fields' names.
         of.name = f"{kind.__module__}.{kind.__qualname__}({', '.join(map('{}: {}'.format, kind._fields, of.types))})"
         return of
     if isinstance(value, np.ndarray):
@@ -251,16 +276,20 @@ def _loader(of):
         def generate(context, builder, signature, arguments):
             pointer = builder.inttoptr(arguments[0], context.get_value_type(of).as_pointer())
             return builder.load(pointer)
+
         return of(types.int64), generate
+
     return load
 
 
-@cache    # reading machine code back takes milliseconds, and property tests build thousands of runs
+@cache  # reading machine code back takes milliseconds, and property tests build thousands of runs
 @cache
 def erase(kernel, returns, arguments):
-    """`kernel` behind a signature without its tuples: each packed type in `arguments` becomes an address.
+    """`kernel` behind a signature without its tuples: each packed type in `arguments` becomes an
+    address.
 
-    `arguments` holds Numba types; a named tuple stands for data that the caller passes through `pack`.
+    `arguments` holds Numba types; a named tuple stands for data that the caller passes through
+    `pack`.
     """
     if DISABLED:
         return kernel
@@ -274,7 +303,7 @@ def erase(kernel, returns, arguments):
         else:
             passed.append(name)
     source = f"def erased({', '.join(names)}):\n    return kernel({', '.join(passed)})\n"
-    exec(source, scope)    # a fixed template over our own names: nothing of a user's enters the text
+    exec(source, scope)  # a fixed template over our own names: nothing of a user's enters the text
     identity = kernel.identity and ("erased", digest(__name__), kernel.identity, str(arguments))
     wrapper = compile(scope["erased"], identity=identity)
     wrapper.compile(signature(returns, arguments))
@@ -287,6 +316,13 @@ def signature(returns, arguments):
 
 def manifest():
     """What decides bits on this machine, for provenance."""
-    return dict(python=sys.version.split()[0], numpy=np.__version__, numba=numba.__version__,
-                llvmlite=llvmlite.__version__, svml=bool(config.USING_SVML), machine=platform.machine(),
-                libc=" ".join(platform.libc_ver()), jit=not DISABLED)
+    return dict(
+        python=sys.version.split()[0],
+        numpy=np.__version__,
+        numba=numba.__version__,
+        llvmlite=llvmlite.__version__,
+        svml=bool(config.USING_SVML),
+        machine=platform.machine(),
+        libc=" ".join(platform.libc_ver()),
+        jit=not DISABLED,
+    )

@@ -11,23 +11,41 @@ from typing import NamedTuple
 import numpy as np
 
 # Columns of the engine's record, in order.
-BASIC = ("loss", "server_loss", "sq_grad_norm", "sq_server_grad_norm", "grad_inner", "sq_xi",
-         "sq_distance", "sq_dissimilarity", "client_drift", "server_drift")
+BASIC = (
+    "loss",
+    "server_loss",
+    "sq_grad_norm",
+    "sq_server_grad_norm",
+    "grad_inner",
+    "sq_xi",
+    "sq_distance",
+    "sq_dissimilarity",
+    "client_drift",
+    "server_drift",
+)
 COLUMN = {name: n for n, name in enumerate(BASIC)}
 # What switches a group of columns on; the others cost nothing.
 OBJECTIVE, SERVER, DISTANCE, DISSIMILARITY, DRIFT = 1, 2, 4, 8, 16
-GROUP = dict(loss=OBJECTIVE, server_loss=OBJECTIVE | SERVER, sq_grad_norm=OBJECTIVE,
-             sq_server_grad_norm=OBJECTIVE | SERVER, grad_inner=OBJECTIVE | SERVER, sq_xi=OBJECTIVE | SERVER,
-             sq_distance=DISTANCE, sq_dissimilarity=OBJECTIVE | DISSIMILARITY, client_drift=DRIFT,
-             server_drift=DRIFT)
+GROUP = dict(
+    loss=OBJECTIVE,
+    server_loss=OBJECTIVE | SERVER,
+    sq_grad_norm=OBJECTIVE,
+    sq_server_grad_norm=OBJECTIVE | SERVER,
+    grad_inner=OBJECTIVE | SERVER,
+    sq_xi=OBJECTIVE | SERVER,
+    sq_distance=DISTANCE,
+    sq_dissimilarity=OBJECTIVE | DISSIMILARITY,
+    client_drift=DRIFT,
+    server_drift=DRIFT,
+)
 
 
 class Metric(NamedTuple):
     name: str
     latex: str
     meaning: str
-    needs: tuple = ()       # basic columns
-    derive: object = None   # (columns by name, hyper) -> array; None for a basic column
+    needs: tuple = ()  # basic columns
+    derive: object = None  # (columns by name, hyper) -> array; None for a basic column
 
 
 def _tilde_loss(m, gamma):
@@ -39,36 +57,90 @@ def _sq_tilde_grad_norm(m, gamma):
 
 
 def _sq_sum(m, gamma):
-    """||grad F + gamma grad f_0||^2 of what a run records: no less than 0, whatever rounding makes of the difference."""
-    return np.maximum(m["sq_grad_norm"] + 2 * gamma * m["grad_inner"] + gamma**2 * m["sq_server_grad_norm"], 0.0)
+    """||grad F + gamma grad f_0||^2 of what a run records: no less than 0, whatever rounding makes
+    of the difference."""
+    return np.maximum(
+        m["sq_grad_norm"] + 2 * gamma * m["grad_inner"] + gamma**2 * m["sq_server_grad_norm"], 0.0
+    )
 
 
 _ALL = (
     Metric("loss", r"F(x_t)", "the weighted federated objective at the server point", ("loss",)),
     Metric("server_loss", r"f_0(x_t)", "the server's loss", ("server_loss",)),
-    Metric("sq_grad_norm", r"\|\nabla F(x_t)\|^2", "squared norm of the objective's gradient", ("sq_grad_norm",)),
-    Metric("sq_server_grad_norm", r"\|\nabla f_0(x_t)\|^2", "squared norm of the server's gradient",
-           ("sq_server_grad_norm",)),
-    Metric("grad_inner", r"\langle\nabla F(x_t),\nabla f_0(x_t)\rangle", "alignment of the two gradients",
-           ("grad_inner",)),
-    Metric("sq_xi", r"\|\nabla f_0(x_t)-\nabla F(x_t)\|^2", "the server's dissimilarity (FSL, assumption 3)",
-           ("sq_xi",)),
-    Metric("sq_distance", r"\|x_t-x^\star\|^2", "squared distance to the minimiser", ("sq_distance",)),
-    Metric("sq_dissimilarity", r"\frac1N\sum_i\|\nabla f_i(x_t)-\nabla F(x_t)\|^2",
-           "the clients' dissimilarity G_t^2 (FSL, assumption 2)", ("sq_dissimilarity",)),
-    Metric("client_drift", r"E_t^{(c)}", "mean squared distance of a working client's points y_0..y_{K-1} from x_t, "
-           "over the round's cohort", ("client_drift",)),
-    Metric("server_drift", r"E_t^{(0)}", "mean squared distance of the server's points w_0..w_{K_0-1} from x_t",
-           ("server_drift",)),
-    Metric("tilde_loss", r"\tilde F(x_t)", "(F + gamma f_0) / (1 + gamma), what FSL descends",
-           ("loss", "server_loss"), _tilde_loss),
-    Metric("sq_tilde_grad_norm", r"\|\nabla\tilde F(x_t)\|^2", "squared norm of its gradient",
-           ("sq_grad_norm", "grad_inner", "sq_server_grad_norm"), _sq_tilde_grad_norm),
-    Metric("mixed_loss", r"f(x_t)=f_f(x_t)+f_c(x_t)", "the mixed objective: federated plus central loss",
-           ("loss", "server_loss"), lambda m, gamma: m["loss"] + m["server_loss"]),
-    Metric("sq_mixed_grad_norm", r"\|\nabla f(x_t)\|^2", "squared norm of the mixed objective's gradient",
-           ("sq_grad_norm", "grad_inner", "sq_server_grad_norm"),
-           lambda m, gamma: _sq_sum(m, 1.0)),
+    Metric(
+        "sq_grad_norm",
+        r"\|\nabla F(x_t)\|^2",
+        "squared norm of the objective's gradient",
+        ("sq_grad_norm",),
+    ),
+    Metric(
+        "sq_server_grad_norm",
+        r"\|\nabla f_0(x_t)\|^2",
+        "squared norm of the server's gradient",
+        ("sq_server_grad_norm",),
+    ),
+    Metric(
+        "grad_inner",
+        r"\langle\nabla F(x_t),\nabla f_0(x_t)\rangle",
+        "alignment of the two gradients",
+        ("grad_inner",),
+    ),
+    Metric(
+        "sq_xi",
+        r"\|\nabla f_0(x_t)-\nabla F(x_t)\|^2",
+        "the server's dissimilarity (FSL, assumption 3)",
+        ("sq_xi",),
+    ),
+    Metric(
+        "sq_distance", r"\|x_t-x^\star\|^2", "squared distance to the minimiser", ("sq_distance",)
+    ),
+    Metric(
+        "sq_dissimilarity",
+        r"\frac1N\sum_i\|\nabla f_i(x_t)-\nabla F(x_t)\|^2",
+        "the clients' dissimilarity G_t^2 (FSL, assumption 2)",
+        ("sq_dissimilarity",),
+    ),
+    Metric(
+        "client_drift",
+        r"E_t^{(c)}",
+        "mean squared distance of a working client's points y_0..y_{K-1} from x_t, "
+        "over the round's cohort",
+        ("client_drift",),
+    ),
+    Metric(
+        "server_drift",
+        r"E_t^{(0)}",
+        "mean squared distance of the server's points w_0..w_{K_0-1} from x_t",
+        ("server_drift",),
+    ),
+    Metric(
+        "tilde_loss",
+        r"\tilde F(x_t)",
+        "(F + gamma f_0) / (1 + gamma), what FSL descends",
+        ("loss", "server_loss"),
+        _tilde_loss,
+    ),
+    Metric(
+        "sq_tilde_grad_norm",
+        r"\|\nabla\tilde F(x_t)\|^2",
+        "squared norm of its gradient",
+        ("sq_grad_norm", "grad_inner", "sq_server_grad_norm"),
+        _sq_tilde_grad_norm,
+    ),
+    Metric(
+        "mixed_loss",
+        r"f(x_t)=f_f(x_t)+f_c(x_t)",
+        "the mixed objective: federated plus central loss",
+        ("loss", "server_loss"),
+        lambda m, gamma: m["loss"] + m["server_loss"],
+    ),
+    Metric(
+        "sq_mixed_grad_norm",
+        r"\|\nabla f(x_t)\|^2",
+        "squared norm of the mixed objective's gradient",
+        ("sq_grad_norm", "grad_inner", "sq_server_grad_norm"),
+        lambda m, gamma: _sq_sum(m, 1.0),
+    ),
 )
 ALL = {metric.name: metric for metric in _ALL}
 DEFAULT = ("loss", "server_loss", "sq_grad_norm", "sq_distance")

@@ -1,16 +1,17 @@
-"""A paper: what its own text, or a reference to it in another of the papers, says of it. Nothing is invented."""
+"""A paper: what its own text, or a reference to it in another of the papers, says of it. Nothing is
+invented."""
 
 from typing import NamedTuple
 
 
 class Paper(NamedTuple):
-    id: str               # how claims, symbols and files name it
+    id: str  # how claims, symbols and files name it
     title: str
-    authors: tuple        # () where the text gives none
-    year: int = None      # None where neither the text nor a reference gives one
-    where: str = ""       # where it was published
+    authors: tuple  # () where the text gives none
+    year: int = None  # None where neither the text nor a reference gives one
+    where: str = ""  # where it was published
     link: str = ""
-    known_by: str = ""    # where these facts stand, if not on the paper's own first page
+    known_by: str = ""  # where these facts stand, if not on the paper's own first page
 
     @property
     def by(self):

@@ -1,7 +1,7 @@
 """The user's private folder, and seals by a key that never leaves it.
 
-What bears its seal was written by this user; a file from elsewhere, whatever it says, counts as absent.
-`FEDTHEORY_CACHE_DIR` moves the folder.
+What bears its seal was written by this user; a file from elsewhere, whatever it says, counts as
+absent. `FEDTHEORY_CACHE_DIR` moves the folder.
 """
 
 import hmac
@@ -13,13 +13,17 @@ from pathlib import Path
 
 from fedtheory.files import write
 
-SEAL = 32    # bytes of a seal, and of the key
+SEAL = 32  # bytes of a seal, and of the key
 
 
 def folder():
     """The folder, made if it is not there; OSError or RuntimeError where there can be none."""
     base = os.environ.get("FEDTHEORY_CACHE_DIR")
-    base = Path(base) if base else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fedtheory"
+    base = (
+        Path(base)
+        if base
+        else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fedtheory"
+    )
     base.mkdir(mode=0o700, parents=True, exist_ok=True)
     return owned(base)
 
@@ -29,13 +33,16 @@ def owned(base):
     if base.is_symlink() or not base.is_dir():
         raise PermissionError(f"{base} is no folder")
     info = base.stat()
-    if hasattr(os, "getuid") and (info.st_uid != os.getuid() or info.st_mode & (stat.S_IWGRP | stat.S_IWOTH)):
+    if hasattr(os, "getuid") and (
+        info.st_uid != os.getuid() or info.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    ):
         raise PermissionError(f"{base} can be written by others")
     return base
 
 
 def key():
-    """The key of the private folder; where there can be no such folder, one that lives as long as this process."""
+    """The key of the private folder; where there can be no such folder, one that lives as long as
+    this process."""
     try:
         return _kept(folder() / "seal")
     except (OSError, RuntimeError):
@@ -64,4 +71,8 @@ def sealed(name, content, secret=None):
 
 def opened(name, content, secret=None):
     """What stands behind a seal that fits; None otherwise."""
-    return content[SEAL:] if hmac.compare_digest(content, sealed(name, content[SEAL:], secret)) else None
+    return (
+        content[SEAL:]
+        if hmac.compare_digest(content, sealed(name, content[SEAL:], secret))
+        else None
+    )

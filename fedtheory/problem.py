@@ -13,14 +13,20 @@ from fedtheory import arguments, crossing, jit
 from fedtheory.errors import InvalidInput, refuse
 
 NONE, GAUSSIAN, RADEMACHER, SPHERE, MINIBATCH, IMPULSE, TABLE, ROWS = range(8)
-NOISES = {"none": NONE, "gaussian": GAUSSIAN, "rademacher": RADEMACHER, "sphere": SPHERE, "minibatch": MINIBATCH}
+NOISES = {
+    "none": NONE,
+    "gaussian": GAUSSIAN,
+    "rademacher": RADEMACHER,
+    "sphere": SPHERE,
+    "minibatch": MINIBATCH,
+}
 
 
 class Constant(NamedTuple):
     """A certified number: `value` bounds what its name says over `scope`."""
 
     value: float
-    scope: str = "global"    # "global", "ball" (of `radius` around the minimiser) or "trajectory"
+    scope: str = "global"  # "global", "ball" (of `radius` around the minimiser) or "trajectory"
     radius: float = float("inf")
     how: str = ""
 
@@ -41,10 +47,17 @@ def layers_from(layers, d):
     rule = f"must be positive sizes that add up to d = {d}, or pairs of a name and a size"
     if isinstance(layers, (str, bytes)) or not hasattr(layers, "__iter__"):
         refuse("layers", rule, layers)
-    pairs = [item if isinstance(item, tuple) else (f"layer{n}", item) for n, item in enumerate(layers, 1)]
+    pairs = [
+        item if isinstance(item, tuple) else (f"layer{n}", item) for n, item in enumerate(layers, 1)
+    ]
     for pair in pairs:
-        if len(pair) != 2 or not isinstance(pair[0], str) or isinstance(pair[1], bool) \
-                or not isinstance(pair[1], (int, np.integer)) or not 1 <= pair[1] <= d:
+        if (
+            len(pair) != 2
+            or not isinstance(pair[0], str)
+            or isinstance(pair[1], bool)
+            or not isinstance(pair[1], (int, np.integer))
+            or not 1 <= pair[1] <= d
+        ):
             refuse("layers", rule, layers)
     ends = np.cumsum([size for _, size in pairs])
     if not pairs or ends[-1] != d or len({name for name, _ in pairs}) < len(pairs):
@@ -73,6 +86,7 @@ def no_batch(data, i, rows, x, out):
 @cache
 def _sum_objective(grad, loss):
     """F and its gradient by the definition, one client after the other."""
+
     def objective(data, p, x, out):
         client = np.empty(x.size)
         value = 0.0
@@ -85,6 +99,7 @@ def _sum_objective(grad, loss):
                 for j in range(x.size):
                     out[j] += p[i] * client[j]
         return value
+
     if not (jit.compiled(grad) and jit.compiled(loss)):
         return objective
     identity = grad.identity and loss.identity and ("objective", grad.identity, loss.identity)
@@ -92,12 +107,17 @@ def _sum_objective(grad, loss):
 
 
 class Kernels(NamedTuple):
-    """What a problem computes. `data` is its own named tuple of C-contiguous arrays and 8-byte numbers."""
+    """What a problem computes. `data` is its own named tuple of C-contiguous arrays and 8-byte
+    numbers."""
 
-    grad: Callable                # (data, i, x, out): gradient of f_i
-    loss: Callable                # (data, i, x) -> f_i(x)
-    objective: Callable = None    # (data, p, x, out) -> F(x), its gradient in out; by the definition if absent
-    batch: Callable = no_batch    # (data, i, rows, x, out): mean gradient over some of client i's samples
+    grad: Callable  # (data, i, x, out): gradient of f_i
+    loss: Callable  # (data, i, x) -> f_i(x)
+    objective: Callable = (
+        None  # (data, p, x, out) -> F(x), its gradient in out; by the definition if absent
+    )
+    batch: Callable = (
+        no_batch  # (data, i, rows, x, out): mean gradient over some of client i's samples
+    )
 
     def role(self, name, data):
         """A kernel behind the engine's signature."""
@@ -122,28 +142,36 @@ class Problem:
     kernels: Kernels
     N: int
     d: int
-    weights: np.ndarray         # (N + 1,), p_0 = 0, the others sum to 1
-    constants: dict             # name -> Constant
+    weights: np.ndarray  # (N + 1,), p_0 = 0, the others sum to 1
+    constants: dict  # name -> Constant
     has_server: bool = True
-    sizes: np.ndarray = None    # (N + 1,) samples, where there are any
+    sizes: np.ndarray = None  # (N + 1,) samples, where there are any
     noise: str = "none"
-    sigma: np.ndarray = None    # (N + 1,): E||g_i - grad f_i||^2 = sigma_i^2 for additive noise
-    batch_size: np.ndarray = None    # (N + 1,) for minibatch noise
-    replacement: bool = False        # minibatches drawn with replacement
+    sigma: np.ndarray = None  # (N + 1,): E||g_i - grad f_i||^2 = sigma_i^2 for additive noise
+    batch_size: np.ndarray = None  # (N + 1,) for minibatch noise
+    replacement: bool = False  # minibatches drawn with replacement
     layers: tuple = None
-    start: np.ndarray = None         # where runs begin by default; zero if absent
-    minimize: Callable = None        # (problem) -> x_star
-    reweigh: Callable = None         # (problem, p) -> problem, where data or constants depend on the weights
-    affine: bool = False             # gradients are affine: ft.expected may follow moments
-    blas: bool = False               # kernels call BLAS: the engine keeps it to one thread
+    start: np.ndarray = None  # where runs begin by default; zero if absent
+    minimize: Callable = None  # (problem) -> x_star
+    reweigh: Callable = (
+        None  # (problem, p) -> problem, where data or constants depend on the weights
+    )
+    affine: bool = False  # gradients are affine: ft.expected may follow moments
+    blas: bool = False  # kernels call BLAS: the engine keeps it to one thread
 
     def __post_init__(self):
         def default(name, value):
             if getattr(self, name) is None:
                 object.__setattr__(self, name, value)
+
         if self.kernels.objective is None:
-            object.__setattr__(self, "kernels", self.kernels._replace(
-                objective=_sum_objective(self.kernels.grad, self.kernels.loss)))
+            object.__setattr__(
+                self,
+                "kernels",
+                self.kernels._replace(
+                    objective=_sum_objective(self.kernels.grad, self.kernels.loss)
+                ),
+            )
         default("layers", layers_from(None, self.d))
         default("sigma", np.zeros(self.N + 1))
         default("batch_size", np.zeros(self.N + 1, dtype=np.int64))
@@ -183,14 +211,22 @@ class Problem:
         return np.ascontiguousarray(self.minimize(self), dtype=np.float64)
 
     def reweighted(self, weights):
-        """The same clients under other weights p_1..p_N: arrivals and departures shift the objective."""
+        """The same clients under other weights p_1..p_N: arrivals and departures shift the
+        objective."""
         p = weights_from(weights, self.N)
         return replace(self, weights=p) if self.reweigh is None else self.reweigh(self, p)
 
     def _index(self, i):
-        if isinstance(i, (bool, np.bool_)) or not isinstance(i, (int, np.integer)) \
-                or not (0 if self.has_server else 1) <= i <= self.N:
-            refuse("i", f"must be a client 1..{self.N}" + (" or 0, the server" if self.has_server else ""), i)
+        if (
+            isinstance(i, (bool, np.bool_))
+            or not isinstance(i, (int, np.integer))
+            or not (0 if self.has_server else 1) <= i <= self.N
+        ):
+            refuse(
+                "i",
+                f"must be a client 1..{self.N}" + (" or 0, the server" if self.has_server else ""),
+                i,
+            )
         return np.int64(i)
 
     def _point(self, x):
@@ -208,14 +244,20 @@ def vanishing(grad, d):
 
 
 def weights_from(weights, N):
-    """p with p_0 = 0: equal by default, else N nonnegative numbers, normalised when they are sample counts."""
+    """p with p_0 = 0: equal by default, else N nonnegative numbers, normalised when they are sample
+    counts."""
     p = np.zeros(N + 1)
     if weights is None:
         p[1:] = 1.0 / N
         return p
     rule, given = f"must be {N} nonnegative numbers with a positive sum", weights
     weights = arguments.array("weights", weights, rule)
-    if weights.shape != (N,) or not np.all(np.isfinite(weights)) or np.any(weights < 0) or not 0 < weights.sum() < np.inf:
+    if (
+        weights.shape != (N,)
+        or not np.all(np.isfinite(weights))
+        or np.any(weights < 0)
+        or not 0 < weights.sum() < np.inf
+    ):
         refuse("weights", rule, given)
     p[1:] = weights / weights.sum()
     return p
@@ -227,7 +269,9 @@ def noise_from(noise, sigma, sigma_0, N):
         refuse("noise", f"must be one of {', '.join(NOISES)}", noise)
     sigmas = np.empty(N + 1)
     for name, value, part in (("sigma", sigma, sigmas[1:]), ("sigma_0", sigma_0, sigmas[:1])):
-        rule = "must be finite and nonnegative, one number" + (f" or {N}" if name == "sigma" else "")
+        rule = "must be finite and nonnegative, one number" + (
+            f" or {N}" if name == "sigma" else ""
+        )
         given = arguments.array(name, value, rule)
         part[:] = given if given.shape in ((), part.shape) else np.nan
         if not np.all(np.isfinite(part)) or np.any(part < 0) or np.any(part > arguments.LARGEST):

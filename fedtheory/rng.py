@@ -1,10 +1,11 @@
-"""Counter-based random numbers: (seed, trial, round, client, step) fixes a draw, and nothing else does.
+"""Counter-based random numbers: (seed, trial, round, client, step) fixes a draw, and nothing else
+does.
 
-Philox4x32-10 (Salmon et al. 2011) turns a counter into 128 random bits. `stream` hashes (seed, trial,
-round) into a key; `client`, `step` and a purpose then select the draw, so common random numbers,
-resuming, and any number of threads come for free. Normals are Box and Muller's, with our own
-logarithm and sine: only + - * / sqrt are used, so the bits are the same on every machine, and the
-loops vectorise.
+Philox4x32-10 (Salmon et al. 2011) turns a counter into 128 random bits. `stream` hashes (seed,
+trial, round) into a key; `client`, `step` and a purpose then select the draw, so common random
+numbers, resuming, and any number of threads come for free. Normals are Box and Muller's, with our
+own logarithm and sine: only + - * / sqrt are used, so the bits are the same on every machine, and
+the loops vectorise.
 """
 
 import hashlib
@@ -21,7 +22,7 @@ from fedtheory.jit import DISABLED, jit
 NOISE, BATCH, COHORT, WORK = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3)
 # Steps that are not one of a client's K: a gradient at the round's start, and server pre-training.
 START = np.int64(2**31 - 1)
-PRETRAIN = np.int64(2**32 - 1)    # the round number of pre-training
+PRETRAIN = np.int64(2**32 - 1)  # the round number of pre-training
 
 _M0, _M1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
 _W0, _W1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)
@@ -47,8 +48,14 @@ def philox(c0, c1, c2, c3, k0, k1):
 def stream(seed, trial, round):
     """The key of one round of one trial."""
     seed = np.uint64(seed)
-    c0, c1, _, _ = philox(np.uint64(trial) & _LOW, np.uint64(round) & _LOW, np.uint64(trial) >> _32,
-                          np.uint64(round) >> _32, seed & _LOW, seed >> _32)
+    c0, c1, _, _ = philox(
+        np.uint64(trial) & _LOW,
+        np.uint64(round) & _LOW,
+        np.uint64(trial) >> _32,
+        np.uint64(round) >> _32,
+        seed & _LOW,
+        seed >> _32,
+    )
     return (c0 << _32) | c1
 
 
@@ -62,7 +69,9 @@ def _unit(high, low):
 def uniform(key, client, step, purpose, index):
     """One uniform of (0, 1)."""
     key = np.uint64(key)
-    a, b, _, _ = philox(np.uint64(index), np.uint64(client), np.uint64(step), purpose, key & _LOW, key >> _32)
+    a, b, _, _ = philox(
+        np.uint64(index), np.uint64(client), np.uint64(step), purpose, key & _LOW, key >> _32
+    )
     return _unit(a, b)
 
 
@@ -77,12 +86,14 @@ def _uniform_halves(key, client, step, low, high):
 
 
 if DISABLED:
+
     def _to_bits(x):
         return int(np.float64(x).view(np.int64))
 
     def _from_bits(n):
         return float(np.int64(n).view(np.float64))
 else:
+
     @intrinsic
     def _to_bits(typing_context, x):
         return types.int64(types.float64), lambda c, b, s, a: b.bitcast(a[0], ir.IntType(64))
@@ -101,11 +112,22 @@ def log(x):
     s = f / (2.0 + f)
     z = s * s
     w = z * z
-    even = w * (3.999999999940941908e-01 + w * (2.222219843214978396e-01 + w * 1.531383769920937332e-01))
-    odd = z * (6.666666666666735130e-01 + w * (2.857142874366239149e-01
-               + w * (1.818357216161805012e-01 + w * 1.479819860510658591e-01)))
+    even = w * (
+        3.999999999940941908e-01 + w * (2.222219843214978396e-01 + w * 1.531383769920937332e-01)
+    )
+    odd = z * (
+        6.666666666666735130e-01
+        + w
+        * (2.857142874366239149e-01 + w * (1.818357216161805012e-01 + w * 1.479819860510658591e-01))
+    )
     half = 0.5 * f * f
-    return s * (half + even + odd) + k * 1.90821492927058770002e-10 - half + f + k * 6.93147180369123816490e-01
+    return (
+        s * (half + even + odd)
+        + k * 1.90821492927058770002e-10
+        - half
+        + f
+        + k * 6.93147180369123816490e-01
+    )
 
 
 @jit
@@ -117,12 +139,44 @@ def _box_muller(low, high):
         quarter = np.floor(turns + 0.5)
         y = (turns - quarter) * 1.5707963267948966
         z = y * y
-        sine = y + y * z * (-1.66666666666666324348e-01 + z * (8.33333333332248946124e-03 + z * (
-            -1.98412698298579493134e-04 + z * (2.75573137070700676789e-06 + z * (
-                -2.50507602534068634195e-08 + z * 1.58969099521155010221e-10)))))
-        cosine = 1.0 - 0.5 * z + z * z * (4.16666666666666019037e-02 + z * (-1.38888888888741095749e-03 + z * (
-            2.48015872894767294178e-05 + z * (-2.75573143513906633035e-07 + z * (
-                2.08757232129817482790e-09 + z * -1.13596475577881948265e-11)))))
+        sine = y + y * z * (
+            -1.66666666666666324348e-01
+            + z
+            * (
+                8.33333333332248946124e-03
+                + z
+                * (
+                    -1.98412698298579493134e-04
+                    + z
+                    * (
+                        2.75573137070700676789e-06
+                        + z * (-2.50507602534068634195e-08 + z * 1.58969099521155010221e-10)
+                    )
+                )
+            )
+        )
+        cosine = (
+            1.0
+            - 0.5 * z
+            + z
+            * z
+            * (
+                4.16666666666666019037e-02
+                + z
+                * (
+                    -1.38888888888741095749e-03
+                    + z
+                    * (
+                        2.48015872894767294178e-05
+                        + z
+                        * (
+                            -2.75573143513906633035e-07
+                            + z * (2.08757232129817482790e-09 + z * -1.13596475577881948265e-11)
+                        )
+                    )
+                )
+            )
+        )
         n = np.int64(quarter) & 3
         odd = n & 1
         across = sine if odd == 1 else cosine
@@ -136,11 +190,13 @@ def normals(key, client, step, out):
     """Fill `out` with independent standard normals."""
     key = np.uint64(key)
     half = out.size // 2
-    low, high = out[:half], out[half:2 * half]
+    low, high = out[:half], out[half : 2 * half]
     _uniform_halves(key, client, step, low, high)
     _box_muller(low, high)
     if out.size % 2 == 1:
-        a, b, c, e = philox(np.uint64(half), np.uint64(client), np.uint64(step), NOISE, key & _LOW, key >> _32)
+        a, b, c, e = philox(
+            np.uint64(half), np.uint64(client), np.uint64(step), NOISE, key & _LOW, key >> _32
+        )
         pair = np.empty(2)
         pair[0] = _unit(a, b)
         pair[1] = _unit(c, e)
@@ -153,8 +209,14 @@ def signs(key, client, step, out):
     """Fill `out` with independent fair signs."""
     key = np.uint64(key)
     for start in range(0, out.size, 32):
-        word, _, _, _ = philox(np.uint64(start // 32), np.uint64(client), np.uint64(step), NOISE,
-                               key & _LOW, key >> _32)
+        word, _, _, _ = philox(
+            np.uint64(start // 32),
+            np.uint64(client),
+            np.uint64(step),
+            NOISE,
+            key & _LOW,
+            key >> _32,
+        )
         for j in range(start, min(start + 32, out.size)):
             out[j] = 1.0 - 2.0 * np.float64((word >> np.uint64(j - start)) & np.uint64(1))
 
@@ -167,13 +229,14 @@ def below(key, client, step, purpose, index, bound):
 
 @jit
 def subset(key, client, step, purpose, deck, out):
-    """Draw out.size distinct elements of `deck`, uniformly, in uniform order; `deck` is left as it was."""
+    """Draw out.size distinct elements of `deck`, uniformly, in uniform order; `deck` is left as it
+    was."""
     size, count = deck.size, out.size
-    for j in range(count):    # Fisher and Yates, stopped early
+    for j in range(count):  # Fisher and Yates, stopped early
         other = j + below(key, client, step, purpose, j, size - j)
         deck[j], deck[other] = deck[other], deck[j]
         out[j] = deck[j]
-    for j in range(count - 1, -1, -1):    # undo, so that the next draw does not depend on this one
+    for j in range(count - 1, -1, -1):  # undo, so that the next draw does not depend on this one
         other = j + below(key, client, step, purpose, j, size - j)
         deck[j], deck[other] = deck[other], deck[j]
 

@@ -1,6 +1,8 @@
-"""Symbols of a paper: code name, domain, LaTeX, meaning, unit. Letters change meaning between papers.
+"""Symbols of a paper: code name, domain, LaTeX, meaning, unit. Letters change meaning between
+papers.
 
-A unit is a pair of powers (of a point's unit, of a loss's unit): a gradient is (-1, 1), a step size (2, -1).
+A unit is a pair of powers (of a point's unit, of a loss's unit): a gradient is (-1, 1), a step size
+(2, -1).
 """
 
 from typing import NamedTuple
@@ -26,18 +28,21 @@ def degree(term):
 
 
 class _Ordered:
-    """A printer that writes sums as papers do: what is measured first, then low powers, and never a minus sign in
-    front where a plus sign can stand there; sympy's own order is kept among equals."""
+    """A printer that writes sums as papers do: what is measured first, then low powers, and never a
+    minus sign in front where a plus sign can stand there; sympy's own order is kept among
+    equals."""
 
     measured = frozenset()
 
     def _as_ordered_terms(self, expr, order=None):
         seen = lambda term: bool(self.measured & term.free_symbols)
         negative = lambda term: term.as_coeff_Mul()[0].is_negative
-        terms = sorted(super()._as_ordered_terms(expr, order), key=lambda term: (
-            not seen(term), 0 if seen(term) else degree(term), negative(term)))
+        terms = sorted(
+            super()._as_ordered_terms(expr, order),
+            key=lambda term: (not seen(term), 0 if seen(term) else degree(term), negative(term)),
+        )
         first = next((n for n, term in enumerate(terms) if not negative(term)), 0)
-        return [terms[first], *terms[:first], *terms[first + 1:]]
+        return [terms[first], *terms[:first], *terms[first + 1 :]]
 
 
 class _Latex(_Ordered, LatexPrinter):
@@ -46,8 +51,10 @@ class _Latex(_Ordered, LatexPrinter):
 
 class _Plain(_Ordered, StrPrinter):
     def _print_Piecewise(self, expr):
-        return ", else ".join(self._print(value) + ("" if when is sympy.true else f" if {plain(when)}")
-                              for value, when in expr.args)
+        return ", else ".join(
+            self._print(value) + ("" if when is sympy.true else f" if {plain(when)}")
+            for value, when in expr.args
+        )
 
     def _print_Relational(self, expr):
         return f"{self._print(expr.lhs)} {expr.rel_op.replace('==', '=')} {self._print(expr.rhs)}"
@@ -66,26 +73,33 @@ def plain(expr, table=None):
 
 def latex(expr, table):
     """A formula with a table's letters."""
-    return _written(_Latex(dict(symbol_names=table.latex_names(), fold_short_frac=False)), expr, table)
+    return _written(
+        _Latex(dict(symbol_names=table.latex_names(), fold_short_frac=False)), expr, table
+    )
 
 
 def _written(printer, expr, table):
-    printer.measured = frozenset() if table is None else frozenset(
-        entry.symbol for entry in table.values() if entry.measure is not None)
+    printer.measured = (
+        frozenset()
+        if table is None
+        else frozenset(entry.symbol for entry in table.values() if entry.measure is not None)
+    )
     return printer.doprint(expr)
 
 
 class Measure(NamedTuple):
     """How a symbol is read off a trajectory."""
 
-    metric: str             # a name of fedtheory.metrics, or of the proof quantities of its paper
-    at: str = "t"           # round: "t", "t+1", "0", "T", or "min" over t = 0..T-1 ("min_T": 0..T), "mean" over them
-    average: str = ""       # "" (a number at x_t), "E_t" (over round t) or "E" (over everything)
-    minus: str = ""         # subtracted: "inf" for the infimum of the same quantity
+    metric: str  # a name of fedtheory.metrics, or of the proof quantities of its paper
+    # round: "t", "t+1", "0", "T", or "min" over t = 0..T-1 ("min_T": 0..T), "mean" over them
+    at: str = "t"
+    average: str = ""  # "" (a number at x_t), "E_t" (over round t) or "E" (over everything)
+    minus: str = ""  # subtracted: "inf" for the infimum of the same quantity
 
     @property
     def of_a_run(self):
-        """Whether a method has to run before it can be measured: it is not read off a point or a law that is given."""
+        """Whether a method has to run before it can be measured: it is not read off a point or a
+        law that is given."""
         return self.at not in ("t", "0") or self.average == "E_t"
 
 
@@ -94,10 +108,12 @@ class Entry(NamedTuple):
     latex: str
     meaning: str
     unit: tuple = PLAIN
-    domain: str = "real"    # "positive", "nonnegative", "count" (integer >= 1), "real"
+    domain: str = "real"  # "positive", "nonnegative", "count" (integer >= 1), "real"
     definition: sympy.Expr = None
     measure: Measure = None
-    some: bool = False      # what the text says is said for some value of it, which the text leaves open
+    some: bool = (
+        False  # what the text says is said for some value of it, which the text leaves open
+    )
 
     @property
     def name(self):
@@ -114,14 +130,23 @@ DOMAINS = {
 
 def admits(domain, value):
     """Whether a Fraction lies in a domain."""
-    return (domain == "real" or domain == "positive" and value > 0 or domain == "nonnegative" and value >= 0
-            or domain == "count" and value >= 1 and value.denominator == 1)
+    return (
+        domain == "real"
+        or domain == "positive"
+        and value > 0
+        or domain == "nonnegative"
+        and value >= 0
+        or domain == "count"
+        and value >= 1
+        and value.denominator == 1
+    )
 
 
 class Table:
     """The symbols of one paper, in order; `rules` hold between them by their meaning (S <= N).
 
-    `constants` gives the name in problem.constants of symbols for which the paper has a letter of its own.
+    `constants` gives the name in problem.constants of symbols for which the paper has a letter of
+    its own.
     """
 
     def __init__(self, paper, entries=(), rules=(), whole=None, constants=None):
@@ -149,7 +174,8 @@ class Table:
         return self.add(name, latex, meaning, unit)
 
     def some(self, name, latex, meaning, unit=PLAIN):
-        """A constant that the text leaves open ("cst.", "for some c"): what is said is said for some value of it."""
+        """A constant that the text leaves open ("cst.", "for some c"): what is said is said for
+        some value of it."""
         symbol = self.nonnegative(name, latex, meaning, unit)
         self.entries[name] = self.entries[name]._replace(some=True)
         return symbol
@@ -158,8 +184,12 @@ class Table:
         """A derived symbol: evaluation expands it, LaTeX keeps the name."""
         return self.add(name, latex, meaning, unit, domain, sympy.sympify(definition))
 
-    def measured(self, name, latex, meaning, unit, metric, at="t", average="", minus="", domain="real"):
-        return self.add(name, latex, meaning, unit, domain, measure=Measure(metric, at, average, minus))
+    def measured(
+        self, name, latex, meaning, unit, metric, at="t", average="", minus="", domain="real"
+    ):
+        return self.add(
+            name, latex, meaning, unit, domain, measure=Measure(metric, at, average, minus)
+        )
 
     def rule(self, *relations):
         self.rules += relations
@@ -172,11 +202,18 @@ class Table:
             if symbol.name not in wanted:
                 wanted.add(symbol.name)
                 definition = self.entries[symbol.name].definition
-                queue += [s for s in getattr(definition, "free_symbols", ()) if s.name in self.entries]
+                queue += [
+                    s for s in getattr(definition, "free_symbols", ()) if s.name in self.entries
+                ]
         names = {name for name in wanted}
         rules = [rule for rule in self.rules if {s.name for s in rule.free_symbols} <= names]
-        return Table(self.paper, [e for e in self.entries.values() if e.name in wanted], rules, self.whole,
-                     self.constants)
+        return Table(
+            self.paper,
+            [e for e in self.entries.values() if e.name in wanted],
+            rules,
+            self.whole,
+            self.constants,
+        )
 
     def certified(self, names):
         """Names of the symbols that stand for these constants of a problem, or are so called."""
@@ -184,8 +221,12 @@ class Table:
 
     def extended(self, entries):
         """This table with entries added or redefined."""
-        return Table(self.paper, [*{**self.entries, **{e.name: e for e in entries}}.values()], self.rules,
-                     constants=self.constants)
+        return Table(
+            self.paper,
+            [*{**self.entries, **{e.name: e for e in entries}}.values()],
+            self.rules,
+            constants=self.constants,
+        )
 
     def __getitem__(self, name):
         return self.entries[name]

@@ -1,4 +1,5 @@
-"""Theory against practice: one figure or table of a paper per file, computed, saved, and drawn from what was saved.
+"""Theory against practice: one figure or table of a paper per file, computed, saved, and drawn from
+what was saved.
 
 `python -m figures` makes them all; `figures()` finds them as fedtheory.discover finds claims.
 """
@@ -20,7 +21,9 @@ def ids():
 def known(name):
     """An id that has a file; any other is refused."""
     if name not in ids():
-        near = [other for other in ids() if isinstance(name, str) and name.partition("_")[0] in other]
+        near = [
+            other for other in ids() if isinstance(name, str) and name.partition("_")[0] in other
+        ]
         raise InvalidInput(f"figure must be one of {', '.join(near or ids())}; got {show(name)}")
     return name
 

@@ -1,4 +1,5 @@
-"""`python -m figures [ID ...]`: compute what is not yet saved, then draw, tabulate and judge from what is.
+"""`python -m figures [ID ...]`: compute what is not yet saved, then draw, tabulate and judge from
+what is.
 
 Exit 0: all were made. 1: one of them failed; the others were made. 2: bad input. 130: Ctrl-C.
 """
@@ -8,9 +9,8 @@ import sys
 import time
 from pathlib import Path
 
-from fedtheory.errors import FedtheoryError, refuse
-
 import figures
+from fedtheory.errors import FedtheoryError, refuse
 from figures import _export, _store
 
 
@@ -18,7 +18,7 @@ class Line:
     """Live progress on a stream: rewritten on a terminal, now and then a line elsewhere."""
 
     def __init__(self, stream=None):
-        self.stream, self.last = stream or sys.stderr, 0.
+        self.stream, self.last = stream or sys.stderr, 0.0
         self.tty = self.stream.isatty()
 
     def progress(self, label):
@@ -29,7 +29,11 @@ class Line:
             if now - self.last > (0.2 if self.tty else 5) and 0 < done < total:
                 self.last = now
                 seconds = now - begun
-                self.say(f"{label}: {done}/{total}, {seconds:.0f} s, {seconds * (total - done) / done:.0f} s left", "")
+                self.say(
+                    f"{label}: {done}/{total}, {seconds:.0f} s, {seconds * (total - done) / done:.0f} s left",
+                    "",
+                )
+
         self.last = begun
         return report
 
@@ -70,18 +74,28 @@ def make(ids, scale, out, folders=(), line=None):
             verdicts = _export.export(name, record, data, scale, out)
         except Exception as error:
             failed.append(name)
-            line.say(f"{done}/{len(ids)} {name}: failed, {type(error).__name__}: {' '.join(str(error).split())}")
+            line.say(
+                f"{done}/{len(ids)} {name}: failed, {type(error).__name__}: {' '.join(str(error).split())}"
+            )
             continue
         found = "".join(f"; {count} {verdict}" for verdict, count in verdicts.items() if count)
-        line.say(f"{done}/{len(ids)} {name} ({record.cites}): {how}, {time.perf_counter() - begun:.1f} s{found}")
+        line.say(
+            f"{done}/{len(ids)} {name} ({record.cites}): {how}, {time.perf_counter() - begun:.1f} s{found}"
+        )
     return failed
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser(prog="python -m figures", description="Make the figures and tables.")
+    parser = argparse.ArgumentParser(
+        prog="python -m figures", description="Make the figures and tables."
+    )
     parser.add_argument("ids", nargs="*", metavar="ID", help="which; all of them if none is named")
-    parser.add_argument("--scale", default="quick", metavar="|".join(figures.SCALES), help="quick if not given")
-    parser.add_argument("--data", metavar="DIR", help="a folder of arrays from an earlier run; it is only read")
+    parser.add_argument(
+        "--scale", default="quick", metavar="|".join(figures.SCALES), help="quick if not given"
+    )
+    parser.add_argument(
+        "--data", metavar="DIR", help="a folder of arrays from an earlier run; it is only read"
+    )
     parser.add_argument("--out", default="figures-out", metavar="DIR", help="where everything goes")
     arguments = parser.parse_args(argv)
     try:

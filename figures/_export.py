@@ -1,4 +1,5 @@
-"""A figure's files, drawn from its saved arrays: PDF, SVG, PNG, the rows as CSV, TeX and text, and the findings.
+"""A figure's files, drawn from its saved arrays: PDF, SVG, PNG, the rows as CSV, TeX and text, and
+the findings.
 
 The same arrays give the same bytes: no dates, fixed identifiers, sorted keys.
 """
@@ -10,30 +11,48 @@ import json
 from pathlib import Path
 
 import numpy as np
-from fedtheory.errors import refuse
 
+from fedtheory.errors import refuse
 from figures import _findings, _style
 from figures._store import sources_hash, write
 
-METADATA = {"pdf": {"CreationDate": None, "ModDate": None, "Creator": "fedtheory", "Producer": None},
-            "svg": {"Date": None, "Creator": "fedtheory"}, "png": {"Software": None}}
+METADATA = {
+    "pdf": {"CreationDate": None, "ModDate": None, "Creator": "fedtheory", "Producer": None},
+    "svg": {"Date": None, "Creator": "fedtheory"},
+    "png": {"Software": None},
+}
 
 
 def export(name, record, data, scale, out):
-    """Write every file of a figure, unless they are there as they would be; returns how many findings say what."""
+    """Write every file of a figure, unless they are there as they would be; returns how many
+    findings say what."""
     stamp, defined = out / "data" / f"{name}.drawn.json", _defined(name, data, scale)
     last = _read(stamp, {})
-    if last.get("key") != defined or any(_hash(out / file) != content for file, content in last["files"].items()):
+    if last.get("key") != defined or any(
+        _hash(out / file) != content for file, content in last["files"].items()
+    ):
         files = {f"{name}.{suffix}": content for suffix, content in pictures(record, data).items()}
         if record.rows:
-            files |= {f"{name}.{suffix}": text.encode()
-                      for suffix, text in tables(record, record.rows(data)).items()}
+            files |= {
+                f"{name}.{suffix}": text.encode()
+                for suffix, text in tables(record, record.rows(data)).items()
+            }
         for file, content in files.items():
             write(out / file, content)
-        last = dict(key=defined, files={file: hashlib.sha256(content).hexdigest() for file, content in files.items()},
-                    findings=_judged(name, record, data))
-        write(stamp, (json.dumps(last, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
-    merge(out / "findings.json", ENTRY, name, [(claim, name, scale, *said) for claim, said in last["findings"].items()])
+        last = dict(
+            key=defined,
+            files={file: hashlib.sha256(content).hexdigest() for file, content in files.items()},
+            findings=_judged(name, record, data),
+        )
+        write(
+            stamp, (json.dumps(last, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+        )
+    merge(
+        out / "findings.json",
+        ENTRY,
+        name,
+        [(claim, name, scale, *said) for claim, said in last["findings"].items()],
+    )
     claims = sorted({*record.shows, *last["findings"]})
     merge(out / "figures.json", INDEX, name, [(name, record.title, record.cites, scale, claims)])
     verdicts = [verdict for verdict, _ in last["findings"].values()]
@@ -41,19 +60,31 @@ def export(name, record, data, scale, out):
 
 
 def _judged(name, record, data):
-    found = {claim: list(finding) for claim, finding in (record.findings(data) if record.findings else {}).items()}
+    found = {
+        claim: list(finding)
+        for claim, finding in (record.findings(data) if record.findings else {}).items()
+    }
     for claim, finding in found.items():
         if len(finding) != 2 or finding[0] not in _findings.VERDICTS:
-            refuse(f"{name}: the verdict of {claim}", f"must be one of {', '.join(_findings.VERDICTS)}", finding)
+            refuse(
+                f"{name}: the verdict of {claim}",
+                f"must be one of {', '.join(_findings.VERDICTS)}",
+                finding,
+            )
     return found
 
 
 def _defined(name, data, scale):
-    """A hash of all that defines a figure's files: its arrays, what draws them, and the library that prints."""
+    """A hash of all that defines a figure's files: its arrays, what draws them, and the library
+    that prints."""
     import matplotlib
+
     total = hashlib.sha256(f"{name}\0{scale}\0{matplotlib.__version__}".encode())
     for label, array in sorted(data.items()):
-        total.update(f"\0{label}{array.dtype}{array.shape}\0".encode() + np.ascontiguousarray(array).tobytes())
+        total.update(
+            f"\0{label}{array.dtype}{array.shape}\0".encode()
+            + np.ascontiguousarray(array).tobytes()
+        )
     total.update(sources_hash([f"figures.{name}", "figures._export"]))
     return total.hexdigest()
 
@@ -75,6 +106,7 @@ def pictures(record, data):
     """suffix -> bytes."""
     import matplotlib
     from matplotlib.figure import Figure
+
     found = {}
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
@@ -82,7 +114,7 @@ def pictures(record, data):
         figure = Figure(figsize=record.size, layout="constrained")
         record.draw(figure, data)
         figure.draw_without_rendering()
-        figure.set_layout_engine("none")    # three files of one layout
+        figure.set_layout_engine("none")  # three files of one layout
         for suffix, metadata in METADATA.items():
             stream = io.BytesIO()
             figure.savefig(stream, format=suffix, metadata=metadata)
@@ -96,13 +128,25 @@ def tables(record, rows):
     if len({len(row) for row in rows}) != 1:
         refuse(f"{record.cites}: rows", "must be equally long", sorted({len(row) for row in rows}))
     stream = io.StringIO()
-    csv.writer(stream, lineterminator="\n").writerows([[_harmless(cell) for cell in row] for row in rows])
+    csv.writer(stream, lineterminator="\n").writerows(
+        [[_harmless(cell) for cell in row] for row in rows]
+    )
     wide = [max(map(len, column)) for column in zip(*rows)]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, wide)).rstrip() for row in rows]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, wide)).rstrip() for row in rows
+    ]
     lines.insert(1, "  ".join("-" * width for width in wide))
     body = [" & ".join(map(_tex, row)) + r" \\" for row in rows]
-    tex = [rf"% {record.cites}: {record.title}", rf"\begin{{tabular}}{{l{'r' * (len(wide) - 1)}}}", r"\hline", body[0],
-           r"\hline", *body[1:], r"\hline", r"\end{tabular}"]
+    tex = [
+        rf"% {record.cites}: {record.title}",
+        rf"\begin{{tabular}}{{l{'r' * (len(wide) - 1)}}}",
+        r"\hline",
+        body[0],
+        r"\hline",
+        *body[1:],
+        r"\hline",
+        r"\end{tabular}",
+    ]
     return {"csv": stream.getvalue(), "txt": "\n".join(lines) + "\n", "tex": "\n".join(tex) + "\n"}
 
 
@@ -116,18 +160,41 @@ def _harmless(cell):
     return cell
 
 
-TEX = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-       "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$", "×": r"$\times$", "≤": r"$\le$",
-       "≥": r"$\ge$", "<": "$<$", ">": "$>$", "✓": r"$\surd$", "✗": r"$\times$", "−": "$-$", "≈": r"$\approx$",
-       "–": "--", "√": r"$\surd$", "∞": r"$\infty$", "↔": r"$\leftrightarrow$"}
+TEX = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "±": r"$\pm$",
+    "×": r"$\times$",
+    "≤": r"$\le$",
+    "≥": r"$\ge$",
+    "<": "$<$",
+    ">": "$>$",
+    "✓": r"$\surd$",
+    "✗": r"$\times$",
+    "−": "$-$",
+    "≈": r"$\approx$",
+    "–": "--",
+    "√": r"$\surd$",
+    "∞": r"$\infty$",
+    "↔": r"$\leftrightarrow$",
+}
 
 
 def _tex(cell):
     """Text as LaTeX prints it; what stands between dollars is mathematics already."""
     parts = cell.split("$")
-    if len(parts) % 2 == 0:    # a dollar on its own
+    if len(parts) % 2 == 0:  # a dollar on its own
         return "".join(TEX.get(c, r"\$" if c == "$" else c) for c in cell)
-    return "$".join(part if n % 2 else "".join(TEX.get(c, c) for c in part) for n, part in enumerate(parts))
+    return "$".join(
+        part if n % 2 else "".join(TEX.get(c, c) for c in part) for n, part in enumerate(parts)
+    )
 
 
 ENTRY = ("claim", "figure", "scale", "verdict", "sentence")
@@ -136,8 +203,13 @@ INDEX = ("figure", "title", "cites", "scale", "claims")
 
 def merge(file, fields, name, rows):
     """Put what there is of a figure into the file of all; that of other figures stays."""
-    others = [entry for entry in _read(file, []) if isinstance(entry, dict) and set(entry) == set(fields)
-              and entry["figure"] != name]
+    others = [
+        entry
+        for entry in _read(file, [])
+        if isinstance(entry, dict) and set(entry) == set(fields) and entry["figure"] != name
+    ]
     entries = others + [dict(zip(fields, row)) for row in rows]
     entries.sort(key=lambda entry: (entry["figure"], str(entry.get("claim"))))
-    write(file, (json.dumps(entries, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
+    write(
+        file, (json.dumps(entries, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+    )

@@ -1,24 +1,28 @@
 """Findings: a sentence about an experiment, decided from measured cells.
 
-A cell is {(quantity, method, where): array over seeds}; a number alone is exact, without seeds. Seeds of two cells
-pair up in order. Each comparison asks where the mean of differences lies, by one-sided tests (Student's t over at least
-5 seeds) of the bounds that the sentence sets it:
+A cell is {(quantity, method, where): array over seeds}; a number alone is exact, without seeds.
+Seeds of two cells pair up in order. Each comparison asks where the mean of differences lies, by
+one-sided tests (Student's t over at least 5 seeds) of the bounds that the sentence sets it:
 
     one < other           below 0: reproduced; not below: not reproduced; else inconclusive
     one ~ other (alike)   within a margin of 0: reproduced; beyond it: not reproduced; an interval too wide to lie within
-                          the margin wherever it stands: no power; else, across the border, inconclusive
+                          the margin wherever it stands: no power; else, across the border,
+                          inconclusive
 
-The margin is a record's, fixed before any run: half a unit of the last printed digit, and the noise that the paper's own
-numbers show. It never depends on the runs that are judged, so that noise buys no agreement.
+The margin is a record's, fixed before any run: half a unit of the last printed digit, and the noise
+that the paper's own numbers show. It never depends on the runs that are judged, so that noise buys
+no agreement.
 
-Errors: where a comparison is false, it is reproduced with probability LEVEL at most; where all of a sentence's are
-true, the sentence is not reproduced with probability LEVEL at most. A sentence is reproduced if all of its comparisons
-are, each at the whole level (an intersection of tests needs no correction), and not reproduced if one fails at the level
-divided by their number (Bonferroni). Sentences that are the cells of one table divide the level by the number of cells.
+Errors: where a comparison is false, it is reproduced with probability LEVEL at most; where all of a
+sentence's are true, the sentence is not reproduced with probability LEVEL at most. A sentence is
+reproduced if all of its comparisons are, each at the whole level (an intersection of tests needs no
+correction), and not reproduced if one fails at the level divided by their number (Bonferroni).
+Sentences that are the cells of one table divide the level by the number of cells.
 
-So it is where differences are about normal. Where they are as skewed as exp(N(0, 1)), false agreement reaches 23 % at 5
-seeds and 17 % at 20; and what happens at a seed with probability p is missed by n seeds with probability (1 - p)^n, which
-no rule on n values mends. Hence a sentence says how many seeds there were, and where they were all equal.
+So it is where differences are about normal. Where they are as skewed as exp(N(0, 1)), false
+agreement reaches 23 % at 5 seeds and 17 % at 20; and what happens at a seed with probability p is
+missed by n seeds with probability (1 - p)^n, which no rule on n values mends. Hence a sentence says
+how many seeds there were, and where they were all equal.
 """
 
 import math
@@ -26,12 +30,17 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from fedtheory.errors import refuse
 from scipy import stats
 
-REPRODUCED, NOT_REPRODUCED, NO_POWER, INCONCLUSIVE = VERDICTS = ("reproduced", "not reproduced", "no power",
-                                                                "inconclusive")
-LEVEL, SEEDS = .05, 5
+from fedtheory.errors import refuse
+
+REPRODUCED, NOT_REPRODUCED, NO_POWER, INCONCLUSIVE = VERDICTS = (
+    "reproduced",
+    "not reproduced",
+    "no power",
+    "inconclusive",
+)
+LEVEL, SEEDS = 0.05, 5
 TREND = {"increases in": ">", "decreases in": "<"}
 WORDS = {"<": "<", ">": ">", "<=": "≤", ">=": "≥", "~": "≈", "==": "="}
 
@@ -42,14 +51,24 @@ class Outcome(NamedTuple):
 
 
 def judge(claim, cells, level=LEVEL, family=1):
-    """(verdict, sentence) of a finding claim from measured cells; `family` is how many sentences share the level."""
+    """(verdict, sentence) of a finding claim from measured cells; `family` is how many sentences
+    share the level."""
     if not claim.compares:
         return Outcome(INCONCLUSIVE, f"{claim.id} names no comparison")
     tests = [test for comparison in claim.compares for test in _tests(comparison, cells)]
-    found = [(label, compare(one, relation, other, margin, level / family, len(tests)) if why is None
-              else Outcome(INCONCLUSIVE, why)) for label, one, relation, other, margin, why in tests]
+    found = [
+        (
+            label,
+            compare(one, relation, other, margin, level / family, len(tests))
+            if why is None
+            else Outcome(INCONCLUSIVE, why),
+        )
+        for label, one, relation, other, margin, why in tests
+    ]
     verdict = worst(outcome.verdict for _, outcome in found)
-    shown = [f"{label}: {outcome.sentence}" for label, outcome in found if outcome.verdict == verdict]
+    shown = [
+        f"{label}: {outcome.sentence}" for label, outcome in found if outcome.verdict == verdict
+    ]
     count = f"{len(shown)} of {len(found)} comparisons; " if len(found) > 1 else ""
     more = f"; and {len(shown) - 3} more" if len(shown) > 3 else ""
     confidence = "" if _exact(tests) else f" (level {level:g}{_shared(len(tests), family)})"
@@ -64,11 +83,14 @@ def worst(verdicts):
 
 def _shared(count, family):
     return (f", of refuting shared by {count}" if count > 1 else "") + (
-        f", shared by {family} cells" if family > 1 else "")
+        f", shared by {family} cells" if family > 1 else ""
+    )
 
 
 def _exact(tests):
-    return all(why is None and np.ndim(one) == np.ndim(other) == 0 for _, one, _, other, _, why in tests)
+    return all(
+        why is None and np.ndim(one) == np.ndim(other) == 0 for _, one, _, other, _, why in tests
+    )
 
 
 def _tests(comparison, cells):
@@ -78,18 +100,30 @@ def _tests(comparison, cells):
     needed = [one] if constant or relation in TREND else [one, other]
     places = [where]
     if where in ("", "every cell") and any((quantity, name, where) not in cells for name in needed):
-        by_name = [{place for cell, name, place in cells if (cell, name) == (quantity, wanted)} for wanted in needed]
+        by_name = [
+            {place for cell, name, place in cells if (cell, name) == (quantity, wanted)}
+            for wanted in needed
+        ]
         places = sorted(set.intersection(*by_name)) or [where]
     for place in places:
-        label = f"{quantity} of {one} {WORDS.get(relation, relation)} {other}" + (f" ({place})" if place else "")
+        label = f"{quantity} of {one} {WORDS.get(relation, relation)} {other}" + (
+            f" ({place})" if place else ""
+        )
         absent = [name for name in needed if (quantity, name, place) not in cells]
         if absent:
-            yield label, None, relation, None, None, f"{quantity} of {', '.join(absent)} was not measured"
+            yield (
+                label,
+                None,
+                relation,
+                None,
+                None,
+                f"{quantity} of {', '.join(absent)} was not measured",
+            )
             continue
         values = cells[quantity, one, place]
         if relation in TREND:
             values, why = _slopes(values)
-            yield label, values, TREND[relation], 0., None, why
+            yield label, values, TREND[relation], 0.0, None, why
         elif constant:
             yield label, values, relation, other, margin, None
         else:
@@ -102,7 +136,9 @@ def _slopes(values):
     if values.ndim == 0 or values.shape[-1] < 2:
         return None, "a trend needs an array over seeds and at least 2 levels, in increasing order"
     steps = np.arange(values.shape[-1]) - (values.shape[-1] - 1) / 2
-    pairs = steps > 0    # levels against their mirror images: what is level has slope 0, not a rounding
+    pairs = (
+        steps > 0
+    )  # levels against their mirror images: what is level has slope 0, not a rounding
     return (values - values[..., ::-1])[..., pairs] @ steps[pairs] / (steps @ steps), None
 
 
@@ -114,7 +150,7 @@ def compare(one, relation, other, margin=None, level=LEVEL, shared=1):
     if relation not in WORDS:
         refuse("relation", f"must be one of {', '.join(WORDS)}", relation)
     if isinstance(other, str):
-        margin = (margin or 0.) + _half_unit(other)
+        margin = (margin or 0.0) + _half_unit(other)
         other = other == "True" if other in ("True", "False") else _number(other)
         if other is None:
             return Outcome(INCONCLUSIVE, "the text's side is no number")
@@ -128,42 +164,56 @@ def compare(one, relation, other, margin=None, level=LEVEL, shared=1):
         return Outcome(INCONCLUSIVE, f"{len(difference)} seeds, {SEEDS} are needed")
     if relation == "==":
         equal = difference == 0
-        return Outcome(REPRODUCED if equal.all() else INCONCLUSIVE if equal.any() else NOT_REPRODUCED,
-                       f"in {int(np.sum(equal))} of {equal.size} cases" if equal.ndim else _show(one, other))
+        return Outcome(
+            REPRODUCED if equal.all() else INCONCLUSIVE if equal.any() else NOT_REPRODUCED,
+            f"in {int(np.sum(equal))} of {equal.size} cases" if equal.ndim else _show(one, other),
+        )
     if relation == "~" and margin is None:
         return Outcome(INCONCLUSIVE, "no margin was fixed beforehand")
     sentence = _show(one, other)
     if difference.ndim:
         low, high = ends(difference, level)
         sentence += f", difference {difference.mean():.3g} " + (
-            f"in [{low:.3g}, {high:.3g}] over {len(difference)} seeds" if low < high else
-            f"at each of {len(difference)} seeds")
+            f"in [{low:.3g}, {high:.3g}] over {len(difference)} seeds"
+            if low < high
+            else f"at each of {len(difference)} seeds"
+        )
     if relation == "~":
         sentence += f", margin ±{margin:.3g}"
-    return Outcome(str(decided(difference, relation, margin or 0., level, shared)), sentence)
+    return Outcome(str(decided(difference, relation, margin or 0.0, level, shared)), sentence)
 
 
-def decided(differences, relation, margin=0., level=LEVEL, shared=1):
+def decided(differences, relation, margin=0.0, level=LEVEL, shared=1):
     """The verdicts on means of independent differences (..., seeds), or on exact ones, ()."""
     low, high = ends(differences, level)
-    least, most = ends(differences, level / shared / (2 if relation == "~" else 1))    # what is alike fails on two sides
+    least, most = ends(
+        differences, level / shared / (2 if relation == "~" else 1)
+    )  # what is alike fails on two sides
     inside, outside, blind = {
-        "<": (high < 0, least >= 0, False), "<=": (high <= 0, least > 0, False),
-        ">": (low > 0, most <= 0, False), ">=": (low >= 0, most < 0, False),
-        "~": ((-margin <= low) & (high <= margin), (least > margin) | (most < -margin), high - low > 2 * margin),
+        "<": (high < 0, least >= 0, False),
+        "<=": (high <= 0, least > 0, False),
+        ">": (low > 0, most <= 0, False),
+        ">=": (low >= 0, most < 0, False),
+        "~": (
+            (-margin <= low) & (high <= margin),
+            (least > margin) | (most < -margin),
+            high - low > 2 * margin,
+        ),
     }[relation]
     return np.select([inside, outside, blind], [REPRODUCED, NOT_REPRODUCED, NO_POWER], INCONCLUSIVE)
 
 
 def ends(values, level=LEVEL):
-    """(low, high) of independent values (..., seeds): each is beyond their mean with probability `level` at most
-    (Student's t); an exact number is its own."""
+    """(low, high) of independent values (..., seeds): each is beyond their mean with probability
+    `level` at most (Student's t); an exact number is its own."""
     values = np.asarray(values, float)
     if not values.ndim:
         return values, values
     count, same = values.shape[-1], np.ptp(values, axis=-1) == 0
     mean = np.where(same, values[..., 0], values.mean(axis=-1))
-    half = np.where(same, 0., _quantile(level, count - 1) * values.std(axis=-1, ddof=1) / math.sqrt(count))
+    half = np.where(
+        same, 0.0, _quantile(level, count - 1) * values.std(axis=-1, ddof=1) / math.sqrt(count)
+    )
     return mean - half, mean + half
 
 
@@ -173,14 +223,19 @@ def _quantile(level, freedom):
 
 
 def exactly(truths, label="cells"):
-    """The outcome of cells that are computed, not sampled: {cell: whether it agrees, None where unknown}."""
+    """The outcome of cells that are computed, not sampled: {cell: whether it agrees, None where
+    unknown}."""
     wrong = [str(cell) for cell, true in truths.items() if true is not None and not true]
     open_ = [str(cell) for cell, true in truths.items() if true is None]
     if not truths or open_:
-        return Outcome(INCONCLUSIVE, f"inconclusive: {', '.join(open_) or 'nothing'} was not computed")
+        return Outcome(
+            INCONCLUSIVE, f"inconclusive: {', '.join(open_) or 'nothing'} was not computed"
+        )
     if wrong:
-        return Outcome(NOT_REPRODUCED, f"not reproduced: {len(wrong)} of {len(truths)} {label} differ: "
-                       + ", ".join(wrong))
+        return Outcome(
+            NOT_REPRODUCED,
+            f"not reproduced: {len(wrong)} of {len(truths)} {label} differ: " + ", ".join(wrong),
+        )
     return Outcome(REPRODUCED, f"reproduced: all {len(truths)} {label} agree")
 
 
@@ -191,8 +246,13 @@ def _show(one, other):
 def _unmeasured(one, other):
     bad = sum(int((~np.isfinite(side)).sum()) for side in (one, other))
     endless = max(int(np.isposinf(side).sum()) for side in (one, other))
-    return (f"{endless} of {max(one.size, other.size)} runs are censored" if bad == endless and bad else
-            f"{bad} values are not finite" if bad else "nothing was measured")
+    return (
+        f"{endless} of {max(one.size, other.size)} runs are censored"
+        if bad == endless and bad
+        else f"{bad} values are not finite"
+        if bad
+        else "nothing was measured"
+    )
 
 
 def _number(text):
@@ -204,4 +264,4 @@ def _number(text):
 
 def _half_unit(text):
     """Half a unit of the last printed digit."""
-    return .5 * 10. ** -len(text.partition(".")[2]) if _number(text) is not None else 0.
+    return 0.5 * 10.0 ** -len(text.partition(".")[2]) if _number(text) is not None else 0.0

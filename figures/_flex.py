@@ -1,35 +1,41 @@
-"""What flex's experiments on SYNTHETIC share (section 5): the settings, test data, seeds, and cells of its tables.
+"""What flex's experiments on SYNTHETIC share (section 5): the settings, test data, seeds, and cells
+of its tables.
 
-Section 5 names neither E, nor the share of data held out, nor sizes where all devices have the same. Chosen are figure
-1's E, a fifth of all data, and the mean of the Pareto sizes of section 5.1; one seed fixes data, sizes and traces.
+Section 5 names neither E, nor the share of data held out, nor sizes where all devices have the
+same. Chosen are figure 1's E, a fifth of all data, and the mean of the Pareto sizes of section 5.1;
+one seed fixes data, sizes and traces.
 """
 
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+
 from fedtheory import discover
 from fedtheory.claims.flex import findings
 from fedtheory.problems.synthetic import synthetic, synthetic_data
 from fedtheory.runs.running import threads
-
 from figures import _findings
 from figures._table import Cell
 
 E, ETA_0 = 5, 1.0
-SAMPLES = 200    # training samples of each device, where all have the same: sqrt(20 * 2000)
+SAMPLES = 200  # training samples of each device, where all have the same: sqrt(20 * 2000)
 SCHEMES = {"A": "flex_a", "B": "flex_b", "C": "flex_c"}
 
 
 def task(alpha, clients, seed, **options):
     """SYNTHETIC(alpha, alpha) of a seed: the problem, and the arrays its clients hold out."""
-    return (synthetic(alpha, alpha, clients, seed=seed, **options),
-            synthetic_data(alpha, alpha, clients, seed=seed, **options))
+    return (
+        synthetic(alpha, alpha, clients, seed=seed, **options),
+        synthetic_data(alpha, alpha, clients, seed=seed, **options),
+    )
 
 
 def held_out(arrays, clients):
     """Test data of some clients together, as (n, features + 1) rows and (n,) labels."""
     X = np.concatenate([arrays.X_test[k] for k in clients])
-    return np.column_stack([X, np.ones(len(X))]), np.concatenate([arrays.y_test[k] for k in clients])
+    return np.column_stack([X, np.ones(len(X))]), np.concatenate(
+        [arrays.y_test[k] for k in clients]
+    )
 
 
 def scores(path, X):
@@ -64,20 +70,24 @@ def over(jobs, work, progress):
 
 
 def first(hits, horizon):
-    """How many rounds until a hit, counted from 1; inf, which is censored, if there is none within the horizon."""
+    """How many rounds until a hit, counted from 1; inf, which is censored, if there is none within
+    the horizon."""
     hits = np.asarray(hits)[:horizon]
     return float(np.argmax(hits) + 1) if hits.any() else np.inf
 
 
 def quartiles(values):
-    """(least quarter, median, greatest quarter) over seeds, as observed: censored ones are the last of all."""
+    """(least quarter, median, greatest quarter) over seeds, as observed: censored ones are the last
+    of all."""
     ordered = np.sort(values, axis=0)
-    return [ordered[int(np.ceil(share * len(ordered))) - 1] for share in (.25, .5, .75)]
+    return [ordered[int(np.ceil(share * len(ordered))) - 1] for share in (0.25, 0.5, 0.75)]
 
 
 def rounds_of(values, horizon):
     """`median [quartiles]` of rounds as a table prints it."""
-    low, middle, high = (f">{horizon}" if np.isposinf(value) else f"{value:.3g}" for value in quartiles(values))
+    low, middle, high = (
+        f">{horizon}" if np.isposinf(value) else f"{value:.3g}" for value in quartiles(values)
+    )
     return f"{middle} [{low}, {high}]".replace("-", "−")
 
 
@@ -86,22 +96,31 @@ def censored(values):
     return f"{int(np.isinf(values).sum())} of {np.size(values)} runs"
 
 
-PRINTED = {(quantity, which): (f"flex.{name}", value) for name, _, _, quantity, which, value in findings.CELLS}
+PRINTED = {
+    (quantity, which): (f"flex.{name}", value)
+    for name, _, _, quantity, which, value in findings.CELLS
+}
 
 
 def judged(cells, *names):
     """id -> (verdict, sentence) of the named claims."""
-    return {f"flex.{name}": _findings.judge(discover.claim(f"flex.{name}"), cells) for name in names}
+    return {
+        f"flex.{name}": _findings.judge(discover.claim(f"flex.{name}"), cells) for name in names
+    }
 
 
 def cells_judged(cells):
-    """The same of every printed cell that was measured, {(quantity, which): values over seeds}; they share a level."""
+    """The same of every printed cell that was measured, {(quantity, which): values over seeds};
+    they share a level."""
     of = {PRINTED[key][0]: {(*key, ""): values} for key, values in cells.items()}
-    return {id: _findings.judge(discover.claim(id), cell, family=len(of)) for id, cell in of.items()}
+    return {
+        id: _findings.judge(discover.claim(id), cell, family=len(of)) for id, cell in of.items()
+    }
 
 
 def cell(key, shown, outcomes):
-    """A table's Cell of (quantity, which): ours as it is shown, the paper's number, and what `outcomes` say of them."""
+    """A table's Cell of (quantity, which): ours as it is shown, the paper's number, and what
+    `outcomes` say of them."""
     id, value = PRINTED[key]
     return Cell(shown, str(value).replace("-", "−"), outcomes[id][0], id)
 
@@ -109,6 +128,14 @@ def cell(key, shown, outcomes):
 def agreement(outcomes):
     """`12 of 32 cells agree, 8 do not, 12 have no power` of the outcomes of cells."""
     verdicts = [verdict for verdict, _ in outcomes.values()]
-    words = {_findings.NOT_REPRODUCED: "do not", _findings.NO_POWER: "have no power", _findings.INCONCLUSIVE: "are open"}
-    return ", ".join([f"{verdicts.count(_findings.REPRODUCED)} of {len(verdicts)} cells agree",
-                      *(f"{verdicts.count(v)} {text}" for v, text in words.items() if v in verdicts)])
+    words = {
+        _findings.NOT_REPRODUCED: "do not",
+        _findings.NO_POWER: "have no power",
+        _findings.INCONCLUSIVE: "are open",
+    }
+    return ", ".join(
+        [
+            f"{verdicts.count(_findings.REPRODUCED)} of {len(verdicts)} cells agree",
+            *(f"{verdicts.count(v)} {text}" for v, text in words.items() if v in verdicts),
+        ]
+    )

@@ -1,8 +1,9 @@
-"""FSL, tables II and III: a network's layers, their output shapes and parameter counts, ours beside the paper's."""
+"""FSL, tables II and III: a network's layers, their output shapes and parameter counts, ours beside
+the paper's."""
 
 import numpy as np
-from fedtheory import discover
 
+from fedtheory import discover
 from figures import _structure, _table
 from figures._structure import verdict
 
@@ -15,8 +16,17 @@ def lines(data):
     names = dict.fromkeys(cell.partition(", ")[0] for cell in cells)
     ours, paper = data["total"]
     total = _table.Cell(f"{ours:,}", f"{paper:,}", verdict(True, ours == paper), str(data["claim"]))
-    return [*([name.rpartition(" ")[0], cells[f"{name}, shape"], cells.get(f"{name}, parameters", BLANK)]
-              for name in names), ["All parameters", BLANK, total]]
+    return [
+        *(
+            [
+                name.rpartition(" ")[0],
+                cells[f"{name}, shape"],
+                cells.get(f"{name}, parameters", BLANK),
+            ]
+            for name in names
+        ),
+        ["All parameters", BLANK, total],
+    ]
 
 
 def draw(figure, data):
@@ -30,4 +40,7 @@ def rows(data):
 def compute(name):
     """A claim's cells, and all parameters together: (ours, the paper's)."""
     cells = [pair for cell, *pair in discover.claim(name).cells() if cell.endswith("parameters")]
-    return {**_structure.arrays(name), "total": np.array([sum(c for _, c in cells), sum(p for p, _ in cells)])}
+    return {
+        **_structure.arrays(name),
+        "total": np.array([sum(c for _, c in cells), sum(p for p, _ in cells)]),
+    }

@@ -1,24 +1,25 @@
-"""A figure or table: what computes its arrays, and what draws, tabulates and judges them afterwards."""
+"""A figure or table: what computes its arrays, and what draws, tabulates and judges them
+afterwards."""
 
 from dataclasses import dataclass
 from typing import Callable
 
 from fedtheory.errors import refuse
 
-WIDTHS = dict(column=3.3, page=6.9)    # inches
+WIDTHS = dict(column=3.3, page=6.9)  # inches
 
 
 @dataclass(frozen=True)
 class Figure:
-    cites: str                      # "flex, table 5"
+    cites: str  # "flex, table 5"
     title: str
-    compute: Callable               # (scale, progress) -> {name: array of float, int, bool or str}
-    draw: Callable                  # (matplotlib Figure, data) -> None, from the saved arrays alone
-    rows: Callable = None           # (data) -> [[cell, ...], ...], header first
-    findings: Callable = None       # (data) -> {claim id: (verdict, sentence)}
-    shows: tuple = ()               # ids of claims that are plotted
-    width: str = "column"           # or "page"
-    height: float = 2.4             # inches
+    compute: Callable  # (scale, progress) -> {name: array of float, int, bool or str}
+    draw: Callable  # (matplotlib Figure, data) -> None, from the saved arrays alone
+    rows: Callable = None  # (data) -> [[cell, ...], ...], header first
+    findings: Callable = None  # (data) -> {claim id: (verdict, sentence)}
+    shows: tuple = ()  # ids of claims that are plotted
+    width: str = "column"  # or "page"
+    height: float = 2.4  # inches
 
     def __post_init__(self):
         if self.width not in WIDTHS:

@@ -1,7 +1,9 @@
-"""Where a figure's arrays are kept: one .npz each, without pickles, named by what defines its content.
+"""Where a figure's arrays are kept: one .npz each, without pickles, named by what defines its
+content.
 
-The key hashes the scale, the part of the figure's file that `compute` uses, and the sources which that part can reach.
-So a changed label redraws, a changed experiment computes anew, and a killed run keeps what it finished.
+The key hashes the scale, the part of the figure's file that `compute` uses, and the sources which
+that part can reach. So a changed label redraws, a changed experiment computes anew, and a killed
+run keeps what it finished.
 """
 
 import ast
@@ -15,19 +17,22 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+
 from fedtheory.errors import InvalidInput, refuse
 from fedtheory.files import write
 
 ROOT = Path(__file__).resolve().parents[1]
-KINDS = "fiubU"              # floats, integers, booleans, text
-LARGEST = 2**30              # bytes of one file's arrays
+KINDS = "fiubU"  # floats, integers, booleans, text
+LARGEST = 2**30  # bytes of one file's arrays
 
 
 def key(name, scale):
     """Hex name of a figure's arrays at a scale."""
     path = ROOT / "figures" / f"{name}.py"
     part, modules = used(path.read_text(), "compute")
-    return hashlib.sha256(f"{name}\0{scale}\0{part}".encode() + sources_hash(modules)).hexdigest()[:20]
+    return hashlib.sha256(f"{name}\0{scale}\0{part}".encode() + sources_hash(modules)).hexdigest()[
+        :20
+    ]
 
 
 def sources_hash(modules):
@@ -39,7 +44,8 @@ def sources_hash(modules):
 
 
 def used(source, start):
-    """The statements of a module that a name needs, as text without comments, and the modules these import."""
+    """The statements of a module that a name needs, as text without comments, and the modules these
+    import."""
     tree = ast.parse(source)
     needs, wanted, kept, seen = {}, [start], set(), set()
     for number, statement in enumerate(tree.body):
@@ -50,7 +56,9 @@ def used(source, start):
         for number in needs.get(wanted.pop(), ()):
             if number not in kept:
                 kept.add(number)
-                wanted += {node.id for node in ast.walk(tree.body[number]) if isinstance(node, ast.Name)}
+                wanted += {
+                    node.id for node in ast.walk(tree.body[number]) if isinstance(node, ast.Name)
+                }
     statements = [tree.body[number] for number in sorted(kept)]
     for statement in statements:
         if isinstance(statement, (ast.Import, ast.ImportFrom)):
@@ -64,7 +72,11 @@ def _defines(statement):
         return {statement.name}
     if isinstance(statement, (ast.Import, ast.ImportFrom)):
         return set(map(_bound, statement.names))
-    return {node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return {
+        node.id
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
 
 
 def _bound(alias):
@@ -88,13 +100,16 @@ def _file(module):
     if module.partition(".")[0] not in ("fedtheory", "figures"):
         return None
     base = ROOT.joinpath(*module.split("."))
-    return next((path for path in (base.with_suffix(".py"), base / "__init__.py") if path.is_file()), None)
+    return next(
+        (path for path in (base.with_suffix(".py"), base / "__init__.py") if path.is_file()), None
+    )
 
 
 def reach(modules):
     """Source files that modules import, directly or not.
 
-    A file that finds others itself reaches the modules and folders that its text names, and its own folder.
+    A file that finds others itself reaches the modules and folders that its text names, and its own
+    folder.
     """
     found, wanted = set(), [_file(module) for module in modules]
     while wanted:
@@ -111,11 +126,25 @@ def _next(path):
     imports = set(_imports(tree))
     if not imports & {"importlib", "pkgutil"}:
         return tuple(map(_file, imports))
-    words = {node.value.rstrip(".") for node in ast.walk(tree) if isinstance(node, ast.Constant)
-             and isinstance(node.value, str) and re.fullmatch(r"(fedtheory|figures)(\.\w+)+\.?", node.value)}
-    folders = [folder for folder in (*(ROOT.joinpath(*word.split(".")) for word in words),
-                                     *([path.parent] if path.parent.parent != ROOT else [])) if folder.is_dir()]
-    return (*map(_file, imports | words), *(file for folder in folders for file in folder.rglob("*.py")))
+    words = {
+        node.value.rstrip(".")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and re.fullmatch(r"(fedtheory|figures)(\.\w+)+\.?", node.value)
+    }
+    folders = [
+        folder
+        for folder in (
+            *(ROOT.joinpath(*word.split(".")) for word in words),
+            *([path.parent] if path.parent.parent != ROOT else []),
+        )
+        if folder.is_dir()
+    ]
+    return (
+        *map(_file, imports | words),
+        *(file for folder in folders for file in folder.rglob("*.py")),
+    )
 
 
 @cache
@@ -151,7 +180,8 @@ def save(file, arrays):
 
 
 def load(file, name=None, most=None):
-    """The arrays of a file, or of a stream of this name; how much it claims to hold is checked before any is read."""
+    """The arrays of a file, or of a stream of this name; how much it claims to hold is checked
+    before any is read."""
     arrays, name, most = {}, name or str(file), most or LARGEST
     try:
         with zipfile.ZipFile(file) as archive:
@@ -160,20 +190,40 @@ def load(file, name=None, most=None):
                 refuse(name, f"must hold at most {most} bytes", sum(m.file_size for m in members))
             for member in members:
                 with archive.open(member) as stream:
-                    arrays[member.filename.removesuffix(".npy")] = _array(stream.read(), f"{name}: {member.filename}")
-    except (OSError, ValueError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-        raise InvalidInput(f"{name} must be a file of arrays; it cannot be read: {' '.join(str(error).split())}")
+                    arrays[member.filename.removesuffix(".npy")] = _array(
+                        stream.read(), f"{name}: {member.filename}"
+                    )
+    except (
+        OSError,
+        ValueError,
+        zipfile.BadZipFile,
+        zlib.error,
+        EOFError,
+        NotImplementedError,
+        RuntimeError,
+    ) as error:
+        raise InvalidInput(
+            f"{name} must be a file of arrays; it cannot be read: {' '.join(str(error).split())}"
+        )
     return arrays
 
 
 def _array(content, label):
     stream = io.BytesIO(content)
     version = np.lib.format.read_magic(stream)
-    header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    header = (
+        np.lib.format.read_array_header_1_0
+        if version == (1, 0)
+        else np.lib.format.read_array_header_2_0
+    )
     shape, _, dtype = header(stream)
     if dtype.kind not in KINDS:
         refuse(label, "must hold floats, integers, booleans or text", dtype)
     if math.prod(shape) * dtype.itemsize != len(content) - stream.tell():
-        refuse(label, "must be as long as its header says", f"{shape} of {dtype} in {len(content)} bytes")
+        refuse(
+            label,
+            "must be as long as its header says",
+            f"{shape} of {dtype} in {len(content)} bytes",
+        )
     stream.seek(0)
     return np.lib.format.read_array(stream, allow_pickle=False)

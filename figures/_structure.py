@@ -1,8 +1,9 @@
-"""Cells of a structure claim: printed, computed, and whether they agree; as arrays, and as the finding they make."""
+"""Cells of a structure claim: printed, computed, and whether they agree; as arrays, and as the
+finding they make."""
 
 import numpy as np
-from fedtheory import discover
 
+from fedtheory import discover
 from figures import _findings
 from figures._table import Cell
 
@@ -19,25 +20,41 @@ def text(value):
 def arrays(name):
     """What `compute` keeps of a claim's cells."""
     cells = discover.claim(name).cells()
-    return {"claim": np.array(name), "cell": np.array([cell for cell, _, _ in cells]),
-            "printed": np.array([text(printed) for _, printed, _ in cells]),
-            "ours": np.array([text(computed) for _, _, computed in cells]),
-            "known": np.array([computed is not None for _, _, computed in cells]),
-            "agree": np.array([printed == computed for _, printed, computed in cells])}
+    return {
+        "claim": np.array(name),
+        "cell": np.array([cell for cell, _, _ in cells]),
+        "printed": np.array([text(printed) for _, printed, _ in cells]),
+        "ours": np.array([text(computed) for _, _, computed in cells]),
+        "known": np.array([computed is not None for _, _, computed in cells]),
+        "agree": np.array([printed == computed for _, printed, computed in cells]),
+    }
 
 
 def by_cell(data):
     """cell -> Cell, from the saved arrays."""
-    return {str(cell): Cell(str(ours), str(printed), verdict(known, agree), str(data["claim"])) for cell, ours, printed, known, agree
-            in zip(data["cell"], data["ours"], data["printed"], data["known"], data["agree"])}
+    return {
+        str(cell): Cell(str(ours), str(printed), verdict(known, agree), str(data["claim"]))
+        for cell, ours, printed, known, agree in zip(
+            data["cell"], data["ours"], data["printed"], data["known"], data["agree"]
+        )
+    }
 
 
 def verdict(known, agree):
-    return (_findings.REPRODUCED if agree else _findings.NOT_REPRODUCED) if known else _findings.INCONCLUSIVE
+    return (
+        (_findings.REPRODUCED if agree else _findings.NOT_REPRODUCED)
+        if known
+        else _findings.INCONCLUSIVE
+    )
 
 
 def finding(data):
     """(verdict, sentence) over all cells."""
     columns = zip(*(data[name] for name in ("cell", "ours", "printed", "known", "agree")))
-    return _findings.exactly({f"{cell} (paper {printed}, computed {ours})": bool(agree) if known else None
-                              for cell, ours, printed, known, agree in columns}, "printed cells")
+    return _findings.exactly(
+        {
+            f"{cell} (paper {printed}, computed {ours})": bool(agree) if known else None
+            for cell, ours, printed, known, agree in columns
+        },
+        "printed cells",
+    )

@@ -1,35 +1,68 @@
-"""The look: one colour, dash and marker per algorithm everywhere, labels at the ends of lines, the papers' symbols.
+"""The look: one colour, dash and marker per algorithm everywhere, labels at the ends of lines, the
+papers' symbols.
 
-Colours of algorithms that appear together stay apart for deuteranopes, protanopes and in grey; tests measure it.
+Colours of algorithms that appear together stay apart for deuteranopes, protanopes and in grey;
+tests measure it.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-SMALL, NORMAL = 7.5, 8.5    # points; nothing is printed smaller
+SMALL, NORMAL = 7.5, 8.5  # points; nothing is printed smaller
 INK, PALE, RULE = "#1a1a1a", "#e9e9e9", "#b8b8b8"
-AGREE, DIFFER, OPEN = "#00579c", "#b3261e", "#5f5f5f"    # told apart by their marks as well
+AGREE, DIFFER, OPEN = "#00579c", "#b3261e", "#5f5f5f"  # told apart by their marks as well
 
 RC = {
-    "font.family": ["STIXGeneral", "DejaVu Sans"], "mathtext.fontset": "stix", "font.size": NORMAL,
-    "axes.titlesize": NORMAL, "axes.labelsize": NORMAL, "xtick.labelsize": SMALL, "ytick.labelsize": SMALL,
-    "legend.fontsize": SMALL, "figure.titlesize": NORMAL, "axes.titlelocation": "left", "axes.titlepad": 4,
-    "axes.edgecolor": INK, "axes.labelcolor": INK, "text.color": INK, "xtick.color": INK, "ytick.color": INK,
-    "axes.linewidth": .6, "axes.spines.top": False, "axes.spines.right": False, "axes.labelpad": 2,
-    "xtick.major.width": .6, "ytick.major.width": .6, "xtick.minor.width": .4, "ytick.minor.width": .4,
-    "xtick.major.size": 2.5, "ytick.major.size": 2.5, "xtick.minor.size": 1.5, "ytick.minor.size": 1.5,
-    "xtick.major.pad": 2, "ytick.major.pad": 2, "lines.linewidth": 1.3, "lines.markersize": 3.5,
-    "axes.unicode_minus": True, "legend.frameon": False, "figure.constrained_layout.w_pad": .02,
-    "figure.constrained_layout.h_pad": .02, "savefig.dpi": 300, "figure.dpi": 100, "pdf.fonttype": 42,
-    "svg.fonttype": "path", "svg.hashsalt": "fedtheory", "path.simplify": False,
+    "font.family": ["STIXGeneral", "DejaVu Sans"],
+    "mathtext.fontset": "stix",
+    "font.size": NORMAL,
+    "axes.titlesize": NORMAL,
+    "axes.labelsize": NORMAL,
+    "xtick.labelsize": SMALL,
+    "ytick.labelsize": SMALL,
+    "legend.fontsize": SMALL,
+    "figure.titlesize": NORMAL,
+    "axes.titlelocation": "left",
+    "axes.titlepad": 4,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.labelpad": 2,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.minor.width": 0.4,
+    "ytick.minor.width": 0.4,
+    "xtick.major.size": 2.5,
+    "ytick.major.size": 2.5,
+    "xtick.minor.size": 1.5,
+    "ytick.minor.size": 1.5,
+    "xtick.major.pad": 2,
+    "ytick.major.pad": 2,
+    "lines.linewidth": 1.3,
+    "lines.markersize": 3.5,
+    "axes.unicode_minus": True,
+    "legend.frameon": False,
+    "figure.constrained_layout.w_pad": 0.02,
+    "figure.constrained_layout.h_pad": 0.02,
+    "savefig.dpi": 300,
+    "figure.dpi": 100,
+    "pdf.fonttype": 42,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "fedtheory",
+    "path.simplify": False,
 }
 
 
 class Look(NamedTuple):
-    label: str        # as the papers call it
+    label: str  # as the papers call it
     colour: str
-    dash: object      # a matplotlib line style
+    dash: object  # a matplotlib line style
     marker: str
 
 
@@ -64,8 +97,8 @@ TOGETHER = (
     ("fed_lamb", "fed_ams", "fedadam", "fedsgd", "fedavg"),
 )
 # What stands beside a measured line: theory and extremes, in every figure alike
-BOUND = dict(color=INK, linestyle="--", linewidth=1.)
-EXACT = dict(color=INK, linestyle="-", linewidth=.8)
+BOUND = dict(color=INK, linestyle="--", linewidth=1.0)
+EXACT = dict(color=INK, linestyle="-", linewidth=0.8)
 WORST = dict(color=DIFFER, linestyle="", marker="*", markersize=5)
 
 
@@ -78,29 +111,44 @@ def line(ax, x, y, name, label=None, markers=0, **more):
     """A line in an algorithm's look, with about so many markers."""
     style = look(name)
     every = max(1, len(x) // markers) if markers else None
-    drawn, = ax.plot(x, y, **{"color": style.colour, "linestyle": style.dash, "label": label or style.label,
-                              "marker": style.marker if markers else None, "markevery": every, **more})
+    (drawn,) = ax.plot(
+        x,
+        y,
+        **{
+            "color": style.colour,
+            "linestyle": style.dash,
+            "label": label or style.label,
+            "marker": style.marker if markers else None,
+            "markevery": every,
+            **more,
+        },
+    )
     return drawn
 
 
 def band(ax, x, mean, low, high, name, label=None, **more):
     """A mean in an algorithm's look, over the band from low to high."""
-    ax.fill_between(x, low, high, color=look(name).colour, alpha=.18, linewidth=0)
+    ax.fill_between(x, low, high, color=look(name).colour, alpha=0.18, linewidth=0)
     return line(ax, x, mean, name, label, **more)
 
 
 def spread(wanted, gap, low=-np.inf, high=np.inf):
-    """The places nearest to the wanted ones, in squares, that keep their order, a gap, and the limits if they fit."""
+    """The places nearest to the wanted ones, in squares, that keep their order, a gap, and the
+    limits if they fit."""
     wanted = np.asarray(wanted, float)
     order = np.argsort(wanted, kind="stable")
-    blocks = []    # [sum of targets, members]: those that touch move as one
+    blocks = []  # [sum of targets, members]: those that touch move as one
     for rank, number in enumerate(order):
         blocks.append([wanted[number] - rank * gap, 1])
         while len(blocks) > 1 and blocks[-2][0] / blocks[-2][1] >= blocks[-1][0] / blocks[-1][1]:
             total, members = blocks.pop()
             blocks[-1][0] += total
             blocks[-1][1] += members
-    flat = np.concatenate([[total / members] * members for total, members in blocks]) if blocks else np.empty(0)
+    flat = (
+        np.concatenate([[total / members] * members for total, members in blocks])
+        if blocks
+        else np.empty(0)
+    )
     last = high - gap * (len(wanted) - 1)
     flat = np.clip(flat, low, last) if last >= low else np.clip(flat, low, low)
     places = np.empty(len(wanted))
@@ -109,31 +157,48 @@ def spread(wanted, gap, low=-np.inf, high=np.inf):
 
 
 def direct_labels(ax, lines=None, size=SMALL):
-    """Each line's label at its right end, moved apart where they would overlap; call it after limits and scales.
+    """Each line's label at its right end, moved apart where they would overlap; call it after
+    limits and scales.
 
     A label that had to move is joined to its line's end by a hair.
     """
     chosen = [drawn for drawn in (lines or ax.get_lines()) if not drawn.get_label().startswith("_")]
     if ax.figure.get_layout_engine():
-        ax.figure.get_layout_engine().execute(ax.figure)    # the axes take their places
+        ax.figure.get_layout_engine().execute(ax.figure)  # the axes take their places
     ends = [(drawn, *end) for drawn in chosen if (end := _right_end(ax, drawn))]
     box, point = ax.get_window_extent(), ax.figure.dpi / 72
     wanted = [high for _, _, high in ends]
-    places = spread(wanted, 1.1 * size * point / box.height, .4 * size * point / box.height, 1)
+    places = spread(wanted, 1.1 * size * point / box.height, 0.4 * size * point / box.height, 1)
     texts = []
-    moves = [abs(place - want) * box.height > .35 * size * point for place, want in zip(places, wanted)]
+    moves = [
+        abs(place - want) * box.height > 0.35 * size * point for place, want in zip(places, wanted)
+    ]
     indent = (9 if any(moves) else 4) * point / box.width
     for (drawn, across, want), place, moved in zip(ends, places, moves):
-        hair = dict(arrowstyle="-", color=drawn.get_color(), lw=.5, shrinkA=0, shrinkB=1, relpos=(0, .5))
-        texts.append(ax.annotate(
-            drawn.get_label(), (across, want), xycoords="axes fraction", textcoords="axes fraction",
-            xytext=(across + indent, place), color=readable(drawn.get_color()),
-            fontsize=size, va="center", ha="left", annotation_clip=False, arrowprops=hair if moved else None))
+        hair = dict(
+            arrowstyle="-", color=drawn.get_color(), lw=0.5, shrinkA=0, shrinkB=1, relpos=(0, 0.5)
+        )
+        texts.append(
+            ax.annotate(
+                drawn.get_label(),
+                (across, want),
+                xycoords="axes fraction",
+                textcoords="axes fraction",
+                xytext=(across + indent, place),
+                color=readable(drawn.get_color()),
+                fontsize=size,
+                va="center",
+                ha="left",
+                annotation_clip=False,
+                arrowprops=hair if moved else None,
+            )
+        )
     return texts
 
 
 def _right_end(ax, drawn):
-    """Where a line ends on the right, in fractions of the axes; None where it has no finite point there."""
+    """Where a line ends on the right, in fractions of the axes; None where it has no finite point
+    there."""
     data = np.column_stack([np.asarray(part, float) for part in drawn.get_data()])
     data = data[np.isfinite(data).all(axis=1)]
     places = ax.transAxes.inverted().transform(ax.transData.transform(data)) if len(data) else data
@@ -144,17 +209,18 @@ def _right_end(ax, drawn):
     return float(across), float(np.clip(high, 0, 1))
 
 
-def readable(colour, contrast=3.):
+def readable(colour, contrast=3.0):
     """A colour darkened until text in it stands out from white by the given contrast (WCAG 2)."""
     from matplotlib.colors import to_hex, to_rgb
+
     rgb = np.array(to_rgb(colour))
-    while 1.05 / (luminance(rgb) + .05) < contrast:
-        rgb = rgb * .96
+    while 1.05 / (luminance(rgb) + 0.05) < contrast:
+        rgb = rgb * 0.96
     return to_hex(rgb)
 
 
 def luminance(rgb):
     """Relative luminance of sRGB colours in [0, 1], shape (..., 3)."""
     rgb = np.asarray(rgb, float)
-    linear = np.where(rgb <= .04045, rgb / 12.92, ((rgb + .055) / 1.055) ** 2.4)
-    return linear @ np.array([.2126729, .7151522, .0721750])
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    return linear @ np.array([0.2126729, 0.7151522, 0.0721750])

@@ -1,7 +1,8 @@
-"""A table as a picture: ours, with its standard deviation, beside the paper's number, marked by what is found of them.
+"""A table as a picture: ours, with its standard deviation, beside the paper's number, marked by
+what is found of them.
 
-A cell does not decide its mark: it carries the verdict of the finding that it shows, and that claim's id, which the
-drawn mark keeps (as its gid, in the SVG too).
+A cell does not decide its mark: it carries the verdict of the finding that it shows, and that
+claim's id, which the drawn mark keeps (as its gid, in the SVG too).
 """
 
 import re
@@ -11,10 +12,15 @@ import numpy as np
 
 from figures._style import AGREE, DIFFER, INK, NORMAL, OPEN, PALE, RULE, SMALL
 
-MARKS = {"reproduced": ("✓", AGREE), "not reproduced": ("✗", DIFFER), "no power": ("↔", OPEN),
-         "inconclusive": ("?", OPEN), "": ("", INK)}
+MARKS = {
+    "reproduced": ("✓", AGREE),
+    "not reproduced": ("✗", DIFFER),
+    "no power": ("↔", OPEN),
+    "inconclusive": ("?", OPEN),
+    "": ("", INK),
+}
 MARKED = "✓ agrees, ✗ differs, ↔ no power, ? undecided"
-SYMBOLS = "DejaVu Sans"    # the face that has the marks
+SYMBOLS = "DejaVu Sans"  # the face that has the marks
 
 
 def number(value, digits=3):
@@ -26,7 +32,9 @@ def number(value, digits=3):
         return f"{int(value):,}".replace("-", "−")
     size = int(np.floor(np.log10(abs(value))))
     if not -3 <= size < 6:
-        return rf"${value / 10**size:.{digits - 1}f}\times10^{{{size}}}$".replace("-", "−", value < 0)
+        return rf"${value / 10**size:.{digits - 1}f}\times10^{{{size}}}$".replace(
+            "-", "−", value < 0
+        )
     return f"{value:,.{max(0, digits - 1 - size)}f}".replace("-", "−")
 
 
@@ -35,7 +43,7 @@ def spread_of(values):
     values = np.asarray(values, float).ravel()
     if not len(values) or not np.isfinite(values).all():
         return "–"
-    mean, deviation = values.mean(), values.std(ddof=1) if len(values) > 1 else 0.
+    mean, deviation = values.mean(), values.std(ddof=1) if len(values) > 1 else 0.0
     if deviation == 0:
         return number(mean)
     digits = max(0, 1 - int(np.floor(np.log10(deviation))))
@@ -51,16 +59,19 @@ class Cell(NamedTuple):
     claim: str = ""
 
 
-def draw_table(figure, header, rows, marks=None, title="", note="", widths=None, size=SMALL, bold=(), groups=()):
-    """Draw rows of text; `marks` gives cells (verdict, claim) by (row, column), `bold` are rows that stand out.
+def draw_table(
+    figure, header, rows, marks=None, title="", note="", widths=None, size=SMALL, bold=(), groups=()
+):
+    """Draw rows of text; `marks` gives cells (verdict, claim) by (row, column), `bold` are rows
+    that stand out.
 
     `groups` are (text, first column, last column) of headings above the header's own.
     """
-    figure.set_layout_engine("none")    # the table fills its figure, whatever its note
+    figure.set_layout_engine("none")  # the table fills its figure, whatever its note
     ax = figure.add_axes((0, 0, 1, 1))
     ax.set_axis_off()
     ax.set(xlim=(0, 1), ylim=(0, 1))
-    high, edge = figure.get_size_inches()[1], .004
+    high, edge = figure.get_size_inches()[1], 0.004
     top = 1 - edge - (1.7 * NORMAL / 72 / high if title else 0)
     bottom = edge + (1.3 * SMALL * (1 + note.count("\n")) + 3) / 72 / high * bool(note)
     heads = [header] if not groups else [[""] * len(header), header]
@@ -68,52 +79,93 @@ def draw_table(figure, header, rows, marks=None, title="", note="", widths=None,
     marks = marks or {}
     marked = {column for (_, column), (verdict, _) in marks.items() if verdict}
     if not widths:
-        widths = [max(4, *map(length, column)) + 2 + 1.5 * (n in marked) for n, column in enumerate(zip(header, *rows))]
+        widths = [
+            max(4, *map(length, column)) + 2 + 1.5 * (n in marked)
+            for n, column in enumerate(zip(header, *rows))
+        ]
         for text, first, last in groups:
-            lacking = 1.15 * length(text) + 2 - sum(widths[first:last + 1])
+            lacking = 1.15 * length(text) + 2 - sum(widths[first : last + 1])
             for column in range(first, last + 1):
                 widths[column] += max(0, lacking) / (last + 1 - first)
     edges = np.concatenate([[0], np.cumsum(widths) / np.sum(widths)])
-    room = .2 * size / 72 / figure.get_size_inches()[0]
+    room = 0.2 * size / 72 / figure.get_size_inches()[0]
     mark_room = 1.1 * size / 72 / figure.get_size_inches()[0]
     right = lambda column: edges[column + 1] - room - mark_room * (column in marked)
     if title:
         ax.text(0, 1, title, fontsize=NORMAL, va="top", weight="bold")
     if note:
-        for place, line in enumerate(reversed(note.split("\n"))):    # one by one: mathematics has no face for marks
-            ax.text(0, 1.3 * SMALL * place / 72 / high, line, fontsize=SMALL, va="bottom", color=OPEN)
+        for place, line in enumerate(
+            reversed(note.split("\n"))
+        ):  # one by one: mathematics has no face for marks
+            ax.text(
+                0, 1.3 * SMALL * place / 72 / high, line, fontsize=SMALL, va="bottom", color=OPEN
+            )
     for place, row in enumerate([*heads, *rows]):
-        number_, y = place - len(heads), top - (place + .5) * step
+        number_, y = place - len(heads), top - (place + 0.5) * step
         if number_ >= 0 and number_ % 2:
-            ax.axhspan(y - step / 2, y + step / 2, color=PALE, alpha=.6, linewidth=0)
+            ax.axhspan(y - step / 2, y + step / 2, color=PALE, alpha=0.6, linewidth=0)
         for column, cell in enumerate(row):
             verdict, claim = marks.get((number_, column), ("", ""))
             mark, colour = MARKS[verdict]
             where = dict(x=room, ha="left") if column == 0 else dict(x=right(column), ha="right")
-            ax.text(y=y, s=cell, fontsize=size, va="center_baseline", color=colour,
-                    weight="bold" if number_ < 0 or number_ in bold else "normal", **where)
+            ax.text(
+                y=y,
+                s=cell,
+                fontsize=size,
+                va="center_baseline",
+                color=colour,
+                weight="bold" if number_ < 0 or number_ in bold else "normal",
+                **where,
+            )
             if mark:
-                ax.text(right(column) + room, y, mark, fontsize=size, va="center_baseline", color=colour,
-                        family=SYMBOLS, gid=claim or None)
+                ax.text(
+                    right(column) + room,
+                    y,
+                    mark,
+                    fontsize=size,
+                    va="center_baseline",
+                    color=colour,
+                    family=SYMBOLS,
+                    gid=claim or None,
+                )
     for text, first, last in groups:
         left = edges[first] + 4 * room
-        ax.text((left + right(last)) / 2, top - step / 2, text, fontsize=size, weight="bold", ha="center",
-                va="center_baseline")
-        ax.plot([left, right(last)], [top - step] * 2, color=RULE, linewidth=.6)
-    for y, weight in ((top, .9), (top - len(heads) * step, .6), (bottom, .9)):
+        ax.text(
+            (left + right(last)) / 2,
+            top - step / 2,
+            text,
+            fontsize=size,
+            weight="bold",
+            ha="center",
+            va="center_baseline",
+        )
+        ax.plot([left, right(last)], [top - step] * 2, color=RULE, linewidth=0.6)
+    for y, weight in ((top, 0.9), (top - len(heads) * step, 0.6), (bottom, 0.9)):
         ax.axhline(y, color=INK, linewidth=weight)
     return ax
 
 
-POINTS = {"reproduced": ("o", AGREE, AGREE, "agrees"), "not reproduced": ("X", DIFFER, DIFFER, "differs"),
-          "no power": ("o", INK, "white", "no power"), "inconclusive": ("D", OPEN, "white", "undecided")}
+POINTS = {
+    "reproduced": ("o", AGREE, AGREE, "agrees"),
+    "not reproduced": ("X", DIFFER, DIFFER, "differs"),
+    "no power": ("o", INK, "white", "no power"),
+    "inconclusive": ("D", OPEN, "white", "undecided"),
+}
 
 
 def plot_printed(ax, x, cell):
     """A printed number as a point that shows its verdict."""
     marker, colour, inside, _ = POINTS[cell.verdict]
-    ax.plot(x, float(cell.printed.replace("−", "-")), marker, color=colour, markerfacecolor=inside, markersize=3.5,
-            label="_", gid=cell.claim)
+    ax.plot(
+        x,
+        float(cell.printed.replace("−", "-")),
+        marker,
+        color=colour,
+        markerfacecolor=inside,
+        markersize=3.5,
+        label="_",
+        gid=cell.claim,
+    )
 
 
 def printed_legend(ax, outcomes, **where):
@@ -121,19 +173,37 @@ def printed_legend(ax, outcomes, **where):
     verdicts = [verdict for verdict, _ in outcomes.values()]
     for name, (marker, colour, inside, word) in POINTS.items():
         if name in verdicts:
-            ax.plot([], [], marker, color=colour, markerfacecolor=inside, markersize=3.5,
-                    label=f"paper, {word}: {verdicts.count(name)}")
-    ax.legend(handlelength=1., borderaxespad=0, handletextpad=.4, **where)
+            ax.plot(
+                [],
+                [],
+                marker,
+                color=colour,
+                markerfacecolor=inside,
+                markersize=3.5,
+                label=f"paper, {word}: {verdicts.count(name)}",
+            )
+    ax.legend(handlelength=1.0, borderaxespad=0, handletextpad=0.4, **where)
 
 
 def length(cell):
-    """Characters that a cell shows, about: a command of mathematics is one sign, its braces take no room."""
-    return len(re.sub(r"[{}$^_]", "", re.sub(r"\\(frac|left|right|mathrm)|\\[,;]", "", re.sub(
-        r"\\(?!frac|left|right|mathrm)[a-zA-Z]+", "x", str(cell)))))
+    """Characters that a cell shows, about: a command of mathematics is one sign, its braces take no
+    room."""
+    return len(
+        re.sub(
+            r"[{}$^_]",
+            "",
+            re.sub(
+                r"\\(frac|left|right|mathrm)|\\[,;]",
+                "",
+                re.sub(r"\\(?!frac|left|right|mathrm)[a-zA-Z]+", "x", str(cell)),
+            ),
+        )
+    )
 
 
 def ours_beside_paper(figure, header, rows, title="", note="", **more):
-    """Rows of [label, Cell or text, ...]: of a Cell two columns, ours and the paper's; text is ours alone."""
+    """Rows of [label, Cell or text, ...]: of a Cell two columns, ours and the paper's; text is ours
+    alone."""
     text, marks = _split(header, rows)
     groups, below = [], [header[0]]
     for name, cell in zip(header[1:], rows[0][1:]):
@@ -151,15 +221,22 @@ def table_rows(header, rows):
 
 def marked(text, marks):
     """Rows of text, header first, with the marks of `draw_table` behind their cells."""
-    return [[" ".join(filter(None, (cell, MARKS[marks.get((place, column), ("",))[0]][0])))
-             for column, cell in enumerate(row)] for place, row in enumerate(text, -1)]
+    return [
+        [
+            " ".join(filter(None, (cell, MARKS[marks.get((place, column), ("",))[0]][0])))
+            for column, cell in enumerate(row)
+        ]
+        for place, row in enumerate(text, -1)
+    ]
 
 
 def _split(header, rows):
     """Rows of text, header first, and (verdict, claim) by (row, column)."""
     text, marks = [[header[0]]], {}
     for name, cell in zip(header[1:], rows[0][1:]):
-        text[0] += [f"{name}, {side}" for side in ("ours", "paper")] if isinstance(cell, Cell) else [name]
+        text[0] += (
+            [f"{name}, {side}" for side in ("ours", "paper")] if isinstance(cell, Cell) else [name]
+        )
     for place, (label, *cells) in enumerate(rows):
         row = [label]
         for cell in cells:

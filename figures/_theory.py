@@ -1,53 +1,67 @@
-"""What theory figures share: a bound over T, the exact expectation, sampled runs with their band, the worst case found.
+"""What theory figures share: a bound over T, the exact expectation, sampled runs with their band,
+the worst case found.
 
-80 % of the runs lie in the band; where a least expectation is bounded, they are averaged in the round that attains it.
-The worst case is the statement's, over all problems and step sizes, not the plotted problem's: it is drawn as the share
-of the bound that a search found some instance of T rounds to reach, above the bound where that is violated.
+80 % of the runs lie in the band; where a least expectation is bounded, they are averaged in the
+round that attains it. The worst case is the statement's, over all problems and step sizes, not the
+plotted problem's: it is drawn as the share of the bound that a search found some instance of T
+rounds to reach, above the bound where that is violated.
 """
 
-import fedtheory as ft
 import numpy as np
+
+import fedtheory as ft
 from fedtheory import discover
 from fedtheory.errors import refuse
 from fedtheory.settings import fitting
 from fedtheory.verdicts import checking
-
 from figures import _style
 
-BAND = .1, .9
+BAND = 0.1, 0.9
 
 
 def rounds_of(shape):
-    """Rounds of a setting's shape, under the name that it has there; FED-LAMB's T are local steps."""
+    """Rounds of a setting's shape, under the name that it has there; FED-LAMB's T are local
+    steps."""
     return int(next(shape[name] for name in ("rounds", "R", "T", "tau") if name in shape))
 
 
 def of_rounds(setting, rounds, /, tries=2000, **more):
-    """The setting, of its instances only those of so many rounds, and with what else their shapes must have."""
+    """The setting, of its instances only those of so many rounds, and with what else their shapes
+    must have."""
+
     def shapes(random, relaxed):
         for _ in range(tries):
             shape = setting.shapes(random, relaxed)
             if rounds_of(shape) == rounds and more.items() <= shape.items():
                 return shape
         refuse("rounds", f"must be those of some instance of {setting.says}", rounds)
+
     return setting._replace(shapes=shapes)
 
 
 def worst(claim, Ts, seconds, seed=0, line=0, **more):
-    """Largest ratio of left to right that a search finds among instances of T rounds, for each T; nan if none."""
+    """Largest ratio of left to right that a search finds among instances of T rounds, for each T;
+    nan if none."""
     found = []
     for T in Ts:
-        verdicts = [checking.hunted(claim, line, of_rounds(setting, T, **more), seconds, seed)
-                    for setting in fitting(claim)]
-        found.append(max((float(v.tightness) for v in verdicts if v.tightness is not None), default=np.nan))
+        verdicts = [
+            checking.hunted(claim, line, of_rounds(setting, T, **more), seconds, seed)
+            for setting in fitting(claim)
+        ]
+        found.append(
+            max((float(v.tightness) for v in verdicts if v.tightness is not None), default=np.nan)
+        )
     return np.array(found)
 
 
 def least(problem, algorithm, metric, T, trials, x_0, S, last=1, seed=0, **hyper):
-    """min over t <= T - last of E[metric]: exact, and of runs (mean, band) in the round where it is attained."""
+    """min over t <= T - last of E[metric]: exact, and of runs (mean, band) in the round where it is
+    attained."""
     names = dict(rounds=T, x_0=x_0, S=S, **hyper)
-    exact = ft.expected(problem, algorithm, **names).metrics[metric][:T + 1 - last]
-    runs = ft.run(problem, algorithm, trials=trials, seed=seed, metrics=(metric,), **names).metrics[metric]
+    exact = ft.expected(problem, algorithm, **names).metrics[metric][: T + 1 - last]
+    runs = ft.run(problem, algorithm, trials=trials, seed=seed, metrics=(metric,), **names).metrics[
+        metric
+    ]
     at = int(np.argmin(exact))
     return [exact[at], *of_runs(runs[:, at])]
 
@@ -58,50 +72,88 @@ def of_runs(values):
 
 
 def key(panel, name):
-    """The name of a panel's array. A panel is a claim's id, with more behind an @ where a claim has several."""
+    """The name of a panel's array. A panel is a claim's id, with more behind an @ where a claim has
+    several."""
     return f"{panel.replace('.', '_').replace('@', '_')}_{name}"
 
 
 def panel(id, T, bound, measured, worst_T, worst_ratio, worst_bound):
-    """A panel's arrays by name; measured: (exact, mean, low, high) for each T, nan where there is no closed form."""
+    """A panel's arrays by name; measured: (exact, mean, low, high) for each T, nan where there is
+    no closed form."""
     claim = discover.claim(id.partition("@")[0])
     measured = np.array(measured, float).T
-    return {key(id, name): np.asarray(value) for name, value in dict(
-        T=T, bound=bound, exact=measured[0], mean=measured[1], low=measured[2], high=measured[3], worst_T=worst_T,
-        worst_ratio=worst_ratio, worst_bound=worst_bound, cites=claim.cites).items()}
+    return {
+        key(id, name): np.asarray(value)
+        for name, value in dict(
+            T=T,
+            bound=bound,
+            exact=measured[0],
+            mean=measured[1],
+            low=measured[2],
+            high=measured[3],
+            worst_T=worst_T,
+            worst_ratio=worst_ratio,
+            worst_bound=worst_bound,
+            cites=claim.cites,
+        ).items()
+    }
 
 
 def draw_panel(ax, data, id, method, title=None):
-    """One statement: runs in the look of their method, bound, exact expectation, worst case; both axes in powers."""
+    """One statement: runs in the look of their method, bound, exact expectation, worst case; both
+    axes in powers."""
     of = lambda name: data[key(id, name)]
     _style.band(ax, of("T"), of("mean"), of("low"), of("high"), method, label="runs")
     ax.plot(of("T"), of("bound"), label="bound", **_style.BOUND)
-    ax.plot(of("T"), of("exact"), label="exact" if np.isfinite(of("exact")).any() else "_", **_style.EXACT)
+    ax.plot(
+        of("T"),
+        of("exact"),
+        label="exact" if np.isfinite(of("exact")).any() else "_",
+        **_style.EXACT,
+    )
     ax.plot(of("worst_T"), of("worst_ratio") * of("worst_bound"), label="_", **_style.WORST)
     ax.set(xscale="log", yscale="log", title=title or str(of("cites")).partition(", ")[2])
 
 
 def draw_trivial(ax, level):
     """What holds without any training."""
-    ax.axhline(level, color=_style.OPEN, linewidth=.7, linestyle=":")
+    ax.axhline(level, color=_style.OPEN, linewidth=0.7, linestyle=":")
 
 
 def say_trivial(ax, level, text, high=True):
     """The trivial level by name, at its right end."""
-    ax.annotate(text, (1, level), xycoords=("axes fraction", "data"), xytext=(-1, 2 if high else -2),
-                textcoords="offset points", ha="right", va="bottom" if high else "top", fontsize=_style.SMALL,
-                color=_style.OPEN)
+    ax.annotate(
+        text,
+        (1, level),
+        xycoords=("axes fraction", "data"),
+        xytext=(-1, 2 if high else -2),
+        textcoords="offset points",
+        ha="right",
+        va="bottom" if high else "top",
+        fontsize=_style.SMALL,
+        color=_style.OPEN,
+    )
 
 
 def say_worst(ax, across, high, text="worst case found\nfor any problem,\nas share of bound"):
     """What a star is, to the left of its text; the place in fractions of the axes."""
     ax.plot(across, high, transform=ax.transAxes, label="_", **_style.WORST)
-    ax.annotate(text, (across, high), xycoords="axes fraction", xytext=(4, _style.SMALL / 2),
-                textcoords="offset points", va="top", fontsize=_style.SMALL, color=_style.DIFFER, linespacing=1.05)
+    ax.annotate(
+        text,
+        (across, high),
+        xycoords="axes fraction",
+        xytext=(4, _style.SMALL / 2),
+        textcoords="offset points",
+        va="top",
+        fontsize=_style.SMALL,
+        color=_style.DIFFER,
+        linespacing=1.05,
+    )
 
 
 def draw_panels(figure, data, ids, method, left, trivial=None, xlabel="$T$", titles=None):
-    """Small multiples with common axes; lines are named in the last, the worst case in the first."""
+    """Small multiples with common axes; lines are named in the last, the worst case in the
+    first."""
     axes = figure.subplots(1, len(ids), sharex=True, sharey=True, squeeze=False)[0]
     for ax, id in zip(axes, ids):
         draw_panel(ax, data, id, method, (titles or {}).get(id))
@@ -114,12 +166,29 @@ def draw_panels(figure, data, ids, method, left, trivial=None, xlabel="$T$", tit
 
 def rows_of(data, ids, left):
     """The plotted numbers as a table."""
-    found = [["statement", "T", "bound", f"{left}, exact", "runs, mean", "80 % from", "to", "worst case, share"]]
+    found = [
+        [
+            "statement",
+            "T",
+            "bound",
+            f"{left}, exact",
+            "runs, mean",
+            "80 % from",
+            "to",
+            "worst case, share",
+        ]
+    ]
     shown = lambda value: f"{value:.5g}" if np.isfinite(value) else ""
     for id in ids:
         of = lambda name: data[key(id, name)]
         shares = dict(zip(of("worst_T").tolist(), of("worst_ratio")))
         for n, T in enumerate(of("T").tolist()):
-            found.append([id, f"{T}", *(shown(of(name)[n]) for name in ("bound", "exact", "mean", "low", "high")),
-                          f"{shares[T]:.4g}" if T in shares else ""])
+            found.append(
+                [
+                    id,
+                    f"{T}",
+                    *(shown(of(name)[n]) for name in ("bound", "exact", "mean", "low", "high")),
+                    f"{shares[T]:.4g}" if T in shares else "",
+                ]
+            )
     return found

@@ -1,21 +1,25 @@
-"""Flex, figure 2: when an extra step along the arriving device's gradient approaches the new optimum, and when not.
+"""Flex, figure 2: when an extra step along the arriving device's gradient approaches the new
+optimum, and when not.
 
-Blank is where no extra step helps, as <grad F_l(w), w - w~*> <= 0: an ellipse from w~* to the device's own optimum. The
-circle is (7) of corollary 4.0.2; its W is taken over the unit ball around w*, which is all that its proof uses, as none
-holds on all of R^d where F is strongly convex. It is much smaller than the truth.
+Blank is where no extra step helps, as <grad F_l(w), w - w~*> <= 0: an ellipse from w~* to the
+device's own optimum. The circle is (7) of corollary 4.0.2; its W is taken over the unit ball around
+w*, which is all that its proof uses, as none holds on all of R^d where F is strongly convex. It is
+much smaller than the truth.
 """
 
 import numpy as np
+
 from fedtheory.claims.flex import fast_reboot
 from fedtheory.problems.quadratics import quadratic_from_arrays
-
 from figures import _style
 from figures._record import Figure
 
-SHARE, DELTA = 0.5, 0.3    # the arriving device's p~^l, and delta^l
+SHARE, DELTA = 0.5, 0.3  # the arriving device's p~^l, and delta^l
 HESSIANS = np.array([np.eye(2), np.eye(2), [[1.0, -0.3], [-0.3, 1.3]]])
-MINIMISERS = np.array([[0, 0], [0, 0], [3.0, 1.0]])    # f_0's, not used; of the old devices, w*; of device l
-STARTS = np.array([[0.2, -0.6], [1.9, 0.1]])    # near w*, far from it
+MINIMISERS = np.array(
+    [[0, 0], [0, 0], [3.0, 1.0]]
+)  # f_0's, not used; of the old devices, w*; of device l
+STARTS = np.array([[0.2, -0.6], [1.9, 0.1]])  # near w*, far from it
 WIDE, HIGH = (-1.0, 3.6), (-1.0, 2.2)
 POINTS = dict(smoke=60, quick=240, paper=480)
 
@@ -24,35 +28,67 @@ def compute(scale, progress):
     both = quadratic_from_arrays(HESSIANS, MINIMISERS, weights=(1 - SHARE, SHARE))
     old, new = MINIMISERS[1], both.minimizer()
     x, y = np.meshgrid(np.linspace(*WIDE, POINTS[scale]), np.linspace(*HIGH, POINTS[scale]))
-    slope = lambda w: (w - MINIMISERS[2]) @ HESSIANS[2]    # grad F_l
-    return {"x": x, "y": y, "gain": np.sum(slope(np.stack([x, y], -1)) * (np.stack([x, y], -1) - new), axis=-1),
-            "old": old, "new": new, "own": MINIMISERS[2], "starts": STARTS, "ends": STARTS - DELTA * slope(STARTS),
-            "radius": np.array(radius(both, old, new))}
+    slope = lambda w: (w - MINIMISERS[2]) @ HESSIANS[2]  # grad F_l
+    return {
+        "x": x,
+        "y": y,
+        "gain": np.sum(slope(np.stack([x, y], -1)) * (np.stack([x, y], -1) - new), axis=-1),
+        "old": old,
+        "new": new,
+        "own": MINIMISERS[2],
+        "starts": STARTS,
+        "ends": STARTS - DELTA * slope(STARTS),
+        "radius": np.array(radius(both, old, new)),
+    }
 
 
 def radius(both, old, new):
     """Of (7)."""
     spectra = np.linalg.eigvalsh(HESSIANS[1:])
     farthest = 1 + np.linalg.norm(MINIMISERS[1:] - old, axis=1).max()
-    values = dict(gap_new=both.loss(old) - both.loss(new), L=spectra.max(), mu=spectra.min(), p_l=SHARE,
-                  Gamma_l=both.client_loss(2, old), W=spectra.max() * max(1, farthest))
-    return float(fast_reboot.radius.subs({symbol: values[symbol.name] for symbol in fast_reboot.radius.free_symbols}))
+    values = dict(
+        gap_new=both.loss(old) - both.loss(new),
+        L=spectra.max(),
+        mu=spectra.min(),
+        p_l=SHARE,
+        Gamma_l=both.client_loss(2, old),
+        W=spectra.max() * max(1, farthest),
+    )
+    return float(
+        fast_reboot.radius.subs(
+            {symbol: values[symbol.name] for symbol in fast_reboot.radius.free_symbols}
+        )
+    )
 
 
 # Of both panels: title, limits, and where the labels of d_1, d_2 and w stand, in points
-PANELS = (("near $w^*$, $d_2<d_1$", (-0.5, 1.9), (-0.85, 0.82), ((-5, 5), (8, -8), (0, -11))),
-          ("far from $w^*$, $d_2>d_1$", WIDE, HIGH, ((-5, -8), (2, 3), (2, -11))))
+PANELS = (
+    ("near $w^*$, $d_2<d_1$", (-0.5, 1.9), (-0.85, 0.82), ((-5, 5), (8, -8), (0, -11))),
+    ("far from $w^*$, $d_2>d_1$", WIDE, HIGH, ((-5, -8), (2, 3), (2, -11))),
+)
 
 
 def draw(figure, data):
-    fast, text = _style.look("flex_c").colour, dict(fontsize=_style.SMALL, textcoords="offset points", ha="center")
+    fast, text = (
+        _style.look("flex_c").colour,
+        dict(fontsize=_style.SMALL, textcoords="offset points", ha="center"),
+    )
     angle = np.linspace(0, 2 * np.pi, 100)
     circle = data["old"][:, None] + data["radius"] * np.array([np.cos(angle), np.sin(angle)])
-    points = ((data["old"], "$w^*$", (-13, -3)), (data["new"], r"$\tilde w^*$", (-7, 5)),
-              (data["own"], "$w_l^*$", (9, 3)))
+    points = (
+        (data["old"], "$w^*$", (-13, -3)),
+        (data["new"], r"$\tilde w^*$", (-7, 5)),
+        (data["own"], "$w_l^*$", (9, 3)),
+    )
     for ax, start, end, panel in zip(figure.subplots(1, 2), data["starts"], data["ends"], PANELS):
         title, wide, high, shifts = panel
-        ax.contourf(data["x"], data["y"], data["gain"], levels=(0, data["gain"].max() + 1), colors=[_style.PALE])
+        ax.contourf(
+            data["x"],
+            data["y"],
+            data["gain"],
+            levels=(0, data["gain"].max() + 1),
+            colors=[_style.PALE],
+        )
         ax.plot(*circle, color=fast)
         ax.annotate("(7)", data["old"] + [0, data["radius"]], xytext=(0, 4), color=fast, **text)
         for place, label, shift in points:
@@ -60,14 +96,30 @@ def draw(figure, data):
                 ax.plot(*place, "o", color=_style.INK, markersize=3)
                 ax.annotate(label, place, xytext=shift, **text)
         for place, label, shift in zip((start, end), ("$d_1$", "$d_2$"), shifts):
-            ax.plot(*np.array([place, data["new"]]).T, **{**_style.BOUND, "linewidth": .7})
+            ax.plot(*np.array([place, data["new"]]).T, **{**_style.BOUND, "linewidth": 0.7})
             ax.annotate(label, (place + data["new"]) / 2, xytext=shift, **text)
-        ax.annotate("", end, start, arrowprops=dict(arrowstyle="-|>", color=fast, linewidth=1.4, shrinkA=0, shrinkB=0))
+        ax.annotate(
+            "",
+            end,
+            start,
+            arrowprops=dict(arrowstyle="-|>", color=fast, linewidth=1.4, shrinkA=0, shrinkB=0),
+        )
         ax.plot(*start, "s", color=fast, markersize=3.5)
         ax.annotate("$w$", start, xytext=shifts[2], **text)
         ax.set(title=title, aspect="equal", xlim=wide, ylim=high, xticks=[], yticks=[])
-    ax.text(*(data["new"] + data["own"]) / 2 + [0, .15], "no extra\nstep helps", fontsize=_style.SMALL, ha="center")
+    ax.text(
+        *(data["new"] + data["own"]) / 2 + [0, 0.15],
+        "no extra\nstep helps",
+        fontsize=_style.SMALL,
+        ha="center",
+    )
 
 
-FIGURE = Figure(cites="flex, figure 2", title="An extra step along the newcomer's gradient: help near the old optimum",
-                compute=compute, draw=draw, width="page", height=2.5)
+FIGURE = Figure(
+    cites="flex, figure 2",
+    title="An extra step along the newcomer's gradient: help near the old optimum",
+    compute=compute,
+    draw=draw,
+    width="page",
+    height=2.5,
+)

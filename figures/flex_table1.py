@@ -1,41 +1,54 @@
 """Flex, table 1: how schemes A, B and C converge where devices are alike and where they are not.
 
-Quadratics under theorem 3.1's learning rates, for which w*, Gamma_k and where a scheme heads (flex.bias_A_B) are exact.
-Alike, all three decay as 1/tau. Unlike, A and B stop short of w*, as the table says, at the distance that
-flex.bias_A_B gives, far inside D/E; C goes on as 1/tau as long as no device is inactive.
+Quadratics under theorem 3.1's learning rates, for which w*, Gamma_k and where a scheme heads
+(flex.bias_A_B) are exact. Alike, all three decay as 1/tau. Unlike, A and B stop short of w*, as the
+table says, at the distance that flex.bias_A_B gives, far inside D/E; C goes on as 1/tau as long as
+no device is inactive.
 """
 
-import fedtheory as ft
 import numpy as np
+
+import fedtheory as ft
 from fedtheory import discover
 from fedtheory.participation import Participation, distribution, staircase
 from fedtheory.participation.moments import limit_weights, moments
 from fedtheory.participation.traces import NAMES, pmf
 from fedtheory.problems.quadratics import quadratic_from_arrays
-
 from figures import _style, _table
 from figures._flex import SCHEMES, E
 from figures._record import Figure
 
 L, MU, SIGMA = 2.0, 1.0, 0.5
 ALIKE, UNLIKE, INACTIVE = COLUMNS = ("hom", "het", "inactive")
-AWAY = [.5, 0, 0, 0, 0, .5]    # probabilities of s = 0..E: inactive every other round
-DEVICES = {ALIKE: 10 * [pmf("T_30", E)], UNLIKE: 2 * [pmf(name, E) for name in NAMES[:5]],
-           INACTIVE: 5 * [pmf("T_0", E)] + 5 * [AWAY]}
+AWAY = [0.5, 0, 0, 0, 0, 0.5]  # probabilities of s = 0..E: inactive every other round
+DEVICES = {
+    ALIKE: 10 * [pmf("T_30", E)],
+    UNLIKE: 2 * [pmf(name, E) for name in NAMES[:5]],
+    INACTIVE: 5 * [pmf("T_0", E)] + 5 * [AWAY],
+}
 N = len(DEVICES[ALIKE])
-SCALES = dict(smoke=(5, 4, 300), quick=(5, 8, 2000), paper=(10, 20, 4000))    # groups of trials, trials, rounds
-CASES = [(scheme, column) for column in COLUMNS for scheme in SCHEMES if column != INACTIVE or scheme == "C"]
+SCALES = dict(
+    smoke=(5, 4, 300), quick=(5, 8, 2000), paper=(10, 20, 4000)
+)  # groups of trials, trials, rounds
+CASES = [
+    (scheme, column)
+    for column in COLUMNS
+    for scheme in SCHEMES
+    if column != INACTIVE or scheme == "C"
+]
 
 
 def problem():
-    """Minimisers on an arc, in the order of the devices: those that work little pull to one side."""
+    """Minimisers on an arc, in the order of the devices: those that work little pull to one
+    side."""
     angles = np.linspace(0, np.pi, N)
     b = np.vstack([np.zeros(2), np.column_stack([np.cos(angles), np.sin(angles)])])
     return quadratic_from_arrays(np.array([L, MU]), b, sigma=SIGMA)
 
 
 def law(scheme, column, of):
-    """Theorem 3.1's learning rate (eta_0, offset), D/E, and the squared distance from w* of where a scheme heads."""
+    """Theorem 3.1's learning rate (eta_0, offset), D/E, and the squared distance from w* of where a
+    scheme heads."""
     p, table = of.weights[1:], DEVICES[column]
     x_star = of.minimizer()
     gaps = [of.client_loss(k, x_star) - of.client_loss(k, of.data.b[k]) for k in range(1, N + 1)]
@@ -43,21 +56,34 @@ def law(scheme, column, of):
     theta = dict(A=N, B=1, C=E)[scheme]
     offset = max(32 * E * (1 + theta) * L / (MU * found["ps"]), 4 * E**2 * theta / found["ps"])
     limit = of.reweighted(limit_weights(scheme, p, table, E)).minimizer()
-    return (16 / (MU * found["ps"]), offset / E, 64 * found["ps_Gamma"] / (MU * found["ps"]),
-            float((limit - x_star) @ (limit - x_star)))
+    return (
+        16 / (MU * found["ps"]),
+        offset / E,
+        64 * found["ps_Gamma"] / (MU * found["ps"]),
+        float((limit - x_star) @ (limit - x_star)),
+    )
 
 
 def compute(scale, progress):
     groups, trials, rounds = SCALES[scale]
     of, data = problem(), {"scale": np.array([groups, trials])}
-    starts = np.unique(np.geomspace(1, rounds + 1, 60).astype(int))    # of ranges of tau that are averaged
+    starts = np.unique(
+        np.geomspace(1, rounds + 1, 60).astype(int)
+    )  # of ranges of tau that are averaged
     lengths = np.diff(starts)
     for done, (scheme, column) in enumerate(CASES):
         progress(done, len(CASES))
         eta_0, offset, bound, limit = law(scheme, column, of)
-        run = ft.run(of, SCHEMES[scheme], rounds=rounds, trials=groups * trials, E=E, metrics=("sq_distance",),
-                     eta=staircase(eta_0, rounds, offset=offset),
-                     participation=Participation(work=distribution(DEVICES[column])))
+        run = ft.run(
+            of,
+            SCHEMES[scheme],
+            rounds=rounds,
+            trials=groups * trials,
+            E=E,
+            metrics=("sq_distance",),
+            eta=staircase(eta_0, rounds, offset=offset),
+            participation=Participation(work=distribution(DEVICES[column])),
+        )
         means = run.metrics["sq_distance"].reshape(groups, trials, -1).mean(axis=1)
         data[f"{scheme}_{column}"] = np.add.reduceat(means, starts[:-1], axis=1) / lengths
         data[f"{scheme}_{column}_law"] = np.array([bound, limit])
@@ -73,7 +99,8 @@ def latex(claim):
 
 
 def slopes(data, case):
-    """Of log E||w - w*||^2 against log tau over the last factor of 5 in tau, a group of trials each."""
+    """Of log E||w - w*||^2 against log tau over the last factor of 5 in tau, a group of trials
+    each."""
     late = data["tau"] >= data["tau"][-1] / 5
     return np.polyfit(np.log(data["tau"][late]), np.log(data[case][:, late]).T, 1)[0]
 
@@ -84,29 +111,59 @@ def rows(data):
         case = f"{scheme}_{column}"
         bound, limit = data[f"{case}_law"]
         limits = ["0" if limit < 1e-20 else _table.number(limit), _table.number(bound)]
-        found.append([f"{scheme}, {column}", str(data[f"{case}_formula"]), _table.spread_of(slopes(data, case)),
-                      _table.spread_of(data[case][:, -1]), *limits])
+        found.append(
+            [
+                f"{scheme}, {column}",
+                str(data[f"{case}_formula"]),
+                _table.spread_of(slopes(data, case)),
+                _table.spread_of(data[case][:, -1]),
+                *limits,
+            ]
+        )
     return found
 
 
 def draw(figure, data):
     axes = figure.subplots(1, 2, sharey=True)
     tau = data["tau"]
-    for ax, columns, title in ((axes[0], (ALIKE,), "devices alike"), (axes[1], (UNLIKE, INACTIVE), "devices unlike")):
+    for ax, columns, title in (
+        (axes[0], (ALIKE,), "devices alike"),
+        (axes[1], (UNLIKE, INACTIVE), "devices unlike"),
+    ):
         for scheme, column in (case for case in CASES if case[1] in columns):
             means = data[f"{scheme}_{column}"]
             label = f"{scheme}, inactive" if column == INACTIVE else scheme
-            _style.band(ax, tau, means.mean(axis=0), means.min(axis=0), means.max(axis=0), SCHEMES[scheme], label,
-                        **dict(linestyle=":") if column == INACTIVE else {})
+            _style.band(
+                ax,
+                tau,
+                means.mean(axis=0),
+                means.min(axis=0),
+                means.max(axis=0),
+                SCHEMES[scheme],
+                label,
+                **dict(linestyle=":") if column == INACTIVE else {},
+            )
             limit = data[f"{scheme}_{column}_law"][1]
             if limit > 1e-20:
-                ax.axhline(limit, **{**_style.EXACT, "linewidth": .5}, zorder=0)
+                ax.axhline(limit, **{**_style.EXACT, "linewidth": 0.5}, zorder=0)
         start = data["C_hom"].mean(axis=0)
-        ax.plot(tau[tau > 100], 3 * start[-1] * tau[-1] / tau[tau > 100], **_style.BOUND, label=r"$\propto1/\tau$")
+        ax.plot(
+            tau[tau > 100],
+            3 * start[-1] * tau[-1] / tau[tau > 100],
+            **_style.BOUND,
+            label=r"$\propto1/\tau$",
+        )
         ax.set(xscale="log", yscale="log", xlabel=r"$\tau$", xlim=(1, tau[-1]), title=title)
         _style.direct_labels(ax)
     axes[0].set_ylabel(r"$\mathrm{E}\,\|w^G_{\tau E}-w^*\|^2$")
 
 
-FIGURE = Figure(cites="flex, table 1", title="Convergence of schemes A, B and C, devices alike and unlike",
-                compute=compute, draw=draw, rows=rows, width="page", height=2.4)
+FIGURE = Figure(
+    cites="flex, table 1",
+    title="Convergence of schemes A, B and C, devices alike and unlike",
+    compute=compute,
+    draw=draw,
+    rows=rows,
+    width="page",
+    height=2.4,
+)

@@ -1,13 +1,13 @@
 """Flex, table 2: the share of E local steps that a device completes under each of the eight traces.
 
-The table gives means and deviations only. Ours are the distributions of fedtheory.participation.traces at E = 5, which
-have both; the samples are what Participation draws.
+The table gives means and deviations only. Ours are the distributions of
+fedtheory.participation.traces at E = 5, which have both; the samples are what Participation draws.
 """
 
 import numpy as np
+
 from fedtheory.participation import Participation
 from fedtheory.participation.traces import NAMES, TABLE, pmf, trace
-
 from figures import _style, _table
 from figures._flex import E
 from figures._record import Figure
@@ -35,12 +35,26 @@ def exact(data):
 
 
 def rows(data):
-    found = [["trace", *(f"{what}, {side}" for what in ("mean", "deviation") for side in ("exact", "sampled", "paper")),
-              "P(s = E)", "P(s = 0)"]]
+    found = [
+        [
+            "trace",
+            *(
+                f"{what}, {side}"
+                for what in ("mean", "deviation")
+                for side in ("exact", "sampled", "paper")
+            ),
+            "P(s = E)",
+            "P(s = 0)",
+        ]
+    ]
     for name, law, sampled, ours in zip(NAMES, data["pmf"], data["sampled"], exact(data)):
-        sides = ([f"{value:.1f}", _table.spread_of(samples), f"{said:.1f}"]
-                 for value, samples, said in zip(ours, sampled.T, TABLE[name]))
-        found.append([name, *(cell for side in sides for cell in side), f"{law[E]:.4f}", f"{law[0]:.4f}"])
+        sides = (
+            [f"{value:.1f}", _table.spread_of(samples), f"{said:.1f}"]
+            for value, samples, said in zip(ours, sampled.T, TABLE[name])
+        )
+        found.append(
+            [name, *(cell for side in sides for cell in side), f"{law[E]:.4f}", f"{law[0]:.4f}"]
+        )
     return found
 
 
@@ -48,18 +62,29 @@ def draw(figure, data):
     axes = figure.subplots(2, 4, sharex=True, sharey=True)
     share = 100 * np.arange(E + 1) / E
     for ax, name, law, (mean, deviation) in zip(axes.flat, NAMES, data["pmf"], exact(data)):
-        ax.bar(share, law, width=13, color=_style.look("flex_c").colour, alpha=.75)
-        ax.plot([TABLE[name][0]] * 2, [0, 1], color=_style.DIFFER, linewidth=.9)
+        ax.bar(share, law, width=13, color=_style.look("flex_c").colour, alpha=0.75)
+        ax.plot([TABLE[name][0]] * 2, [0, 1], color=_style.DIFFER, linewidth=0.9)
         kind = name.partition("_")[2]
-        ax.set_title(rf"$\mathcal{{T}}_{{{kind if kind.isdigit() else chr(92) + 'mathrm{' + kind + '}'}}}$  "
-                     f"{mean:.1f} ± {deviation:.1f}")
+        ax.set_title(
+            rf"$\mathcal{{T}}_{{{kind if kind.isdigit() else chr(92) + 'mathrm{' + kind + '}'}}}$  "
+            f"{mean:.1f} ± {deviation:.1f}"
+        )
         ax.set(ylim=(0, 1), xticks=(0, 20, 40, 60, 80, 100))
-    axes[0, 0].text(94, .5, "the paper's mean", color=_style.DIFFER, fontsize=_style.SMALL, ha="right")
+    axes[0, 0].text(
+        94, 0.5, "the paper's mean", color=_style.DIFFER, fontsize=_style.SMALL, ha="right"
+    )
     for ax in axes[1]:
         ax.set_xlabel("% of $E$ done")
     for ax in axes[:, 0]:
         ax.set_ylabel("probability")
 
 
-FIGURE = Figure(cites="flex, table 2", title="What devices complete under the eight traces, E = 5",
-                compute=compute, draw=draw, rows=rows, width="page", height=2.7)
+FIGURE = Figure(
+    cites="flex, table 2",
+    title="What devices complete under the eight traces, E = 5",
+    compute=compute,
+    draw=draw,
+    rows=rows,
+    width="page",
+    height=2.7,
+)

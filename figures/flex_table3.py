@@ -1,38 +1,45 @@
-"""Flex, table 3 (c): test accuracy of schemes A, B and C on SYNTHETIC as devices become heterogeneous.
+"""Flex, table 3 (c): test accuracy of schemes A, B and C on SYNTHETIC as devices become
+heterogeneous.
 
-On non-IID data B's gain over A agrees with the printed one, up to some 30 points: A learns from the few devices that
-complete all steps. C's gain over B has the printed sign and grows with |T|, but is 1 point where 2 to 8 are printed:
-under the traces' means B weighs devices by E[s] between 0.5 E and E, and so mild a bias moves few labels. On IID data
-they disagree.
+On non-IID data B's gain over A agrees with the printed one, up to some 30 points: A learns from the
+few devices that complete all steps. C's gain over B has the printed sign and grows with |T|, but is
+1 point where 2 to 8 are printed: under the traces' means B weighs devices by E[s] between 0.5 E and
+E, and so mild a bias moves few labels. On IID data they disagree.
 
-The text prints "alpha = beta = 0 for the IID case" and cites SYNTHETIC(alpha, beta): the formula at 0 is the reading that
-is judged. Its devices still have models of their own. The other reading, one model for all devices, is a column beside,
-without verdicts. There A, which always takes full steps, loses nothing, and B, whose steps are shorter, is behind both;
-the paper has B up to 16 points before A, between the two readings.
+The text prints "alpha = beta = 0 for the IID case" and cites SYNTHETIC(alpha, beta): the formula at
+0 is the reading that is judged. Its devices still have models of their own. The other reading, one
+model for all devices, is a column beside, without verdicts. There A, which always takes full steps,
+loses nothing, and B, whose steps are shorter, is behind both; the paper has B up to 16 points
+before A, between the two readings.
 
-Seeds are the 10 planned. E = 10 and 20, and larger sizes, were tried on 3 seeds: C gained at most 2 points on non-IID
-data.
+Seeds are the 10 planned. E = 10 and 20, and larger sizes, were tried on 3 seeds: C gained at most 2
+points on non-IID data.
 
-Differences are in points of accuracy. All schemes share a seed's data, traces and draws, so at |T| = 1, where they are
-one algorithm, they differ by exactly 0; the 0.1 to 0.6 printed there are the noise of the paper's runs, and two of its
-deviations are every cell's margin (claims/flex/findings.py).
+Differences are in points of accuracy. All schemes share a seed's data, traces and draws, so at |T|
+= 1, where they are one algorithm, they differ by exactly 0; the 0.1 to 0.6 printed there are the
+noise of the paper's runs, and two of its deviations are every cell's margin
+(claims/flex/findings.py).
 """
 
-import fedtheory as ft
 import numpy as np
+
+import fedtheory as ft
 from fedtheory.claims.flex.findings import POINTS, TABLE_3
 from fedtheory.participation import Participation, staircase
 from fedtheory.participation.traces import assignment, pmf, traces
-
 from figures import _flex, _table
 from figures._flex import ETA_0, SCHEMES, E
 from figures._record import Figure
 
 N = 50
-SPLITS = {"IID": dict(alpha=0., iid=False), "NIID": dict(alpha=1.), "one model": dict(alpha=0.)}
-JUDGED = ("IID", "NIID")    # the printed reading; the last split is another
-SCALES = dict(smoke=(2, (1, 3, 8), 40), quick=(5, tuple(range(1, 9)), 200), paper=(10, tuple(range(1, 9)), 200))
-MOVES = 100    # last rounds over which scheme C's accuracy is watched
+SPLITS = {"IID": dict(alpha=0.0, iid=False), "NIID": dict(alpha=1.0), "one model": dict(alpha=0.0)}
+JUDGED = ("IID", "NIID")  # the printed reading; the last split is another
+SCALES = dict(
+    smoke=(2, (1, 3, 8), 40),
+    quick=(5, tuple(range(1, 9)), 200),
+    paper=(10, tuple(range(1, 9)), 200),
+)
+MOVES = 100  # last rounds over which scheme C's accuracy is watched
 
 
 def compute(scale, progress):
@@ -44,8 +51,18 @@ def compute(scale, progress):
         final, moves = np.empty((len(counts), len(SCHEMES))), np.empty(len(counts))
         for m, count in enumerate(counts):
             for n, (scheme, name) in enumerate(SCHEMES.items()):
-                run = ft.run(problem, name, rounds=rounds, seed=seed, E=E, eta=staircase(ETA_0, rounds), metrics=(),
-                             participation=Participation(work=traces(count, seed)), keep="x", workers=1)
+                run = ft.run(
+                    problem,
+                    name,
+                    rounds=rounds,
+                    seed=seed,
+                    E=E,
+                    eta=staircase(ETA_0, rounds),
+                    metrics=(),
+                    participation=Participation(work=traces(count, seed)),
+                    keep="x",
+                    workers=1,
+                )
                 last = _flex.accuracy(run.x[0, -MOVES:] if scheme == "C" else run.final, test)
                 final[m, n] = last[-1]
             moves[m] = abs(np.diff(last)).mean()
@@ -53,10 +70,14 @@ def compute(scale, progress):
 
     found = _flex.over([(split, seed) for split in SPLITS for seed in range(seeds)], work, progress)
     shape = len(SPLITS), seeds, len(counts)
-    return {"counts": np.array(counts), "accuracy": np.array([a for a, _ in found]).reshape(*shape, len(SCHEMES)),
-            "moves": np.array([b for _, b in found]).reshape(shape),
-            "inverse_complete": np.array([[inverse_complete(count, seed) for count in counts]
-                                          for seed in range(seeds)])}
+    return {
+        "counts": np.array(counts),
+        "accuracy": np.array([a for a, _ in found]).reshape(*shape, len(SCHEMES)),
+        "moves": np.array([b for _, b in found]).reshape(shape),
+        "inverse_complete": np.array(
+            [[inverse_complete(count, seed) for count in counts] for seed in range(seeds)]
+        ),
+    }
 
 
 def inverse_complete(count, seed):
@@ -70,8 +91,10 @@ def inverse_complete(count, seed):
 
 def gains(data):
     """split -> the gains of B over A and of C over B in points, each (seeds, counts)."""
-    return {split: {"B over A": a[:, :, 1] - a[:, :, 0], "C over B": a[:, :, 2] - a[:, :, 1]}
-            for split, a in zip(SPLITS, data["accuracy"])}
+    return {
+        split: {"B over A": a[:, :, 1] - a[:, :, 0], "C over B": a[:, :, 2] - a[:, :, 1]}
+        for split, a in zip(SPLITS, data["accuracy"])
+    }
 
 
 def printed(split, count, place):
@@ -80,41 +103,61 @@ def printed(split, count, place):
 
 def measured(data):
     """(quantity, which) -> gains over seeds, of each printed cell."""
-    return {("accuracy_gain_percent", f"scheme {pair}, SYNTHETIC {split} |T|={count}"): values[:, m]
-            for split in JUDGED for pair, values in gains(data)[split].items()
-            for m, count in enumerate(data["counts"])}
+    return {
+        ("accuracy_gain_percent", f"scheme {pair}, SYNTHETIC {split} |T|={count}"): values[:, m]
+        for split in JUDGED
+        for pair, values in gains(data)[split].items()
+        for m, count in enumerate(data["counts"])
+    }
 
 
 def printed_cells(data):
     return _flex.cells_judged(measured(data))
 
 
-HEADER = [r"$|\mathcal{T}|$", *(f"{split}: {pair}" for split in ("IID", "non-IID") for pair in ("B–A", "C–B")),
-          "B–A, one model", "C–B, one model"]
+HEADER = [
+    r"$|\mathcal{T}|$",
+    *(f"{split}: {pair}" for split in ("IID", "non-IID") for pair in ("B–A", "C–B")),
+    "B–A, one model",
+    "C–B, one model",
+]
 
 
 def lines(data):
     cells, outcomes = measured(data), printed_cells(data)
-    shown = {key: _flex.cell(key, _table.spread_of(values), outcomes) for key, values in cells.items()}
-    return [[str(count), *(cell for (_, which), cell in shown.items() if which.endswith(f"|T|={count}")),
-             *(_table.spread_of(values[:, m]) for values in gains(data)["one model"].values())]
-            for m, count in enumerate(data["counts"])]
+    shown = {
+        key: _flex.cell(key, _table.spread_of(values), outcomes) for key, values in cells.items()
+    }
+    return [
+        [
+            str(count),
+            *(cell for (_, which), cell in shown.items() if which.endswith(f"|T|={count}")),
+            *(_table.spread_of(values[:, m]) for values in gains(data)["one model"].values()),
+        ]
+        for m, count in enumerate(data["counts"])
+    ]
 
 
 def sentence(data):
     """How ours and the paper's gains compare, in numbers."""
+
     def pair(split, place):
         ours = list(gains(data)[split].values())[place].mean()
         paper = np.mean([printed(split, count, place) for count in data["counts"]])
         return f"{ours:.1f} ({paper:.1f})".replace("-", "−")
-    return (f"Mean gains, the paper's in brackets. B over A: IID {pair('IID', 0)}, non-IID {pair('NIID', 0)}; "
-            f"C over B: IID {pair('IID', 1)}, non-IID {pair('NIID', 1)}.\n{_flex.agreement(printed_cells(data))}.")
+
+    return (
+        f"Mean gains, the paper's in brackets. B over A: IID {pair('IID', 0)}, non-IID {pair('NIID', 0)}; "
+        f"C over B: IID {pair('IID', 1)}, non-IID {pair('NIID', 1)}.\n{_flex.agreement(printed_cells(data))}."
+    )
 
 
 def draw(figure, data):
-    note = (f"Points of test accuracy, mean ± deviation of {data['accuracy'].shape[1]} seeds. Margin {POINTS:.2f}: "
-            f"{_table.MARKED}.\nIID is SYNTHETIC(0, 0) as printed; “one model” is another reading, beside it and not "
-            f"judged: the same $W$, $b$ for all devices.\n{sentence(data)}")
+    note = (
+        f"Points of test accuracy, mean ± deviation of {data['accuracy'].shape[1]} seeds. Margin {POINTS:.2f}: "
+        f"{_table.MARKED}.\nIID is SYNTHETIC(0, 0) as printed; “one model” is another reading, beside it and not "
+        f"judged: the same $W$, $b$ for all devices.\n{sentence(data)}"
+    )
     _table.ours_beside_paper(figure, HEADER, lines(data), note=note)
 
 
@@ -124,32 +167,54 @@ def rows(data):
 
 def sentences(data):
     """Section 5.2 on all of table 3, decided on SYNTHETIC."""
-    counts, both = data["counts"], data["accuracy"][:len(JUDGED)]
+    counts, both = data["counts"], data["accuracy"][: len(JUDGED)]
     alike, apart = both
-    found = {("final_accuracy", f"scheme {scheme}", where): values.mean(axis=(0, 2))[:, n]
-             for n, scheme in enumerate(SCHEMES)
-             for where, values in (("mean of table 3", both), ("|T|>=2", both[:, :, counts >= 2]),
-                                   ("|T|=1", both[:, :, counts == 1]))}
-    for n, scheme in enumerate(SCHEMES):    # the first count above 1, where 2 was not run
-        found["final_accuracy", f"scheme {scheme}", "|T|=2 IID"] = alike[:, np.argmax(counts > 1), n]
+    found = {
+        ("final_accuracy", f"scheme {scheme}", where): values.mean(axis=(0, 2))[:, n]
+        for n, scheme in enumerate(SCHEMES)
+        for where, values in (
+            ("mean of table 3", both),
+            ("|T|>=2", both[:, :, counts >= 2]),
+            ("|T|=1", both[:, :, counts == 1]),
+        )
+    }
+    for n, scheme in enumerate(SCHEMES):  # the first count above 1, where 2 was not run
+        found["final_accuracy", f"scheme {scheme}", "|T|=2 IID"] = alike[
+            :, np.argmax(counts > 1), n
+        ]
     for split, values in (("IID", alike), ("NIID", apart)):
         found["gain of B over A", "scheme B", split] = values[:, :, 1] - values[:, :, 0]
         for n, other in enumerate("AB"):
             gain = values[:, :, 2] - values[:, :, n]
             found[f"gain of C over {other}", split, ""] = gain.mean(axis=1)
             found[f"gain of C over {other}", "scheme C", split] = gain
-    moves = data["moves"][:len(JUDGED)].mean(axis=0)
+    moves = data["moves"][: len(JUDGED)].mean(axis=0)
     found["spread", "scheme C |T|>=6", ""] = moves[:, counts >= 6].mean(axis=1)
     found["spread", "scheme C |T|<6", ""] = moves[:, counts < 6].mean(axis=1)
     for m in (0, -1):
         found["mean_inverse_complete", f"|T|={counts[m]}", ""] = data["inverse_complete"][:, m]
-    return _flex.judged(found, "table3_C_best", "table3_C_heterogeneous", "table3_A_bad", "table3_A_complete_rounds",
-                        "table3_homogeneous", "table3_inactive")
+    return _flex.judged(
+        found,
+        "table3_C_best",
+        "table3_C_heterogeneous",
+        "table3_A_bad",
+        "table3_A_complete_rounds",
+        "table3_homogeneous",
+        "table3_inactive",
+    )
 
 
 def findings(data):
     return {**sentences(data), **printed_cells(data)}
 
 
-FIGURE = Figure(cites="flex, table 3 (c)", title="Schemes A, B and C as devices become heterogeneous, SYNTHETIC",
-                compute=compute, draw=draw, rows=rows, findings=findings, width="page", height=2.65)
+FIGURE = Figure(
+    cites="flex, table 3 (c)",
+    title="Schemes A, B and C as devices become heterogeneous, SYNTHETIC",
+    compute=compute,
+    draw=draw,
+    rows=rows,
+    findings=findings,
+    width="page",
+    height=2.65,
+)

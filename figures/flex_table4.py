@@ -1,30 +1,36 @@
-"""Flex, table 4, SYNTHETIC: rounds until the accuracy before an arrival is back, with fast and with vanilla reboot.
+"""Flex, table 4, SYNTHETIC: rounds until the accuracy before an arrival is back, with fast and with
+vanilla reboot.
 
-A device joins 29 others after round tau_0, and the rate starts anew at eta_0. The accuracy to reach is that of round
-tau_0 - 1 on the test data of the 29; from tau_0 on the newcomer's are included. A run that does not get there within
-HORIZON rounds is censored: it comes last in medians and quartiles, a cell with censored runs is not judged by its mean,
-and in sentences that compare the two reboots it counts as HORIZON for both (means of the first HORIZON rounds).
+A device joins 29 others after round tau_0, and the rate starts anew at eta_0. The accuracy to reach
+is that of round tau_0 - 1 on the test data of the 29; from tau_0 on the newcomer's are included. A
+run that does not get there within HORIZON rounds is censored: it comes last in medians and
+quartiles, a cell with censored runs is not judged by its mean, and in sentences that compare the
+two reboots it counts as HORIZON for both (means of the first HORIZON rounds).
 
-Ours agree that later arrivals take longer. The spread of single runs is as large as their mean, so that cells have no
-power against the printed numbers, nor do they show that fast reboot is the faster: what it saves is within errors of 0.
-Most accuracy is lost to the new rate, which starts at eta_0 = 1, and little to the newcomer's data, one device's in 30.
+Ours agree that later arrivals take longer. The spread of single runs is as large as their mean, so
+that cells have no power against the printed numbers, nor do they show that fast reboot is the
+faster: what it saves is within errors of 0. Most accuracy is lost to the new rate, which starts at
+eta_0 = 1, and little to the newcomer's data, one device's in 30.
 
-Tried too, on 30 seeds, with the same outcome: E = 20, and a boost that decays with tau instead of tau - tau_0.
+Tried too, on 30 seeds, with the same outcome: E = 20, and a boost that decays with tau instead of
+tau - tau_0.
 """
 
-import fedtheory as ft
 import numpy as np
-from fedtheory.claims.flex.findings import REBOUND, TABLE_4
+
+import fedtheory as ft
+from fedtheory.claims.flex.findings import REBOUND
 from fedtheory.participation import Arrival, Participation, staircase
 from fedtheory.participation.traces import traces
-
 from figures import _flex, _table
 from figures._flex import ETA_0, SAMPLES, E
 from figures._record import Figure
 
 N, HORIZON = 30, 100
-BOOST = dict(fast=2., vanilla=0.)    # p^l_tau = p^l (1 + 2 / (tau - tau_0)^2): 3 p^l at first, p^l by O(tau^-2)
-SPLITS = {"NIID": 1., "IID": 0.}
+BOOST = dict(
+    fast=2.0, vanilla=0.0
+)  # p^l_tau = p^l (1 + 2 / (tau - tau_0)^2): 3 p^l at first, p^l by O(tau^-2)
+SPLITS = {"NIID": 1.0, "IID": 0.0}
 SCALES = dict(smoke=(2, (10, 30)), quick=(8, (10, 30, 50, 70)), paper=(40, (10, 30, 50, 70)))
 
 
@@ -38,19 +44,36 @@ def compute(scale, progress):
         for m, tau_0 in enumerate(arrivals):
             for n, boost in enumerate(BOOST.values()):
                 rounds = tau_0 + HORIZON
-                run = ft.run(problem, "flex_c", rounds=rounds, seed=seed, E=E, eta=staircase(ETA_0, rounds, [tau_0]),
-                             participation=Participation(work=traces(5, seed), arrivals=(Arrival(N, tau_0, boost),)),
-                             metrics=(), keep="x", workers=1)
-                goal = _flex.accuracy(run.x[0, tau_0 - 1:tau_0], before)[0]
+                run = ft.run(
+                    problem,
+                    "flex_c",
+                    rounds=rounds,
+                    seed=seed,
+                    E=E,
+                    eta=staircase(ETA_0, rounds, [tau_0]),
+                    participation=Participation(
+                        work=traces(5, seed), arrivals=(Arrival(N, tau_0, boost),)
+                    ),
+                    metrics=(),
+                    keep="x",
+                    workers=1,
+                )
+                goal = _flex.accuracy(run.x[0, tau_0 - 1 : tau_0], before)[0]
                 at, *later = _flex.accuracy(run.x[0, tau_0:], after)
                 found[m, n] = _flex.first(np.array(later) >= goal, HORIZON)
-            lost[m] = goal - at, at - later[0]    # to the newcomer's data, and to the new rate: of vanilla reboot
+            lost[m] = (
+                goal - at,
+                at - later[0],
+            )  # to the newcomer's data, and to the new rate: of vanilla reboot
         return found, lost
 
     found = _flex.over([(split, seed) for split in SPLITS for seed in range(seeds)], work, progress)
     shape = len(SPLITS), seeds, len(arrivals), 2
-    return {"tau_0": np.array(arrivals), "rounds": np.array([rounds for rounds, _ in found]).reshape(shape),
-            "lost": np.array([lost for _, lost in found]).reshape(shape)}
+    return {
+        "tau_0": np.array(arrivals),
+        "rounds": np.array([rounds for rounds, _ in found]).reshape(shape),
+        "lost": np.array([lost for _, lost in found]).reshape(shape),
+    }
 
 
 HEADER = [r"$\tau_0$", "fast", "vanilla", "saved"]
@@ -58,8 +81,11 @@ HEADER = [r"$\tau_0$", "fast", "vanilla", "saved"]
 
 def cells(data):
     """(quantity, which) -> rounds over seeds, of each printed cell."""
-    return {(REBOUND, f"{how} reboot, SYNTHETIC tau_0={tau_0}"): data["rounds"][0, :, m, n]
-            for m, tau_0 in enumerate(data["tau_0"]) for n, how in enumerate(BOOST)}
+    return {
+        (REBOUND, f"{how} reboot, SYNTHETIC tau_0={tau_0}"): data["rounds"][0, :, m, n]
+        for m, tau_0 in enumerate(data["tau_0"])
+        for n, how in enumerate(BOOST)
+    }
 
 
 def within(data):
@@ -70,24 +96,38 @@ def within(data):
 def lines(data):
     found, outcomes = [], _flex.cells_judged(cells(data))
     saved = within(data)[..., 1] - within(data)[..., 0]
-    shown = [_flex.cell(key, _flex.rounds_of(values, HORIZON), outcomes) for key, values in cells(data).items()]
+    shown = [
+        _flex.cell(key, _flex.rounds_of(values, HORIZON), outcomes)
+        for key, values in cells(data).items()
+    ]
     for m, tau_0 in enumerate(data["tau_0"]):
-        found.append([str(tau_0), *shown[2 * m:2 * m + 2], _flex.rounds_of(saved[0, :, m], HORIZON)])
+        found.append(
+            [str(tau_0), *shown[2 * m : 2 * m + 2], _flex.rounds_of(saved[0, :, m], HORIZON)]
+        )
     fast, vanilla = (_flex.rounds_of(data["rounds"][1, :, :, n].ravel(), HORIZON) for n in range(2))
-    return [*found, ["IID", _table.Cell(fast, ""), _table.Cell(vanilla, ""),
-                     _flex.rounds_of(saved[1].ravel(), HORIZON)]]
+    return [
+        *found,
+        [
+            "IID",
+            _table.Cell(fast, ""),
+            _table.Cell(vanilla, ""),
+            _flex.rounds_of(saved[1].ravel(), HORIZON),
+        ],
+    ]
 
 
 def draw(figure, data):
     saved = (within(data)[..., 1] - within(data)[..., 0])[0]
     error = saved.mean(axis=1).std(ddof=1) / np.sqrt(len(saved))
     data_lost, rate_lost = data["lost"][0].mean(axis=(0, 1))
-    note = (f"Median [quartiles] of {len(saved)} seeds; {_flex.censored(data['rounds'])} censored at {HORIZON}.\n"
-            f"{_table.MARKED}.\n"
-            f"Fast reboot is the sooner in {(saved > 0).mean():.0%} of the runs, the later in {(saved < 0).mean():.0%},\n"
-            f"and saves {saved.mean():.1f} ± {error:.1f} rounds (mean ± standard error).\n"
-            f"Points of accuracy lost to the newcomer’s data: {data_lost:.1f},\n"
-            f"to the first round of the new rate: {rate_lost:.1f}.")
+    note = (
+        f"Median [quartiles] of {len(saved)} seeds; {_flex.censored(data['rounds'])} censored at {HORIZON}.\n"
+        f"{_table.MARKED}.\n"
+        f"Fast reboot is the sooner in {(saved > 0).mean():.0%} of the runs, the later in {(saved < 0).mean():.0%},\n"
+        f"and saves {saved.mean():.1f} ± {error:.1f} rounds (mean ± standard error).\n"
+        f"Points of accuracy lost to the newcomer’s data: {data_lost:.1f},\n"
+        f"to the first round of the new rate: {rate_lost:.1f}."
+    )
     _table.ours_beside_paper(figure, HEADER, lines(data), note=note.replace("-", "−"))
 
 
@@ -105,9 +145,20 @@ def findings(data):
         each[REBOUND, f"{how} reboot", "mean over cells"] = niid[:, :, n].mean(axis=1)
         alike[REBOUND, f"{how} reboot", "IID"] = iid[:, :, n].mean(axis=1)
     late["rounds_saved", "fast reboot", ""] = niid[:, :, 1] - niid[:, :, 0]
-    return {**_flex.judged(each, "table4_fast_faster"), **_flex.judged(late, "table4_late"),
-            **_flex.judged(alike, "table4_iid"), **_flex.cells_judged(cells(data))}
+    return {
+        **_flex.judged(each, "table4_fast_faster"),
+        **_flex.judged(late, "table4_late"),
+        **_flex.judged(alike, "table4_iid"),
+        **_flex.cells_judged(cells(data)),
+    }
 
 
-FIGURE = Figure(cites="flex, table 4, SYNTHETIC", title="Rounds until the accuracy before an arrival is back",
-                compute=compute, draw=draw, rows=rows, findings=findings, height=2.5)
+FIGURE = Figure(
+    cites="flex, table 4, SYNTHETIC",
+    title="Rounds until the accuracy before an arrival is back",
+    compute=compute,
+    draw=draw,
+    rows=rows,
+    findings=findings,
+    height=2.5,
+)

@@ -1,27 +1,30 @@
-"""Flex, table 5: rounds after a departure until excluding the device gives the lower test loss (and fig. 4, right).
+"""Flex, table 5: rounds after a departure until excluding the device gives the lower test loss (and
+fig. 4, right).
 
-A device leaves 29 others after round tau_0. Included, it stays in the objective and in the test data, and the rate
-decays on; excluded, it is in neither, and the rate starts anew at eta_0 (section 5.4). Curves that do not cross within
-HORIZON rounds are censored: they come last in medians and quartiles, a cell with some is not judged by its mean, and in
-trends they count as HORIZON (a mean of the first HORIZON rounds).
+A device leaves 29 others after round tau_0. Included, it stays in the objective and in the test
+data, and the rate decays on; excluded, it is in neither, and the rate starts anew at eta_0 (section
+5.4). Curves that do not cross within HORIZON rounds are censored: they come last in medians and
+quartiles, a cell with some is not judged by its mean, and in trends they count as HORIZON (a mean
+of the first HORIZON rounds).
 
-Ours agree that the losses jump, cross later, and cross the later the less IID the data are; from tau_0 = 45 on the
-means are near the printed ones. For early departures they are 20 to 40 rounds above: restarting at eta_0 = 1 lifts the
-loss whenever it happens, and 1/tau takes some 25 rounds and more to bring it down, so that ours grow less with tau_0.
-Single runs spread as widely as their mean, so that most cells have no power; the two trends say more.
+Ours agree that the losses jump, cross later, and cross the later the less IID the data are; from
+tau_0 = 45 on the means are near the printed ones. For early departures they are 20 to 40 rounds
+above: restarting at eta_0 = 1 lifts the loss whenever it happens, and 1/tau takes some 25 rounds
+and more to bring it down, so that ours grow less with tau_0. Single runs spread as widely as their
+mean, so that most cells have no power; the two trends say more.
 """
 
-import fedtheory as ft
 import numpy as np
+
+import fedtheory as ft
 from fedtheory.claims.flex.findings import CROSSING, DEPARTING, LOSS, TABLE_5
 from fedtheory.participation import Departure, Participation, staircase
 from fedtheory.participation.traces import traces
-
 from figures import _flex, _style, _table
 from figures._flex import ETA_0, SAMPLES, E
 from figures._record import Figure
 
-N, HORIZON, SHOWN = 30, 150, 30    # SHOWN: the departure whose losses are drawn, at the last alpha
+N, HORIZON, SHOWN = 30, 150, 30  # SHOWN: the departure whose losses are drawn, at the last alpha
 ALPHAS = tuple(TABLE_5)
 SCALES = dict(smoke=(2, (10, 30)), quick=(5, DEPARTING), paper=(20, DEPARTING))
 
@@ -37,12 +40,22 @@ def compute(scale, progress):
             found = []
             for exclude in (True, False):
                 rounds = tau_0 + HORIZON
-                run = ft.run(problem, "flex_c", rounds=rounds, seed=seed, E=E, metrics=(), keep="x", workers=1,
-                             eta=staircase(ETA_0, rounds, [tau_0] if exclude else []),
-                             participation=Participation(work=traces(5, seed),
-                                                         departures=(Departure(N, tau_0, exclude),)))
-                found.append(_flex.loss(run.x[0, tau_0 + 1:], others if exclude else everyone))
-            past = _flex.loss(run.x[0, :tau_0 + 1], everyone)    # the same in both
+                run = ft.run(
+                    problem,
+                    "flex_c",
+                    rounds=rounds,
+                    seed=seed,
+                    E=E,
+                    metrics=(),
+                    keep="x",
+                    workers=1,
+                    eta=staircase(ETA_0, rounds, [tau_0] if exclude else []),
+                    participation=Participation(
+                        work=traces(5, seed), departures=(Departure(N, tau_0, exclude),)
+                    ),
+                )
+                found.append(_flex.loss(run.x[0, tau_0 + 1 :], others if exclude else everyone))
+            past = _flex.loss(run.x[0, : tau_0 + 1], everyone)  # the same in both
             excluded, included = found
             crossing[m] = _flex.first(excluded <= included, HORIZON)
             ends[m] = past[-1], excluded[0], included[0], excluded[-1], included[-1]
@@ -53,8 +66,12 @@ def compute(scale, progress):
     found = _flex.over([(alpha, seed) for alpha in ALPHAS for seed in range(seeds)], work, progress)
     shape = len(ALPHAS), seeds, len(departures)
     curves = np.array([curve for _, _, curve in found]).reshape(len(ALPHAS), seeds, 2, -1)
-    return {"tau_0": np.array(departures), "crossing": np.array([c for c, _, _ in found]).reshape(shape),
-            "ends": np.array([e for _, e, _ in found]).reshape(*shape, 5), "curves": curves[-1]}
+    return {
+        "tau_0": np.array(departures),
+        "crossing": np.array([c for c, _, _ in found]).reshape(shape),
+        "ends": np.array([e for _, e, _ in found]).reshape(*shape, 5),
+        "curves": curves[-1],
+    }
 
 
 def printed(alpha, tau_0):
@@ -63,20 +80,28 @@ def printed(alpha, tau_0):
 
 def cells(data):
     """(quantity, which) -> rounds over seeds, of each printed cell."""
-    return {(CROSSING, f"SYNTHETIC({alpha}, {alpha}) tau_0={tau_0}"): crossing[:, m]
-            for alpha, crossing in zip(ALPHAS, data["crossing"]) for m, tau_0 in enumerate(data["tau_0"])}
+    return {
+        (CROSSING, f"SYNTHETIC({alpha}, {alpha}) tau_0={tau_0}"): crossing[:, m]
+        for alpha, crossing in zip(ALPHAS, data["crossing"])
+        for m, tau_0 in enumerate(data["tau_0"])
+    }
 
 
 def shown(data):
     """(departures, alphas) of Cells."""
     outcomes = _flex.cells_judged(cells(data))
-    found = [_flex.cell(key, _flex.rounds_of(values, HORIZON), outcomes) for key, values in cells(data).items()]
-    return [found[m::len(data["tau_0"])] for m in range(len(data["tau_0"]))]
+    found = [
+        _flex.cell(key, _flex.rounds_of(values, HORIZON), outcomes)
+        for key, values in cells(data).items()
+    ]
+    return [found[m :: len(data["tau_0"])] for m in range(len(data["tau_0"]))]
 
 
 def rows(data):
-    return _table.table_rows(["tau_0", *(f"({alpha:g}, {alpha:g})" for alpha in ALPHAS)],
-                             [[str(tau_0), *line] for tau_0, line in zip(data["tau_0"], shown(data))])
+    return _table.table_rows(
+        ["tau_0", *(f"({alpha:g}, {alpha:g})" for alpha in ALPHAS)],
+        [[str(tau_0), *line] for tau_0, line in zip(data["tau_0"], shown(data))],
+    )
 
 
 def draw(figure, data):
@@ -87,14 +112,29 @@ def draw(figure, data):
         _style.band(ax, data["tau_0"], middle, low, high, "flex_c", "ours")
         for tau_0, line in zip(data["tau_0"], shown(data)):
             _table.plot_printed(ax, tau_0, line[n])
-        ax.set(title=rf"$\alpha=\beta={alpha:g}$", xlabel=r"$\tau_0$", ylim=(0, 1.04 * HORIZON), xlim=(7, 53),
-               xticks=(10, 30, 50))
-        ax.axhline(HORIZON, color=_style.OPEN, linewidth=.7, linestyle=":")
+        ax.set(
+            title=rf"$\alpha=\beta={alpha:g}$",
+            xlabel=r"$\tau_0$",
+            ylim=(0, 1.04 * HORIZON),
+            xlim=(7, 53),
+            xticks=(10, 30, 50),
+        )
+        ax.axhline(HORIZON, color=_style.OPEN, linewidth=0.7, linestyle=":")
         ax.tick_params(labelleft=ax is axes[1])
     axes[1].set_ylabel("rounds until the losses cross")
-    axes[1].annotate("censored", (0, HORIZON), xycoords=("axes fraction", "data"), xytext=(2, -2), va="top",
-                     textcoords="offset points", fontsize=_style.SMALL, color=_style.OPEN)
-    _table.printed_legend(axes[-1], _flex.cells_judged(cells(data)), loc="upper left", bbox_to_anchor=(0, .93))
+    axes[1].annotate(
+        "censored",
+        (0, HORIZON),
+        xycoords=("axes fraction", "data"),
+        xytext=(2, -2),
+        va="top",
+        textcoords="offset points",
+        fontsize=_style.SMALL,
+        color=_style.OPEN,
+    )
+    _table.printed_legend(
+        axes[-1], _flex.cells_judged(cells(data)), loc="upper left", bbox_to_anchor=(0, 0.93)
+    )
 
 
 def losses(ax, curves):
@@ -104,26 +144,55 @@ def losses(ax, curves):
     late = t >= SHOWN
     ax.plot(t, included, color=_style.INK, linestyle=_style.LONG, label="include")
     ax.plot(t[late], excluded[late], color=_style.look("flex_c").colour, label="exclude")
-    ax.axvline(SHOWN, color=_style.RULE, linewidth=.8, zorder=0)
-    ax.set(xlabel=r"$\tau$", ylabel="test loss", yscale="log", xlim=(0, t[-1]),
-           yticks=(ticks := (.3, .5, 1, 2, 5)), yticklabels=[f"{tick:g}" for tick in ticks], ylim=(.25, None),
-           title=rf"$\alpha=\beta={ALPHAS[-1]:g}$, $\tau_0={SHOWN}$")
+    ax.axvline(SHOWN, color=_style.RULE, linewidth=0.8, zorder=0)
+    ax.set(
+        xlabel=r"$\tau$",
+        ylabel="test loss",
+        yscale="log",
+        xlim=(0, t[-1]),
+        yticks=(ticks := (0.3, 0.5, 1, 2, 5)),
+        yticklabels=[f"{tick:g}" for tick in ticks],
+        ylim=(0.25, None),
+        title=rf"$\alpha=\beta={ALPHAS[-1]:g}$, $\tau_0={SHOWN}$",
+    )
     ax.minorticks_off()
     ax.legend(loc="upper right", handlelength=1.8, borderaxespad=0)
 
 
 def findings(data):
     """Sentences of section 5.4, and the cells."""
-    before, excluded, included, excluded_end, included_end = np.moveaxis(data["ends"].mean(axis=2), -1, 0)[:, -1]
+    before, excluded, included, excluded_end, included_end = np.moveaxis(
+        data["ends"].mean(axis=2), -1, 0
+    )[:, -1]
     crossing = np.minimum(data["crossing"], HORIZON)
-    along = {(CROSSING, "exclude", f"alpha=beta={alpha}"): values for alpha, values in zip(ALPHAS, crossing)}
+    along = {
+        (CROSSING, "exclude", f"alpha=beta={alpha}"): values
+        for alpha, values in zip(ALPHAS, crossing)
+    }
     across = {(CROSSING, "exclude", ""): crossing.mean(axis=2).T}
-    curves = {(LOSS, "exclude", "just after tau_0"): excluded, (LOSS, "include", "just after tau_0"): included,
-              (LOSS, "exclude after tau_0", ""): excluded, (LOSS, "exclude before tau_0", ""): before,
-              (LOSS, "exclude", "at the end"): excluded_end, (LOSS, "include", "at the end"): included_end}
-    return {**_flex.judged(along, "table5_tau_0"), **_flex.judged(across, "table5_non_iid"),
-            **_flex.judged(curves, "fig4_exclude_jump", "fig4_exclude_cross"), **_flex.cells_judged(cells(data))}
+    curves = {
+        (LOSS, "exclude", "just after tau_0"): excluded,
+        (LOSS, "include", "just after tau_0"): included,
+        (LOSS, "exclude after tau_0", ""): excluded,
+        (LOSS, "exclude before tau_0", ""): before,
+        (LOSS, "exclude", "at the end"): excluded_end,
+        (LOSS, "include", "at the end"): included_end,
+    }
+    return {
+        **_flex.judged(along, "table5_tau_0"),
+        **_flex.judged(across, "table5_non_iid"),
+        **_flex.judged(curves, "fig4_exclude_jump", "fig4_exclude_cross"),
+        **_flex.cells_judged(cells(data)),
+    }
 
 
-FIGURE = Figure(cites="flex, table 5", title="Rounds after a departure until excluding the device pays",
-                compute=compute, draw=draw, rows=rows, findings=findings, width="page", height=2.1)
+FIGURE = Figure(
+    cites="flex, table 5",
+    title="Rounds after a departure until excluding the device pays",
+    compute=compute,
+    draw=draw,
+    rows=rows,
+    findings=findings,
+    width="page",
+    height=2.1,
+)

@@ -14,5 +14,12 @@ def findings(data):
     return {CLAIM: _structure.finding(data)}
 
 
-FIGURE = Figure(cites="FSL, table III", title="The network for CIFAR-10: every size follows from the layers",
-                compute=compute, draw=_network.draw, rows=_network.rows, findings=findings, height=2.1)
+FIGURE = Figure(
+    cites="FSL, table III",
+    title="The network for CIFAR-10: every size follows from the layers",
+    compute=compute,
+    draw=_network.draw,
+    rows=_network.rows,
+    findings=findings,
+    height=2.1,
+)

@@ -1,4 +1,5 @@
-"""Mixed FL, table 1: rounds to an error epsilon by the nine printed rates, and who needs fewest where.
+"""Mixed FL, table 1: rounds to an error epsilon by the nine printed rates, and who needs fewest
+where.
 
 Constants are not printed, so the curves are shapes, with factor 1 for every method.
 """
@@ -7,20 +8,28 @@ from fractions import Fraction
 
 import numpy as np
 import sympy
-from fedtheory import discover, enclosure
 from numpy.random import Generator, Philox
 
+from fedtheory import discover, enclosure
 from figures import _findings, _style
 from figures._record import Figure
 
 METHODS = {"pt": "parallel_training", "one_way": "one_way_gt", "two_way": "two_way_gt"}
 CASES = {"strong": r"$\mu$-convex", "convex": "convex", "nonconvex": "not convex"}
 # A problem on which the terms take turns; noise and dissimilarity are varied in the maps.
-PROBLEM = dict(K=10, S=10, beta=1., mu=.01, G=1., B=1.5, sigma=1., sigma_c=.5, D_sq=1., F=.5)
-EPSILON, NOISE, APART = (1e-6, 1e-1), (1e-2, 1e1), (1e-2, 1e3)    # epsilon, sigma_c and G, least and largest
+PROBLEM = dict(K=10, S=10, beta=1.0, mu=0.01, G=1.0, B=1.5, sigma=1.0, sigma_c=0.5, D_sq=1.0, F=0.5)
+EPSILON, NOISE, APART = (
+    (1e-6, 1e-1),
+    (1e-2, 1e1),
+    (1e-2, 1e3),
+)  # epsilon, sigma_c and G, least and largest
 MAP_EPSILON = 1e-3
 POINTS, DRAWS = dict(smoke=40, quick=80, paper=160), dict(smoke=30, quick=300, paper=3000)
-IMPLICATIONS = ("mixed.implication_dissimilarity", "mixed.implication_central_noise", "mixed.implication_two_way")
+IMPLICATIONS = (
+    "mixed.implication_dissimilarity",
+    "mixed.implication_central_noise",
+    "mixed.implication_two_way",
+)
 RELATIONS = {"<=": sympy.Le, "==": sympy.Eq}
 HEADER = ["", *(_style.look(name).label for name in METHODS.values())]
 
@@ -34,7 +43,9 @@ def rate(method, case, values):
 
 def compute(scale, progress):
     epsilon = np.geomspace(*EPSILON, POINTS[scale])
-    noise, apart = np.meshgrid(np.geomspace(*NOISE, POINTS[scale]), np.geomspace(*APART, POINTS[scale]))
+    noise, apart = np.meshgrid(
+        np.geomspace(*NOISE, POINTS[scale]), np.geomspace(*APART, POINTS[scale])
+    )
     data = {"epsilon": epsilon, "noise": noise[0], "apart": apart[:, 0]}
     for case in CASES:
         for method in METHODS:
@@ -42,8 +53,10 @@ def compute(scale, progress):
             claim = discover.claim(f"mixed.table1_{label}")
             data[f"formula_{label}"] = np.array(claim.latex(claim.bound))
             data[f"rounds_{label}"] = rate(method, case, {**PROBLEM, "eps": epsilon})
-            data[f"map_{label}"] = np.broadcast_to(rate(method, case, {
-                **PROBLEM, "eps": MAP_EPSILON, "sigma_c": noise, "G": apart}), noise.shape).astype(float)
+            data[f"map_{label}"] = np.broadcast_to(
+                rate(method, case, {**PROBLEM, "eps": MAP_EPSILON, "sigma_c": noise, "G": apart}),
+                noise.shape,
+            ).astype(float)
     for done, name in enumerate(IMPLICATIONS):
         data[name.rpartition(".")[2]] = implied(discover.claim(name), DRAWS[scale], done)
         progress(done + 1, len(IMPLICATIONS))
@@ -51,10 +64,14 @@ def compute(scale, progress):
 
 
 def implied(claim, draws, stream):
-    """[draws, draws at which the first line is true, the second, ...], over admitted numbers of all sizes."""
+    """[draws, draws at which the first line is true, the second, ...], over admitted numbers of all
+    sizes."""
     rng = Generator(Philox(key=stream))
     names = claim.needs(*(side for left, _, right in claim.lines for side in (left, right)))
-    relations = [RELATIONS[sign](claim.expand(left), claim.expand(right)) for left, sign, right in claim.lines]
+    relations = [
+        RELATIONS[sign](claim.expand(left), claim.expand(right))
+        for left, sign, right in claim.lines
+    ]
     true = np.zeros(len(relations), int)
     for _ in range(draws):
         values = {name: drawn(rng, name, claim.symbols[name].domain) for name in names}
@@ -67,13 +84,14 @@ def implied(claim, draws, stream):
 def drawn(rng, name, domain):
     """A number of any size; now and then 0 where that may be, or a dissimilarity of exactly 1."""
     size = rng.uniform(-4, 4)
-    if rng.random() < .1 and (domain == "nonnegative" and name != "mu" or name == "B"):
+    if rng.random() < 0.1 and (domain == "nonnegative" and name != "mu" or name == "B"):
         return Fraction(int(name == "B"))
-    return Fraction(int(10 ** abs(size)) + 1 if domain == "count" else 10. ** size)
+    return Fraction(int(10 ** abs(size)) + 1 if domain == "count" else 10.0**size)
 
 
 def holds(relation, values):
-    """Whether a line is true, by enclosures; sides that are equal to thousands of bits are equal."""
+    """Whether a line is true, by enclosures; sides that are equal to thousands of bits are
+    equal."""
     if relation in (sympy.true, sympy.false):
         return relation is sympy.true
     return enclosure.decide(relation, values) is not False
@@ -83,9 +101,20 @@ def draw(figure, data):
     lines, maps = figure.subplots(2, len(CASES))
     for ax, (case, title) in zip(lines, CASES.items()):
         for method, name in METHODS.items():
-            _style.line(ax, data["epsilon"], data[f"rounds_{method}_{case}"] / data[f"rounds_two_way_{case}"], name)
-        ax.set(xscale="log", yscale="log", xlim=(data["epsilon"][-1], data["epsilon"][0]), ylim=(.9, 20), title=title,
-               xlabel=r"error $\varepsilon$")
+            _style.line(
+                ax,
+                data["epsilon"],
+                data[f"rounds_{method}_{case}"] / data[f"rounds_two_way_{case}"],
+                name,
+            )
+        ax.set(
+            xscale="log",
+            yscale="log",
+            xlim=(data["epsilon"][-1], data["epsilon"][0]),
+            ylim=(0.9, 20),
+            title=title,
+            xlabel=r"error $\varepsilon$",
+        )
         ax.set_yticks([1, 2, 5, 10, 20], ["1", "2", "5", "10", "20"])
         ax.set_xticks([1e-1, 1e-3, 1e-5])
         ax.minorticks_off()
@@ -103,29 +132,51 @@ def contest(ax, data, case):
     advantage = np.log10(data[f"map_pt_{case}"] / data[f"map_one_way_{case}"])
     pt, one = (_style.look(name).colour for name in ("parallel_training", "one_way_gt"))
     x, y = data["noise"], data["apart"]
-    ax.contourf(x, y, np.clip(advantage, -9, 9), levels=(-10, -1, 0, 1, 10),
-                colors=[mixed(pt, .55), mixed(pt, .25), mixed(one, .3), mixed(one, .7)])
+    ax.contourf(
+        x,
+        y,
+        np.clip(advantage, -9, 9),
+        levels=(-10, -1, 0, 1, 10),
+        colors=[mixed(pt, 0.55), mixed(pt, 0.25), mixed(one, 0.3), mixed(one, 0.7)],
+    )
     ax.contour(x, y, advantage, levels=[0], colors=_style.INK, linewidths=1)
     ax.set(xscale="log", yscale="log", xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
     ax.minorticks_off()
-    for text, place, ha, va in (("1-W GT\nbefore PT\n(dark: 10 times)", (.04, .96), "left", "top"),
-                                ("PT before\n1-W GT", (.96, .04), "right", "bottom")):
-        ax.text(*place, text, transform=ax.transAxes, fontsize=_style.SMALL, ha=ha, va=va, linespacing=1.)
+    for text, place, ha, va in (
+        ("1-W GT\nbefore PT\n(dark: 10 times)", (0.04, 0.96), "left", "top"),
+        ("PT before\n1-W GT", (0.96, 0.04), "right", "bottom"),
+    ):
+        ax.text(
+            *place,
+            text,
+            transform=ax.transAxes,
+            fontsize=_style.SMALL,
+            ha=ha,
+            va=va,
+            linespacing=1.0,
+        )
 
 
 def mixed(colour, share):
     """A colour with white, opaque, so that bands do not overlap."""
     from matplotlib.colors import to_rgb
+
     return tuple(share * part + 1 - share for part in to_rgb(colour))
 
 
 def rows(data):
-    found = [[label, *(f"${data[f'formula_{method}_{case}']}$" for method in METHODS)]
-             for case, label in CASES.items()]
+    found = [
+        [label, *(f"${data[f'formula_{method}_{case}']}$" for method in METHODS)]
+        for case, label in CASES.items()
+    ]
     for n in (-1, len(data["epsilon"]) // 2, 0):
-        found += [[rf"{label}, at $\varepsilon={data['epsilon'][n]:.2g}$",
-                   *(f"{data[f'rounds_{method}_{case}'][n]:.4g}" for method in METHODS)]
-                  for case, label in CASES.items()]
+        found += [
+            [
+                rf"{label}, at $\varepsilon={data['epsilon'][n]:.2g}$",
+                *(f"{data[f'rounds_{method}_{case}'][n]:.4g}" for method in METHODS),
+            ]
+            for case, label in CASES.items()
+        ]
     return [HEADER, *found]
 
 
@@ -133,12 +184,28 @@ def findings(data):
     found = {}
     for name in IMPLICATIONS:
         draws, *true = (int(count) for count in data[name.rpartition(".")[2]])
-        outcome = _findings.exactly({f"line {n} (true at {count} of {draws} draws)": count == draws
-                                     for n, count in enumerate(true, 1)}, "lines")
-        found[name] = (outcome.verdict, f"{outcome.sentence} at {draws} draws of all numbers, decided by enclosures; "
-                       "of the printed rates, not of runs")
+        outcome = _findings.exactly(
+            {
+                f"line {n} (true at {count} of {draws} draws)": count == draws
+                for n, count in enumerate(true, 1)
+            },
+            "lines",
+        )
+        found[name] = (
+            outcome.verdict,
+            f"{outcome.sentence} at {draws} draws of all numbers, decided by enclosures; "
+            "of the printed rates, not of runs",
+        )
     return found
 
 
-FIGURE = Figure(cites="mixed FL, table 1", title="Rounds by the nine printed rates, and who needs fewest where",
-                compute=compute, draw=draw, rows=rows, findings=findings, width="page", height=4.4)
+FIGURE = Figure(
+    cites="mixed FL, table 1",
+    title="Rounds by the nine printed rates, and who needs fewest where",
+    compute=compute,
+    draw=draw,
+    rows=rows,
+    findings=findings,
+    width="page",
+    height=4.4,
+)

@@ -1,24 +1,33 @@
-"""Mixed FL, table 12: the regulariser's operations and the numbers exchanged, counted one by one."""
+"""Mixed FL, table 12: the regulariser's operations and the numbers exchanged, counted one by
+one."""
 
 import numpy as np
 import sympy
+
 from fedtheory import discover
 from fedtheory.claims.mixed import costs
-
 from figures import _findings, _table
 from figures._record import Figure
 
 COMP, COMM = "mixed.table12_comp", "mixed.table12_comm"
 HEADER = ["", "Formula", "Its value", "Counted", "Counted / formula"]
-SMALL = (2, 3, 4, 7, 12)    # movies of the small tables that are counted by loops
-LINES = (("Comp., baseline", COMP, 0), ("Comp., PT and GT", COMP, 1), ("Comm., baseline", COMM, 0),
-         ("Comm., PT", COMM, 1), ("Comm., 1-W and 2-W GT", COMM, 2))
+SMALL = (2, 3, 4, 7, 12)  # movies of the small tables that are counted by loops
+LINES = (
+    ("Comp., baseline", COMP, 0),
+    ("Comp., PT and GT", COMP, 1),
+    ("Comm., baseline", COMM, 0),
+    ("Comm., PT", COMM, 1),
+    ("Comm., 1-W and 2-W GT", COMM, 2),
+)
 
 
 def products(movies, dim, steps):
-    """Multiplications of all inner products of two of the movies, each pair once, themselves included."""
+    """Multiplications of all inner products of two of the movies, each pair once, themselves
+    included."""
     table = np.ones((movies, dim))
-    return steps * sum(int(np.sum(table[i] * table[j])) for i in range(movies) for j in range(i + 1))
+    return steps * sum(
+        int(np.sum(table[i] * table[j])) for i in range(movies) for j in range(i + 1)
+    )
 
 
 def counted(movies, dim, local, steps):
@@ -29,31 +38,58 @@ def counted(movies, dim, local, steps):
 
 
 def compute(scale, progress):
-    (_, movies, dim, _), = costs.solutions()
+    ((_, movies, dim, _),) = costs.solutions()
     values = dict(movies=movies, dim=dim, local_movies=costs.CACHE, K=costs.STEPS)
     printed, formulas = [], []
     for _, name, line in LINES:
         claim = discover.claim(name)
-        printed.append(float(claim.evaluate({key: values[key] for key in claim.parameters}, line=line)))
-        formulas.append(sympy.latex(claim.lines[line][2], symbol_names=claim.table.latex_names(),
-                                    fold_short_frac=True))
-    small = [(products(n, dim, 2), counted(n, dim, 1, 2)[0], float(discover.claim(COMP).evaluate(
-        dict(movies=n, dim=dim, K=2)))) for n in SMALL]
-    return {"formula": np.array(formulas), "printed": np.array(printed), "movies": np.array(movies),
-            "dim": np.array(dim), "local": np.array(costs.CACHE), "steps": np.array(costs.STEPS),
-            "counted": np.array(counted(movies, dim, costs.CACHE, costs.STEPS)), "small": np.array(small)}
+        printed.append(
+            float(claim.evaluate({key: values[key] for key in claim.parameters}, line=line))
+        )
+        formulas.append(
+            sympy.latex(
+                claim.lines[line][2], symbol_names=claim.table.latex_names(), fold_short_frac=True
+            )
+        )
+    small = [
+        (
+            products(n, dim, 2),
+            counted(n, dim, 1, 2)[0],
+            float(discover.claim(COMP).evaluate(dict(movies=n, dim=dim, K=2))),
+        )
+        for n in SMALL
+    ]
+    return {
+        "formula": np.array(formulas),
+        "printed": np.array(printed),
+        "movies": np.array(movies),
+        "dim": np.array(dim),
+        "local": np.array(costs.CACHE),
+        "steps": np.array(costs.STEPS),
+        "counted": np.array(counted(movies, dim, costs.CACHE, costs.STEPS)),
+        "small": np.array(small),
+    }
 
 
 def lines(data):
-    return [[label, f"${formula}$", f"{printed:,.0f}", f"{own:,}", f"{own / printed:.5f}"] for (label, _, _), formula,
-            printed, own in zip(LINES, data["formula"], data["printed"], data["counted"])]
+    return [
+        [label, f"${formula}$", f"{printed:,.0f}", f"{own:,}", f"{own / printed:.5f}"]
+        for (label, _, _), formula, printed, own in zip(
+            LINES, data["formula"], data["printed"], data["counted"]
+        )
+    ]
 
 
 def draw(figure, data):
     _table.draw_table(
-        figure, HEADER, lines(data), marks(data), widths=[24, 12, 17, 17, 20],
+        figure,
+        HEADER,
+        lines(data),
+        marks(data),
+        widths=[24, 12, 17, 17, 20],
         note=rf"At $N={data['movies']}$, $d={data['dim']}$, $n={data['local']}$, $K={data['steps']}$. A table of $N$ "
-             r"movies has $N(N+1)/2$ pairs, so $N^2/2$ is low by the part $1/N$: a leading term, marked as agreeing.")
+        r"movies has $N(N+1)/2$ pairs, so $N^2/2$ is low by the part $1/N$: a leading term, marked as agreeing.",
+    )
 
 
 def marks(data):
@@ -66,18 +102,31 @@ def rows(data):
 
 def verdict(data, place):
     """Computation is printed to leading order in N; what is sent, exactly."""
-    slack = 1 / data["movies"] if LINES[place][1] == COMP else 0.
+    slack = 1 / data["movies"] if LINES[place][1] == COMP else 0.0
     own, printed = data["counted"][place], data["printed"][place]
-    return _findings.REPRODUCED if abs(own - printed) <= printed * slack * (1 + 1e-12) else _findings.NOT_REPRODUCED
+    return (
+        _findings.REPRODUCED
+        if abs(own - printed) <= printed * slack * (1 + 1e-12)
+        else _findings.NOT_REPRODUCED
+    )
 
 
 def findings(data):
     loops, formula, printed = data["small"].T
     found = {}
-    for name, why in ((COMP, f"to leading order in N: pairs counted by loops at N = {', '.join(map(str, SMALL))} "
-                       f"exceed the printed N^2/2 by the part 1/N"), (COMM, "as array entries")):
-        truths = {label: verdict(data, place) == _findings.REPRODUCED
-                  for place, (label, claim, _) in enumerate(LINES) if claim == name}
+    for name, why in (
+        (
+            COMP,
+            f"to leading order in N: pairs counted by loops at N = {', '.join(map(str, SMALL))} "
+            f"exceed the printed N^2/2 by the part 1/N",
+        ),
+        (COMM, "as array entries"),
+    ):
+        truths = {
+            label: verdict(data, place) == _findings.REPRODUCED
+            for place, (label, claim, _) in enumerate(LINES)
+            if claim == name
+        }
         if name == COMP:
             truths["loops"] = bool((loops == formula).all())
         outcome = _findings.exactly(truths)
@@ -85,5 +134,13 @@ def findings(data):
     return found
 
 
-FIGURE = Figure(cites="mixed FL, table 12", title="The regulariser's operations and the numbers exchanged, counted",
-                compute=compute, draw=draw, rows=rows, findings=findings, width="page", height=1.55)
+FIGURE = Figure(
+    cites="mixed FL, table 12",
+    title="The regulariser's operations and the numbers exchanged, counted",
+    compute=compute,
+    draw=draw,
+    rows=rows,
+    findings=findings,
+    width="page",
+    height=1.55,
+)

@@ -1,42 +1,64 @@
-"""Mixed FL, table 3: what a client of the movie recommender computes and sends, from one vocabulary and width."""
+"""Mixed FL, table 3: what a client of the movie recommender computes and sends, from one vocabulary
+and width."""
 
 import numpy as np
+
 from fedtheory import discover
 from fedtheory.claims.mixed import costs
-
 from figures import _findings, _structure, _table
 from figures._record import Figure
 
 CLAIM, SAVED = "mixed.table3_numbers", "mixed.fig3_savings"
-METHODS = {"Baseline": ("comp. baseline, MFLOP", "comm. baseline, KB"), "PT": ("comp. mixed, MFLOP", "comm. PT, KB"),
-           "1-W GT": ("comp. mixed, MFLOP", "comm. GT, KB"), "2-W GT": ("comp. mixed, MFLOP", "comm. GT, KB")}
+METHODS = {
+    "Baseline": ("comp. baseline, MFLOP", "comm. baseline, KB"),
+    "PT": ("comp. mixed, MFLOP", "comm. PT, KB"),
+    "1-W GT": ("comp. mixed, MFLOP", "comm. GT, KB"),
+    "2-W GT": ("comp. mixed, MFLOP", "comm. GT, KB"),
+}
 HEADER = ["", "Computation (MFLOP)", "Communication (KB)"]
 
 
 def compute(scale, progress):
-    (unit, movies, dim, batch), = costs.solutions()
+    ((unit, movies, dim, batch),) = costs.solutions()
     work = costs.on_client(batch, dim), costs.with_regulariser(movies, dim, batch)
-    return {**_structure.arrays(CLAIM), "unit": np.array(unit), "movies": np.array(movies), "dim": np.array(dim),
-            "batch": np.array(batch), "local": np.array(costs.local_sizes(unit, dim)),
-            "computation_saved": np.array(float(1 - work[0] / work[1])),
-            "communication_saved": np.array(1 - 3 * costs.CACHE / (2 * movies))}
+    return {
+        **_structure.arrays(CLAIM),
+        "unit": np.array(unit),
+        "movies": np.array(movies),
+        "dim": np.array(dim),
+        "batch": np.array(batch),
+        "local": np.array(costs.local_sizes(unit, dim)),
+        "computation_saved": np.array(float(1 - work[0] / work[1])),
+        "communication_saved": np.array(1 - 3 * costs.CACHE / (2 * movies)),
+    }
 
 
 def lines(data):
-    """The table's cells, what the text says of them, and what its other numbers would make of them."""
+    """The table's cells, what the text says of them, and what its other numbers would make of
+    them."""
     cells, blank = _structure.by_cell(data), _table.Cell("", "")
     table = [[name, *(cells[cell] for cell in pair)] for name, pair in METHODS.items()]
     saved = cells["computation saved, %"], cells["communication saved by GT, %"]
-    return [*table, ["Saved (%)", *saved],
-            ["Baseline, $K=10$", cells["baseline of table 12 at K = 10, MFLOP"], blank],
-            ["$n<B_iK$", blank, cells["n below B_i K"]], ["$N$ of ML-1M", blank, cells["N is MovieLens 1M's"]]]
+    return [
+        *table,
+        ["Saved (%)", *saved],
+        ["Baseline, $K=10$", cells["baseline of table 12 at K = 10, MFLOP"], blank],
+        ["$n<B_iK$", blank, cells["n below B_i K"]],
+        ["$N$ of ML-1M", blank, cells["N is MovieLens 1M's"]],
+    ]
 
 
 def draw(figure, data):
     local = data["local"]
-    note = (rf"Only $N={data['movies']}$ movies, $d={data['dim']}$, $B_i={data['batch']}$ give all;" "\n"
-            rf"$n={local.min()}$ to {local.max()} of them are a client's. One step is" "\n"
-            rf"counted, not table 12's $K=10$." "\n" f"{_table.MARKED}.")
+    note = (
+        rf"Only $N={data['movies']}$ movies, $d={data['dim']}$, $B_i={data['batch']}$ give all;"
+        "\n"
+        rf"$n={local.min()}$ to {local.max()} of them are a client's. One step is"
+        "\n"
+        rf"counted, not table 12's $K=10$."
+        "\n"
+        f"{_table.MARKED}."
+    )
     _table.ours_beside_paper(figure, HEADER, lines(data), note=note)
 
 
@@ -45,10 +67,19 @@ def rows(data):
 
 
 def findings(data):
-    saved = {(quantity, "mixed", ""): float(data[quantity]) for quantity in ("computation_saved",
-                                                                            "communication_saved")}
+    saved = {
+        (quantity, "mixed", ""): float(data[quantity])
+        for quantity in ("computation_saved", "communication_saved")
+    }
     return {CLAIM: _structure.finding(data), SAVED: _findings.judge(discover.claim(SAVED), saved)}
 
 
-FIGURE = Figure(cites="mixed FL, table 3", title="What a client of the movie recommender computes and sends",
-                compute=compute, draw=draw, rows=rows, findings=findings, height=2.4)
+FIGURE = Figure(
+    cites="mixed FL, table 3",
+    title="What a client of the movie recommender computes and sends",
+    compute=compute,
+    draw=draw,
+    rows=rows,
+    findings=findings,
+    height=2.4,
+)

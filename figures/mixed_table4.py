@@ -1,11 +1,12 @@
 """Mixed FL, table 4: the longest effective steps, from the claims' own formulas.
 
-mu <= beta, so 1/(15 mu) is never the smaller: 2-way's limit is 1/(81 beta) in the mu-convex case as in the convex.
+mu <= beta, so 1/(15 mu) is never the smaller: 2-way's limit is 1/(81 beta) in the mu-convex case as
+in the convex.
 """
 
 import numpy as np
-from fedtheory import discover
 
+from fedtheory import discover
 from figures import _findings, _style
 from figures._record import Figure
 
@@ -13,7 +14,7 @@ NARROWER = "mixed.table4_narrower"
 METHODS = {"pt": "parallel_training", "one_way": "one_way_gt", "two_way": "two_way_gt"}
 CASES = {"strong": r"$\mu$-convex", "convex": "convex", "nonconvex": "not convex"}
 POINTS = dict(smoke=41, quick=81, paper=161)
-SAMPLES = ((1, .01, 1), (1, 1, 1), (1, 1, 3), (10, .01, 1))    # beta, mu, B
+SAMPLES = ((1, 0.01, 1), (1, 1, 1), (1, 1, 3), (10, 0.01, 1))  # beta, mu, B
 HEADER = ["", *(f"{_style.look(name).label}" for name in METHODS.values())]
 
 
@@ -24,8 +25,10 @@ def compute(scale, progress):
     for method in METHODS:
         for case in CASES:
             claim = discover.claim(f"mixed.table4_{method}_{case}")
-            at = lambda **values: np.broadcast_to(claim.fast({key: values[key] for key in claim.needs(claim.bound)}),
-                                                  values["B"].shape).astype(float)
+            at = lambda **values: np.broadcast_to(
+                claim.fast({key: values[key] for key in claim.needs(claim.bound)}),
+                values["B"].shape,
+            ).astype(float)
             data[f"{method}_{case}"] = at(beta=np.ones_like(B), mu=np.ones_like(B), B=B)
             data[f"{method}_{case}_samples"] = at(beta=beta, mu=mu, B=bgd)
             data[f"{method}_{case}_formula"] = np.array(claim.latex(claim.bound))
@@ -33,12 +36,16 @@ def compute(scale, progress):
 
 
 def lines(data):
-    found = [[label, *(f"${data[f'{method}_{case}_formula']}$" for method in METHODS)]
-             for case, label in CASES.items()]
+    found = [
+        [label, *(f"${data[f'{method}_{case}_formula']}$" for method in METHODS)]
+        for case, label in CASES.items()
+    ]
     for n, (beta, mu, bgd) in enumerate(data["samples"]):
         found.append([rf"$\beta={beta:g}$, $\mu={mu:g}$, $B={bgd:g}$", "", "", ""])
-        found += [[label, *(f"{data[f'{method}_{case}_samples'][n]:.4f}" for method in METHODS)]
-                  for case, label in CASES.items()]
+        found += [
+            [label, *(f"{data[f'{method}_{case}_samples'][n]:.4f}" for method in METHODS)]
+            for case, label in CASES.items()
+        ]
     return found
 
 
@@ -49,10 +56,16 @@ def draw(figure, data):
         for case, label in CASES.items():
             alike.setdefault(tuple(data[f"{method}_{case}"]), []).append(label)
         for y, labels in alike.items():
-            text = "" if len(labels) == len(CASES) else f", {labels[-1]}"    # mu-convex as convex
+            text = "" if len(labels) == len(CASES) else f", {labels[-1]}"  # mu-convex as convex
             _style.line(ax, data["B"], np.array(y), name, _style.look(name).label + text)
-    ax.set(xscale="log", yscale="log", xlim=(1, data["B"][-1]), ylim=(1 / 600, .2), xlabel="dissimilarity $B$",
-           ylabel=r"longest step $\beta\,\tilde\eta=\beta K\eta\,\eta_s$")
+    ax.set(
+        xscale="log",
+        yscale="log",
+        xlim=(1, data["B"][-1]),
+        ylim=(1 / 600, 0.2),
+        xlabel="dissimilarity $B$",
+        ylabel=r"longest step $\beta\,\tilde\eta=\beta K\eta\,\eta_s$",
+    )
     ax.set_xticks((1, 2, 4, 8), ("1", "2", "4", "8"))
     ax.minorticks_off()
     _style.direct_labels(ax)
@@ -63,16 +76,27 @@ def rows(data):
 
 
 def findings(data):
-    """Largest eta K, at eta_s = 1: narrower for 2-way than for 1-way, and falling in B for parallel training."""
+    """Largest eta K, at eta_s = 1: narrower for 2-way than for 1-way, and falling in B for parallel
+    training."""
     cells = {}
     for case in CASES:
         for n, (beta, mu, bgd) in enumerate(data["samples"]):
             for method, name in METHODS.items():
-                cells["largest_eta_K", _style.look(name).label, f"{case}, beta={beta:g}, mu={mu:g}, B={bgd:g}"] = \
-                    float(data[f"{method}_{case}_samples"][n])
+                cells[
+                    "largest_eta_K",
+                    _style.look(name).label,
+                    f"{case}, beta={beta:g}, mu={mu:g}, B={bgd:g}",
+                ] = float(data[f"{method}_{case}_samples"][n])
     cells["largest_eta_K", "PT", ""] = data["pt_convex"]
     return {NARROWER: _findings.judge(discover.claim(NARROWER), cells)}
 
 
-FIGURE = Figure(cites="mixed FL, table 4", title="The longest effective steps that the bounds allow",
-                compute=compute, draw=draw, rows=rows, findings=findings, height=2.3)
+FIGURE = Figure(
+    cites="mixed FL, table 4",
+    title="The longest effective steps that the bounds allow",
+    compute=compute,
+    draw=draw,
+    rows=rows,
+    findings=findings,
+    height=2.3,
+)

@@ -1,35 +1,60 @@
-"""Mixed FL, table 5: the learning rates that the bounds assume, beside what theorems B.1 to B.3 ask."""
+"""Mixed FL, table 5: the learning rates that the bounds assume, beside what theorems B.1 to B.3
+ask."""
 
 from fractions import Fraction
 
 import numpy as np
 import sympy
+
 from fedtheory import discover, enclosure
 from fedtheory.symbols.mixed import S, eta_m, eta_s
-
 from figures import _findings, _style
 from figures._record import Figure
 
 CLAIM = "mixed.table5"
 LARGEST = dict(smoke=20, quick=50, paper=100)
-THEOREMS = [f"mixed.theoremB{number}_{case}" for number in (1, 2, 3) for case in ("strong", "convex", "nonconvex")]
-TABLED = {eta_s: sympy.sqrt(S), eta_m: sympy.Integer(1)}    # the table's rates, as printed: the least it assumes
-HEADER = ["$S$", r"table 5, 1-W GT: $\eta_s$", r"B.2, convex: $\eta_s$", r"table 5, PT and 2-W GT: $\eta_m$",
-          "theorems met"]
+THEOREMS = [
+    f"mixed.theoremB{number}_{case}"
+    for number in (1, 2, 3)
+    for case in ("strong", "convex", "nonconvex")
+]
+TABLED = {
+    eta_s: sympy.sqrt(S),
+    eta_m: sympy.Integer(1),
+}  # the table's rates, as printed: the least it assumes
+HEADER = [
+    "$S$",
+    r"table 5, 1-W GT: $\eta_s$",
+    r"B.2, convex: $\eta_s$",
+    r"table 5, PT and 2-W GT: $\eta_m$",
+    "theorems met",
+]
 
 
 def compute(scale, progress):
     cohorts = np.arange(1, LARGEST[scale] + 1)
-    convex, tabled = (discover.claim(CLAIM).fast({"S": cohorts.astype(float)}, line) for line in (0, 1))
+    convex, tabled = (
+        discover.claim(CLAIM).fast({"S": cohorts.astype(float)}, line) for line in (0, 1)
+    )
     met = {f"met_{name[6:]}": [meets(name, int(cohort)) for cohort in cohorts] for name in THEOREMS}
-    return {"S": cohorts, "convex": convex, "tabled": tabled,
-            **{name: np.array(truths) for name, truths in met.items()}}
+    return {
+        "S": cohorts,
+        "convex": convex,
+        "tabled": tabled,
+        **{name: np.array(truths) for name, truths in met.items()},
+    }
 
 
 def meets(theorem, cohort):
-    """Whether table 5's rates satisfy each condition that a theorem sets for them, decided by enclosures."""
-    asked = [a.relation for a in discover.claim(theorem).assumes if a.relation is not None
-             and a.relation.free_symbols & {eta_s, eta_m} and a.relation.free_symbols <= {eta_s, eta_m, S}]
+    """Whether table 5's rates satisfy each condition that a theorem sets for them, decided by
+    enclosures."""
+    asked = [
+        a.relation
+        for a in discover.claim(theorem).assumes
+        if a.relation is not None
+        and a.relation.free_symbols & {eta_s, eta_m}
+        and a.relation.free_symbols <= {eta_s, eta_m, S}
+    ]
     return bool(asked) and all(holds(relation.subs(TABLED), cohort) for relation in asked)
 
 
@@ -45,10 +70,23 @@ def draw(figure, data):
     cohorts = data["S"]
     one = _style.look("one_way_gt").colour
     _style.line(ax, cohorts, data["tabled"], "one_way_gt", r"1-W GT, table 5: $\sqrt{S}$")
-    ax.plot(cohorts, data["convex"], color=one, linestyle=":", label=r"1-W GT, convex: $\sqrt{5S/8}$")
-    ax.fill_between(cohorts, data["convex"], data["tabled"], color=one, alpha=.18, linewidth=0)
-    ax.plot(cohorts, np.ones(len(cohorts)), color=_style.INK, linewidth=.8, label=r"PT, 2-W GT: $\eta_m=1$")
-    ax.set(xlabel="cohort $S$", ylabel=r"least $\eta_s$, $\eta_m$ assumed", xlim=(1, cohorts[-1]), ylim=(0, None))
+    ax.plot(
+        cohorts, data["convex"], color=one, linestyle=":", label=r"1-W GT, convex: $\sqrt{5S/8}$"
+    )
+    ax.fill_between(cohorts, data["convex"], data["tabled"], color=one, alpha=0.18, linewidth=0)
+    ax.plot(
+        cohorts,
+        np.ones(len(cohorts)),
+        color=_style.INK,
+        linewidth=0.8,
+        label=r"PT, 2-W GT: $\eta_m=1$",
+    )
+    ax.set(
+        xlabel="cohort $S$",
+        ylabel=r"least $\eta_s$, $\eta_m$ assumed",
+        xlim=(1, cohorts[-1]),
+        ylim=(0, None),
+    )
     _style.direct_labels(ax)
 
 
@@ -58,18 +96,46 @@ def met(data):
 
 
 def rows(data):
-    shown = [place for place, cohort in enumerate(data["S"]) if cohort in (1, 2, 5, 10, 20, 50, 100)]
-    return [HEADER, *([str(data["S"][n]), f"{data['tabled'][n]:.3f}", f"{data['convex'][n]:.3f}", "1",
-                       f"{met(data)[:, n].sum()} of {len(THEOREMS)}"] for n in shown)]
+    shown = [
+        place for place, cohort in enumerate(data["S"]) if cohort in (1, 2, 5, 10, 20, 50, 100)
+    ]
+    return [
+        HEADER,
+        *(
+            [
+                str(data["S"][n]),
+                f"{data['tabled'][n]:.3f}",
+                f"{data['convex'][n]:.3f}",
+                "1",
+                f"{met(data)[:, n].sum()} of {len(THEOREMS)}",
+            ]
+            for n in shown
+        ),
+    ]
 
 
 def findings(data):
-    cells = {f"{name[6:]} at S = {cohort}": bool(true) for name, line in zip(THEOREMS, met(data))
-             for cohort, true in zip(data["S"], line)}
+    cells = {
+        f"{name[6:]} at S = {cohort}": bool(true)
+        for name, line in zip(THEOREMS, met(data))
+        for cohort, true in zip(data["S"], line)
+    }
     outcome = _findings.exactly(cells, "conditions")
-    return {CLAIM: (outcome.verdict, f"{outcome.sentence} (nine theorems, S = 1 to {data['S'][-1]}); for convex losses "
-                    "1-way transfer asks for less than the table, the root of 5 S / 8")}
+    return {
+        CLAIM: (
+            outcome.verdict,
+            f"{outcome.sentence} (nine theorems, S = 1 to {data['S'][-1]}); for convex losses "
+            "1-way transfer asks for less than the table, the root of 5 S / 8",
+        )
+    }
 
 
-FIGURE = Figure(cites="mixed FL, table 5", title="Learning rates that the bounds assume",
-                compute=compute, draw=draw, rows=rows, findings=findings, height=2.2)
+FIGURE = Figure(
+    cites="mixed FL, table 5",
+    title="Learning rates that the bounds assume",
+    compute=compute,
+    draw=draw,
+    rows=rows,
+    findings=findings,
+    height=2.2,
+)

@@ -1,23 +1,34 @@
 """FSL, theorem 1: which of its constants, terms and hypotheses the truth needs.
 
-Each mark is a wrong relative of the statement, made by one change: killed by an exact counterexample, surviving the
-search (evidence of slack, no proof), or implied by the statement, hence no wrong relative.
+Each mark is a wrong relative of the statement, made by one change: killed by an exact
+counterexample, surviving the search (evidence of slack, no proof), or implied by the statement,
+hence no wrong relative.
 """
 
 import re
 
 import numpy as np
+
 from fedtheory import discover
 from fedtheory.verdicts import mutation
-
 from figures import _style
 from figures._record import Figure
 
 CLAIM = "fsl.theorem1"
-KINDS = dict(term="left out", scale="halved or doubled", factor="power changed", swap="swapped",
-             condition="left out", ceiling="2 or 8 times as far")
-SECONDS = dict(smoke=2., quick=60., paper=240.)    # of search, altogether
-STATES = {"killed": (_style.AGREE, "x"), "survives": (_style.DIFFER, "o"), "implied": (_style.OPEN, "_")}
+KINDS = dict(
+    term="left out",
+    scale="halved or doubled",
+    factor="power changed",
+    swap="swapped",
+    condition="left out",
+    ceiling="2 or 8 times as far",
+)
+SECONDS = dict(smoke=2.0, quick=60.0, paper=240.0)  # of search, altogether
+STATES = {
+    "killed": (_style.AGREE, "x"),
+    "survives": (_style.DIFFER, "o"),
+    "implied": (_style.OPEN, "_"),
+}
 
 
 def small(mutant):
@@ -38,13 +49,22 @@ def part_of(claim, mutant):
 
 def compute(scale, progress):
     claim = discover.claim(CLAIM)
-    found = mutation.mutate(claim, SECONDS[scale], progress=lambda done, total, _: progress(done, total),
-                            only=small if scale == "smoke" else lambda mutant: True)
+    found = mutation.mutate(
+        claim,
+        SECONDS[scale],
+        progress=lambda done, total, _: progress(done, total),
+        only=small if scale == "smoke" else lambda mutant: True,
+    )
     made = found.mutants
     states = ["implied" if m.implied else "killed" if m.killed else "survives" for m in made]
-    return dict(change=np.array([m.change for m in made]), state=np.array(states),
-                part=np.array([part_of(claim, m) for m in made]), kind=np.array([m.at[0] for m in made]),
-                about=np.array([about(claim, m) for m in made]), statement=np.array(claim.latex()))
+    return dict(
+        change=np.array([m.change for m in made]),
+        state=np.array(states),
+        part=np.array([part_of(claim, m) for m in made]),
+        kind=np.array([m.at[0] for m in made]),
+        about=np.array([about(claim, m) for m in made]),
+        statement=np.array(claim.latex()),
+    )
 
 
 def about(claim, mutant):
@@ -60,16 +80,21 @@ def about(claim, mutant):
 
 
 def mutant_latex(claim, text):
-    """A term's formula: of the symbol so defined, or the part of the statement that reads like the text."""
+    """A term's formula: of the symbol so defined, or the part of the statement that reads like the
+    text."""
     import sympy
+
     from fedtheory.symbol import plain
+
     for symbol, whole in claim.definitions.items():
         if plain(whole) == text:
             return claim.latex(symbol)
     for whole in (claim.lines[0][2], *claim.definitions.values()):
         for part in sympy.preorder_traversal(whole):
             if plain(part) == text:
-                return sympy.latex(part, symbol_names=claim.table.latex_names(), fold_short_frac=True)
+                return sympy.latex(
+                    part, symbol_names=claim.table.latex_names(), fold_short_frac=True
+                )
     return rf"\mathrm{{{text}}}"
 
 
@@ -77,7 +102,9 @@ def groups(data):
     """(part, about) -> [(kind, state), ...], in the order in which they were made."""
     found = {}
     order = {"(12)": 0, "symbols": 98, "hypotheses": 99}
-    for part, what, kind, state in zip(*(data[name].tolist() for name in ("part", "about", "kind", "state"))):
+    for part, what, kind, state in zip(
+        *(data[name].tolist() for name in ("part", "about", "kind", "state"))
+    ):
         found.setdefault((part, what), []).append((kind, state))
     return dict(sorted(found.items(), key=lambda item: order.get(item[0][0], 1)))
 
@@ -92,45 +119,91 @@ def draw(figure, data):
     size = -(-count // columns) + 1
     width, height = figure.get_size_inches() * 72
     ax.set(xlim=(0, width), ylim=(height, 0))
-    step, marks = min(33., (height - 16) / (size + 1)), 9.
+    step, marks = min(33.0, (height - 16) / (size + 1)), 9.0
     place, last = 0, None
     for (part, what), states in found.items():
         heading = part != last
-        if heading and place % size == size - 1:    # no heading alone at a column's foot
+        if heading and place % size == size - 1:  # no heading alone at a column's foot
             place += 1
         for kind in ("heading",) * heading + ("row",):
-            x, y = width / columns * (place // size), step * (place % size + .7)
+            x, y = width / columns * (place // size), step * (place % size + 0.7)
             if kind == "heading":
-                ax.text(x, y, HEADINGS.get(part, f"in ${part}$"), fontsize=_style.NORMAL, weight="bold", va="center")
+                ax.text(
+                    x,
+                    y,
+                    HEADINGS.get(part, f"in ${part}$"),
+                    fontsize=_style.NORMAL,
+                    weight="bold",
+                    va="center",
+                )
             else:
                 ax.text(x + 4, y, what, fontsize=_style.SMALL, va="center")
                 right = x + width / columns - 12
-                ax.axhspan(y - step / 2, y + step / 2, x / width, (right + 5) / width, linewidth=0,
-                           color=_style.PALE if place % 2 else "white")
+                ax.axhspan(
+                    y - step / 2,
+                    y + step / 2,
+                    x / width,
+                    (right + 5) / width,
+                    linewidth=0,
+                    color=_style.PALE if place % 2 else "white",
+                )
                 for n, (_, state) in enumerate(reversed(states)):
                     colour, marker = STATES[state]
-                    ax.plot(right - n * marks, y, marker, color=colour, markersize=4.2, markeredgewidth=1.1,
-                            markerfacecolor="none")
+                    ax.plot(
+                        right - n * marks,
+                        y,
+                        marker,
+                        color=colour,
+                        markersize=4.2,
+                        markeredgewidth=1.1,
+                        markerfacecolor="none",
+                    )
             place += 1
         last = part
-    x, legend = 0, step * (size + .7) + 8
+    x, legend = 0, step * (size + 0.7) + 8
     for state, words in LEGEND.items():
         colour, marker = STATES[state]
-        ax.plot(x + 4, legend, marker, color=colour, markersize=4.2, markeredgewidth=1.1, markerfacecolor="none")
+        ax.plot(
+            x + 4,
+            legend,
+            marker,
+            color=colour,
+            markersize=4.2,
+            markeredgewidth=1.1,
+            markerfacecolor="none",
+        )
         count = int(np.sum(data["state"] == state))
-        ax.text(x + 11, legend, f"{words}: {count}", fontsize=_style.SMALL, va="center", color=colour)
+        ax.text(
+            x + 11, legend, f"{words}: {count}", fontsize=_style.SMALL, va="center", color=colour
+        )
         x += width / 3
 
 
-LEGEND = {"killed": "refuted by a counterexample", "survives": "not refuted (slack, or too short a search)",
-          "implied": "follows from the statement"}
+LEGEND = {
+    "killed": "refuted by a counterexample",
+    "survives": "not refuted (slack, or too short a search)",
+    "implied": "follows from the statement",
+}
 HEADINGS = {"(12)": "in (12) itself", "symbols": "symbols swapped", "hypotheses": "hypotheses"}
 
 
 def rows(data):
-    return [["part", "change", "outcome"],
-            *(list(each) for each in zip(*(data[name].tolist() for name in ("part", "change", "state"))))]
+    return [
+        ["part", "change", "outcome"],
+        *(
+            list(each)
+            for each in zip(*(data[name].tolist() for name in ("part", "change", "state")))
+        ),
+    ]
 
 
-FIGURE = Figure(cites="FSL, theorem 1", title="What the truth of theorem 1 needs", shows=(CLAIM,), compute=compute, draw=draw,
-                rows=rows, width="page", height=5.6)
+FIGURE = Figure(
+    cites="FSL, theorem 1",
+    title="What the truth of theorem 1 needs",
+    shows=(CLAIM,),
+    compute=compute,
+    draw=draw,
+    rows=rows,
+    width="page",
+    height=5.6,
+)

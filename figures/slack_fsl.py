@@ -8,5 +8,13 @@ def compute(scale, progress):
     return _slack.arrays("fsl.theorem1", scale, progress)
 
 
-FIGURE = Figure(cites="FSL, theorem 1", title="Where the proof's slack enters", shows=("fsl.theorem1",), compute=compute, draw=_slack.draw,
-                rows=_slack.rows, width="page", height=5.6)
+FIGURE = Figure(
+    cites="FSL, theorem 1",
+    title="Where the proof's slack enters",
+    shows=("fsl.theorem1",),
+    compute=compute,
+    draw=_slack.draw,
+    rows=_slack.rows,
+    width="page",
+    height=5.6,
+)

@@ -1,4 +1,5 @@
-"""mixed FL, theorem B.2, convex: where its proof gives away how much, at instances drawn inside its hypotheses."""
+"""mixed FL, theorem B.2, convex: where its proof gives away how much, at instances drawn inside its
+hypotheses."""
 
 from figures import _slack
 from figures._record import Figure
@@ -8,6 +9,13 @@ def compute(scale, progress):
     return _slack.arrays("mixed.stepB2_convex", scale, progress)
 
 
-FIGURE = Figure(cites="mixed FL, theorem B.2, convex", title="Where the proof's slack enters", shows=("mixed.stepB2_convex", "mixed.theoremB2_convex_explicit"),
-                compute=compute, draw=_slack.draw,
-                rows=_slack.rows, width="page", height=4.4)
+FIGURE = Figure(
+    cites="mixed FL, theorem B.2, convex",
+    title="Where the proof's slack enters",
+    shows=("mixed.stepB2_convex", "mixed.theoremB2_convex_explicit"),
+    compute=compute,
+    draw=_slack.draw,
+    rows=_slack.rows,
+    width="page",
+    height=4.4,
+)

@@ -1,26 +1,28 @@
-"""Flex, section 3 and table 1: how far below its bounds each scheme stays, over the number of rounds.
+"""Flex, section 3 and table 1: how far below its bounds each scheme stays, over the number of
+rounds.
 
-Rates are theorem 3.1's. They change with every round, so that moments are carried by their own recursion here. Points
-stay in a box: noise is bounded, and no round leads beyond the devices' minimisers by more than it. Rounds in which no
-device completes its work are none under scheme A; devices that are alike leave but one in ten thousand, for runs count
-it. A search for the corollary's start covers every tau_0: its one star stands at the left. (8) and (9) compare two
+Rates are theorem 3.1's. They change with every round, so that moments are carried by their own
+recursion here. Points stay in a box: noise is bounded, and no round leads beyond the devices'
+minimisers by more than it. Rounds in which no device completes its work are none under scheme A;
+devices that are alike leave but one in ten thousand, for runs count it. A search for the
+corollary's start covers every tau_0: its one star stands at the left. (8) and (9) compare two
 bounds, of which no run is the practice.
 """
 
 from fractions import Fraction
 from itertools import product
 
-import fedtheory as ft
 import numpy as np
+
+import fedtheory as ft
 from fedtheory import discover
 from fedtheory.participation import Arrival, Participation, distribution, moments, staircase
 from fedtheory.problems.quadratics import quadratic_from_arrays
-
 from figures import _style, _theory
 from figures._record import Figure
 
-E, L, MU, SIGMA, X_0 = 2, 1., .5, .5, np.full(2, 2.)
-N, ARRIVAL = 4, 20    # devices at first, and the round in which one more comes
+E, L, MU, SIGMA, X_0 = 2, 1.0, 0.5, 0.5, np.full(2, 2.0)
+N, ARRIVAL = 4, 20  # devices at first, and the round in which one more comes
 
 
 def law(*shares):
@@ -32,24 +34,33 @@ ALIKE, COMPLETE = 5 * [law(1, 1, 18)], 5 * [law(0, 0, 20)]
 UNLIKE = [law(0, 0, 20), law(0, 4, 16), law(0, 10, 10), law(0, 16, 4), law(0, 10, 10)]
 ABSENT = [law(0, 0, 20), law(0, 0, 20), law(10, 0, 10), law(10, 0, 10), law(0, 0, 20)]
 AFTER, START = "flex.corollary3_2_1", "flex.corollary3_2_1_start_explicit"
-PANELS = {    # title, scheme, law
-    "flex.table1_A_hom_explicit": ("A, alike", "A", ALIKE), "flex.table1_B_hom_explicit": ("B, alike", "B", ALIKE),
-    "flex.table1_C_hom_explicit": ("C, alike", "C", ALIKE), "flex.fedavg_special": ("complete", "B", COMPLETE),
+PANELS = {  # title, scheme, law
+    "flex.table1_A_hom_explicit": ("A, alike", "A", ALIKE),
+    "flex.table1_B_hom_explicit": ("B, alike", "B", ALIKE),
+    "flex.table1_C_hom_explicit": ("C, alike", "C", ALIKE),
+    "flex.fedavg_special": ("complete", "B", COMPLETE),
     AFTER: ("C, arrival (6)", "C", UNLIKE),
-    "flex.table1_A_het_explicit": ("A, unlike", "A", UNLIKE), "flex.table1_B_het_explicit": ("B, unlike", "B", UNLIKE),
-    "flex.table1_C_het_explicit": ("C, unlike", "C", UNLIKE), "flex.theorem3_1": ("C, absences", "C", ABSENT),
-    START: ("C, start over", "C", UNLIKE)}
+    "flex.table1_A_het_explicit": ("A, unlike", "A", UNLIKE),
+    "flex.table1_B_het_explicit": ("B, unlike", "B", UNLIKE),
+    "flex.table1_C_het_explicit": ("C, unlike", "C", UNLIKE),
+    "flex.theorem3_1": ("C, absences", "C", ABSENT),
+    START: ("C, start over", "C", UNLIKE),
+}
 THETA = dict(A=N, B=1, C=E)
-LINE = {"flex.fedavg_special": 1}    # which line of a claim bounds the distance
+LINE = {"flex.fedavg_special": 1}  # which line of a claim bounds the distance
 WORST_T = {START: (1,)}
-ROUNDS = dict(smoke=(1, 4, 16, 64, 256, 1024), quick=(1, 4, 16, 64, 256, 1024, 4096),
-              paper=(1, 4, 16, 64, 256, 1024, 4096, 16384))
+ROUNDS = dict(
+    smoke=(1, 4, 16, 64, 256, 1024),
+    quick=(1, 4, 16, 64, 256, 1024, 4096),
+    paper=(1, 4, 16, 64, 256, 1024, 4096, 16384),
+)
 TRIALS = dict(smoke=40, quick=200, paper=400)
-SECONDS = dict(smoke=.1, quick=2., paper=10.)    # of search for each statement and T
+SECONDS = dict(smoke=0.1, quick=2.0, paper=10.0)  # of search for each statement and T
 
 
 def problem(devices=N):
-    """Minimisers on an arc, in the order of the devices: those that work little pull to one side."""
+    """Minimisers on an arc, in the order of the devices: those that work little pull to one
+    side."""
     angles = np.linspace(0, np.pi, N + 1)[:devices]
     b = np.vstack([np.zeros(2), np.column_stack([np.cos(angles), np.sin(angles)])])
     return quadratic_from_arrays(np.array([L, MU]), b, sigma=SIGMA, noise="rademacher")
@@ -59,38 +70,52 @@ def largest_gradient():
     """G: the root of the largest mean squared gradient in the box that no point leaves."""
     b, A = problem(N + 1).data.b[1:], np.array([L, MU])
     reach = SIGMA / np.sqrt(2) / A
-    ends = np.stack([np.minimum(X_0, b.min(axis=0) - reach), np.maximum(X_0, b.max(axis=0) + reach)])
-    return float(np.sqrt(np.max((A * (ends[:, None] - b))**2, axis=(0, 1)).sum() + SIGMA**2))
+    ends = np.stack(
+        [np.minimum(X_0, b.min(axis=0) - reach), np.maximum(X_0, b.max(axis=0) + reach)]
+    )
+    return float(np.sqrt(np.max((A * (ends[:, None] - b)) ** 2, axis=(0, 1)).sum() + SIGMA**2))
 
 
 def of_law(id, devices=N):
     """The moments of a panel's law, and Gamma_k by their weights."""
     of, (_, scheme, rows) = problem(devices), PANELS[id]
     star = of.minimizer()
-    Gamma = [of.client_loss(k, star) - of.client_loss(k, of.data.b[k]) for k in range(1, devices + 1)]
-    return moments.moments(scheme, devices * [Fraction(1, devices)], rows[:devices], E, Gamma, devices * [SIGMA**2])
+    Gamma = [
+        of.client_loss(k, star) - of.client_loss(k, of.data.b[k]) for k in range(1, devices + 1)
+    ]
+    return moments.moments(
+        scheme, devices * [Fraction(1, devices)], rows[:devices], E, Gamma, devices * [SIGMA**2]
+    )
 
 
 def rate(id, ps):
     """(eta_0, offset) of theorem 3.1's rate, for `staircase`."""
     theta = 1 if id in LINE else THETA[PANELS[id][1]]
-    return float(16 / (MU * ps)), float(max(32 * E * (1 + theta) * L / (MU * ps), 4 * E**2 * theta / ps)) / E
+    return float(16 / (MU * ps)), float(
+        max(32 * E * (1 + theta) * L / (MU * ps), 4 * E**2 * theta / ps)
+    ) / E
 
 
 def rates(id, rounds):
-    """Learning rates of so many rounds; after an arrival, they follow those before it, and start over."""
+    """Learning rates of so many rounds; after an arrival, they follow those before it, and start
+    over."""
     eta_0, offset = rate(id, of_law(id)["ps"])
     if id != AFTER:
         return staircase(eta_0, rounds, offset=offset)
     again, anew = rate(id, of_law(id, N + 1)["ps"])
-    return np.append(staircase(eta_0, ARRIVAL, offset=offset), staircase(again, rounds, offset=anew))
+    return np.append(
+        staircase(eta_0, ARRIVAL, offset=offset), staircase(again, rounds, offset=anew)
+    )
 
 
 def carried(of, scheme, rows, etas, before):
-    """E of x - x* and of its square by coordinates after each round, (rounds + 1, d) each; those `before` are given."""
+    """E of x - x* and of its square by coordinates after each round, (rounds + 1, d) each; those
+    `before` are given."""
     p, devices = of.weights[1:], len(rows)
-    every = [(float(np.prod([float(row[steps]) for row, steps in zip(rows, s)])), s)
-             for s in product(range(E + 1), repeat=devices)]
+    every = [
+        (float(np.prod([float(row[steps]) for row, steps in zip(rows, s)])), s)
+        for s in product(range(E + 1), repeat=devices)
+    ]
     kept = moments.rounds_of(scheme, p.tolist(), [(q, s) for q, s in every if q > 0], E)
     q, c, s = (np.array(column, float) for column in zip(*kept))
     c, s, gap = c[..., None], s[..., None], of.data.b[1:] - of.minimizer()
@@ -98,10 +123,15 @@ def carried(of, scheme, rows, etas, before):
     found = [(mean, square)]
     for eta in etas:
         left = 1 - eta * of.data.A[0]
-        pull = c * (1 - left**s)    # x becomes x - sum pull (x - b) + noise
+        pull = c * (1 - left**s)  # x becomes x - sum pull (x - b) + noise
         stays, push = 1 - pull.sum(axis=1), (pull * gap).sum(axis=1)
-        noise = ((c * eta)**2 * SIGMA**2 / of.d * (1 - left**(2 * s)) / (1 - left**2)).sum(axis=1)
-        mean, square = q @ (stays * mean + push), q @ (stays**2 * square + 2 * stays * push * mean + push**2 + noise)
+        noise = ((c * eta) ** 2 * SIGMA**2 / of.d * (1 - left ** (2 * s)) / (1 - left**2)).sum(
+            axis=1
+        )
+        mean, square = (
+            q @ (stays * mean + push),
+            q @ (stays**2 * square + 2 * stays * push * mean + push**2 + noise),
+        )
         found.append((mean, square))
     return np.array(found).transpose(1, 0, 2)
 
@@ -119,32 +149,66 @@ def exact(id, rounds):
     mean, square = carried(of, scheme, rows[:N], etas[:first], (at, at**2))
     if id == AFTER:
         x, moved = mean[-1], shift()
-        mean, square = carried(problem(N + 1), scheme, rows, etas[first:],
-                               (x + moved, square[-1] + 2 * moved * x + moved**2))
+        mean, square = carried(
+            problem(N + 1),
+            scheme,
+            rows,
+            etas[first:],
+            (x + moved, square[-1] + 2 * moved * x + moved**2),
+        )
     return square.sum(axis=1)
 
 
 def start_over(squares):
     """What (6) takes for its start where ||w - w*||^2 is left."""
-    return (np.sqrt(squares) + np.linalg.norm(shift()))**2
+    return (np.sqrt(squares) + np.linalg.norm(shift())) ** 2
 
 
 def values(id, T):
     """Everything a statement takes, after T rounds (after T since the arrival)."""
-    of, found, star = problem(), of_law(id), problem().minimizer()
+    found, star = of_law(id), problem().minimizer()
     eta_0, offset = rate(id, found["ps"])
-    found.update(E=E, N=N, L=L, mu=MU, G=largest_gradient(), theta=THETA[PANELS[id][1]],
-                 ratio_sup=THETA[PANELS[id][1]], tau=T, eta=eta_0 / (T + offset),
-                 sq_dist_0=float(np.sum((X_0 - star)**2)),
-                 I_sum=T * (1 - np.prod([float(1 - row[0]) for row in PANELS[id][2][:N]])))
+    found.update(
+        E=E,
+        N=N,
+        L=L,
+        mu=MU,
+        G=largest_gradient(),
+        theta=THETA[PANELS[id][1]],
+        ratio_sup=THETA[PANELS[id][1]],
+        tau=T,
+        eta=eta_0 / (T + offset),
+        sq_dist_0=float(np.sum((X_0 - star) ** 2)),
+        I_sum=T * (1 - np.prod([float(1 - row[0]) for row in PANELS[id][2][:N]])),
+    )
     if id in (AFTER, START):
         new = of_law(id, N + 1)
-        found.update({f"tilde_{name}": new[name] for name in ("ps", "ps_Gamma", "ps_plus", "p2s_over_p", "p2s_sigma",
-                                                              "ratio_min", "ratio_max")}, n=N, n_l=1,
-                     shift=float(np.linalg.norm(shift())), Gamma_l=problem(N + 1).client_loss(N + 1, star))
+        found.update(
+            {
+                f"tilde_{name}": new[name]
+                for name in (
+                    "ps",
+                    "ps_Gamma",
+                    "ps_plus",
+                    "p2s_over_p",
+                    "p2s_sigma",
+                    "ratio_min",
+                    "ratio_max",
+                )
+            },
+            n=N,
+            n_l=1,
+            shift=float(np.linalg.norm(shift())),
+            Gamma_l=problem(N + 1).client_loss(N + 1, star),
+        )
     if id == AFTER:
         again, anew = rate(id, new["ps"])
-        found.update(tau=ARRIVAL + T, tau_0=ARRIVAL, eta=again / (T + anew), Delta=float(exact(START, ARRIVAL)[-1]))
+        found.update(
+            tau=ARRIVAL + T,
+            tau_0=ARRIVAL,
+            eta=again / (T + anew),
+            Delta=float(exact(START, ARRIVAL)[-1]),
+        )
     if id == START:
         found.update(Delta=float(exact(START, T)[-1]))
     return found
@@ -159,11 +223,21 @@ def runs(id, rounds, trials):
     """||w - w*||^2 (trials, rounds + 1) as `exact` counts them."""
     _, scheme, rows = PANELS[id]
     devices, etas = (N + 1, rates(id, rounds)) if id == AFTER else (N, rates(id, rounds))
-    found = ft.run(problem(devices), f"flex_{scheme.lower()}", rounds=len(etas), trials=trials, x_0=X_0, E=E, eta=etas,
-                   metrics=("sq_distance",), participation=Participation(
-                       work=distribution([list(map(float, row)) for row in rows[:devices]]),
-                       arrivals=(Arrival(devices, ARRIVAL),) if id == AFTER else ()))
-    return found.metrics["sq_distance"][:, len(etas) - rounds:]
+    found = ft.run(
+        problem(devices),
+        f"flex_{scheme.lower()}",
+        rounds=len(etas),
+        trials=trials,
+        x_0=X_0,
+        E=E,
+        eta=etas,
+        metrics=("sq_distance",),
+        participation=Participation(
+            work=distribution([list(map(float, row)) for row in rows[:devices]]),
+            arrivals=(Arrival(devices, ARRIVAL),) if id == AFTER else (),
+        ),
+    )
+    return found.metrics["sq_distance"][:, len(etas) - rounds :]
 
 
 def compute(scale, progress):
@@ -171,12 +245,22 @@ def compute(scale, progress):
     for n, id in enumerate(PANELS):
         claim, worst_T = discover.claim(id), WORST_T.get(id, (1, 2, 5))
         Ts = sorted({*ROUNDS[scale], *worst_T})
-        measured = np.array([exact(id, Ts[-1])[Ts], *_theory.of_runs(runs(id, Ts[-1], TRIALS[scale])[:, Ts])])
-        data.update(_theory.panel(
-            id, Ts, [bound(id, T) for T in Ts], (start_over(measured) if id == START else measured).T, worst_T,
-            _theory.worst(claim, worst_T, SECONDS[scale], line=LINE.get(id, 0)), [bound(id, T) for T in worst_T]))
+        measured = np.array(
+            [exact(id, Ts[-1])[Ts], *_theory.of_runs(runs(id, Ts[-1], TRIALS[scale])[:, Ts])]
+        )
+        data.update(
+            _theory.panel(
+                id,
+                Ts,
+                [bound(id, T) for T in Ts],
+                (start_over(measured) if id == START else measured).T,
+                worst_T,
+                _theory.worst(claim, worst_T, SECONDS[scale], line=LINE.get(id, 0)),
+                [bound(id, T) for T in worst_T],
+            )
+        )
         progress(n + 1, len(PANELS))
-    return dict(data, trivial=np.array([(largest_gradient() / MU)**2]))
+    return dict(data, trivial=np.array([(largest_gradient() / MU) ** 2]))
 
 
 def draw(figure, data):
@@ -186,9 +270,14 @@ def draw(figure, data):
         if id != START:
             _theory.draw_trivial(ax, data["trivial"][0])
     _theory.say_trivial(axes[0, 0], data["trivial"][0], r"$G^2/\mu^2$: trivial", high=False)
-    _theory.say_worst(axes[1, 0], .06, .3, "worst case found,\nas share of bound")
-    axes[1, -1].text(.03, .06, r"$(\sqrt{\Delta}+\|w^*-\tilde w^*\|)^2$", transform=axes[1, -1].transAxes,
-                     fontsize=_style.SMALL)    # what the corollary's last line bounds
+    _theory.say_worst(axes[1, 0], 0.06, 0.3, "worst case found,\nas share of bound")
+    axes[1, -1].text(
+        0.03,
+        0.06,
+        r"$(\sqrt{\Delta}+\|w^*-\tilde w^*\|)^2$",
+        transform=axes[1, -1].transAxes,
+        fontsize=_style.SMALL,
+    )  # what the corollary's last line bounds
     for ax in axes[1]:
         ax.set_xlabel(r"$\tau$")
     axes[0, -1].set_xlabel(r"$\tau-\tau_0$")
@@ -203,6 +292,13 @@ def rows(data):
     return _theory.rows_of(data, PANELS, "squared distance")
 
 
-FIGURE = Figure(cites="flex, theorem 3.1, corollary 3.2.1 and table 1", shows=tuple(PANELS),
-                compute=compute, draw=draw, rows=rows,
-                title="Bounds, exact expectation, runs and worst cases", width="page", height=3.6)
+FIGURE = Figure(
+    cites="flex, theorem 3.1, corollary 3.2.1 and table 1",
+    shows=tuple(PANELS),
+    compute=compute,
+    draw=draw,
+    rows=rows,
+    title="Bounds, exact expectation, runs and worst cases",
+    width="page",
+    height=3.6,
+)

@@ -1,39 +1,52 @@
-"""Mixed FL, theorems B.1 to B.3: how far below their bounds the three methods stay, over the number of rounds.
+"""Mixed FL, theorems B.1 to B.3: how far below their bounds the three methods stay, over the number
+of rounds.
 
-Steps are the longest that a statement admits, and of the length that it asks for where it names one. Losses are
-quadratics, on which moments of the points' mean are exact. Two statements need a case of their own: theorem B.2 without
-convexity takes a beta that f itself meets, twice the losses' own; theorem B.3 without convexity takes true gradients to
-transfer first, which a round that moves nothing leaves where there is no noise.
+Steps are the longest that a statement admits, and of the length that it asks for where it names
+one. Losses are quadratics, on which moments of the points' mean are exact. Two statements need a
+case of their own: theorem B.2 without convexity takes a beta that f itself meets, twice the losses'
+own; theorem B.3 without convexity takes true gradients to transfer first, which a round that moves
+nothing leaves where there is no noise.
 """
 
-import fedtheory as ft
 import numpy as np
+
+import fedtheory as ft
 from fedtheory import discover
 from fedtheory.problems.mixed import mixed_minimizer
 from fedtheory.settings.mixed import _paths
-
 from figures import _style, _theory
 from figures._record import Figure
 
-SPECTRUM = dict(d=2, clients=8, L=1., mu=.5, G=1.)
-FIXED = dict(S=4, K=2, eta_s=2.)    # eta_s = sqrt(S), the least that theorem B.2 admits
+SPECTRUM = dict(d=2, clients=8, L=1.0, mu=0.5, G=1.0)
+FIXED = dict(S=4, K=2, eta_s=2.0)  # eta_s = sqrt(S), the least that theorem B.2 admits
 METHODS = {"B1": "parallel_training", "B2": "one_way_gt", "B3": "two_way_gt"}
 CASES = {"strong": "strongly convex", "convex": "convex", "nonconvex": "not convex"}
-IDS = {f"mixed.theorem{theorem}_{case}_explicit": (theorem, case) for theorem in METHODS for case in CASES}
+IDS = {
+    f"mixed.theorem{theorem}_{case}_explicit": (theorem, case)
+    for theorem in METHODS
+    for case in CASES
+}
 SUM_SMOOTH, QUIET = "mixed.theoremB2_nonconvex_explicit", "mixed.theoremB3_nonconvex_explicit"
-WORST_T = dict(smoke=dict(B1=(30,), B2=(30,), B3=(10, 170)), quick=dict(B1=(10, 30, 100), B2=(10, 30, 100),
-                                                                      B3=(10, 90, 170)))
+WORST_T = dict(
+    smoke=dict(B1=(30,), B2=(30,), B3=(10, 170)),
+    quick=dict(B1=(10, 30, 100), B2=(10, 30, 100), B3=(10, 90, 170)),
+)
 WORST_T["paper"] = WORST_T["quick"]
-ROUNDS = dict(smoke=(10, 30, 100, 300, 1000), quick=(10, 30, 100, 300, 1000, 3000),
-              paper=(10, 30, 100, 300, 1000, 3000, 10000))
+ROUNDS = dict(
+    smoke=(10, 30, 100, 300, 1000),
+    quick=(10, 30, 100, 300, 1000, 3000),
+    paper=(10, 30, 100, 300, 1000, 3000, 10000),
+)
 TRIALS = dict(smoke=40, quick=200, paper=400)
-SECONDS = dict(smoke=.1, quick=2., paper=10.)    # of search for each statement and T
+SECONDS = dict(smoke=0.1, quick=2.0, paper=10.0)  # of search for each statement and T
 
 
 def problem(id):
     """A statement's losses, and the start."""
-    noise = 0. if id == QUIET else 1.
-    return ft.problems.mixed(seed=3, sigma=noise, sigma_c=noise, **SPECTRUM), np.full(SPECTRUM["d"], 2.)
+    noise = 0.0 if id == QUIET else 1.0
+    return ft.problems.mixed(seed=3, sigma=noise, sigma_c=noise, **SPECTRUM), np.full(
+        SPECTRUM["d"], 2.0
+    )
 
 
 def curvatures(of):
@@ -43,20 +56,24 @@ def curvatures(of):
 
 def excess(of, x):
     """f above its minimum at points (..., d)."""
-    return (x - mixed_minimizer(of))**2 @ curvatures(of).sum(axis=0) / 2
+    return (x - mixed_minimizer(of)) ** 2 @ curvatures(of).sum(axis=0) / 2
 
 
 def longest(id, T, beta, D_sq, F, sigma, sigma_c, K, S, **others):
     """The effective step K eta eta_s (eta_m = 1) of a statement."""
     theorem, case = IDS[id]
     if theorem == "B1":
-        return 1 / (6 * 2 * beta)    # 1 + B^2 = 2
+        return 1 / (6 * 2 * beta)  # 1 + B^2 = 2
     if theorem == "B3":
         return 1 / ((48 if case == "nonconvex" else 162) * beta)
     if case == "convex":
-        return (D_sq / max(64 * beta**2 * D_sq, (5 * sigma**2 / (K * S) + 3 * sigma_c**2) * (T + 1)))**.5
+        return (
+            D_sq / max(64 * beta**2 * D_sq, (5 * sigma**2 / (K * S) + 3 * sigma_c**2) * (T + 1))
+        ) ** 0.5
     if case == "nonconvex":
-        return (F / max(324 * beta**2 * F, beta * (3 * sigma**2 / (K * S) + 2 * sigma_c**2) * (T + 1)))**.5
+        return (
+            F / max(324 * beta**2 * F, beta * (3 * sigma**2 / (K * S) + 2 * sigma_c**2) * (T + 1))
+        ) ** 0.5
     return 1 / (8 * beta)
 
 
@@ -66,10 +83,18 @@ def values(id, T):
     star = mixed_minimizer(of)
     at_star = curvatures(of) * (star - np.stack([of.data.x_star, of.data.b[0]]))
     found = {name: of.constants[name].value for name in ("mu", "sigma", "sigma_c")}
-    found.update(FIXED, beta=SPECTRUM["L"] * (2 if id == SUM_SMOOTH else 1), G=of.constants["G_bgd"].value,
-                 B=of.constants["B_bgd"].value, N=SPECTRUM["clients"], T=T, eta_m=1.,
-                 D_sq=float(np.sum((x_0 - star)**2)), F=float(excess(of, x_0)),
-                 lag=float(2 * np.sum(at_star**2)))    # nothing is transferred first
+    found.update(
+        FIXED,
+        beta=SPECTRUM["L"] * (2 if id == SUM_SMOOTH else 1),
+        G=of.constants["G_bgd"].value,
+        B=of.constants["B_bgd"].value,
+        N=SPECTRUM["clients"],
+        T=T,
+        eta_m=1.0,
+        D_sq=float(np.sum((x_0 - star) ** 2)),
+        F=float(excess(of, x_0)),
+        lag=float(2 * np.sum(at_star**2)),
+    )  # nothing is transferred first
     eta = longest(id, **found) / (found["K"] * found["eta_s"])
     return dict(found, eta=eta, eta_c=eta * found["eta_s"])
 
@@ -80,22 +105,34 @@ def bound(id, T):
 
 
 def hyper(id, at):
-    """What the method takes of a statement's values; eta and eta_c are those of all rounds but a first that is idle."""
+    """What the method takes of a statement's values; eta and eta_c are those of all rounds but a
+    first that is idle."""
     names = ("K", "eta", "eta_s") if IDS[id][0] == "B2" else ("K", "eta", "eta_s", "eta_c", "eta_m")
     return {name: at[name] for name in names}
 
 
 def idle(id, chosen, rounds):
     """The same with a first round that moves nothing, if a statement needs one."""
-    wait = lambda step: np.append(0., np.full(rounds, step))
-    return chosen if id != QUIET else dict(chosen, eta=wait(chosen["eta"]), eta_c=wait(chosen["eta_c"]))
+    wait = lambda step: np.append(0.0, np.full(rounds, step))
+    return (
+        chosen
+        if id != QUIET
+        else dict(chosen, eta=wait(chosen["eta"]), eta_c=wait(chosen["eta_c"]))
+    )
 
 
 def weights(id, T, at):
     """Those of x^(0), ..., x^(T) in the mean point."""
     method, strong = METHODS[IDS[id][0]], IDS[id][1] == "strong"
-    rate = float(_paths.CONTRACTIONS[method]) * at["mu"] * at["K"] * at["eta_m"] * at["eta_s"] * at["eta"]
-    found = (1 - rate)**np.arange(T, -1., -1) if strong else np.ones(T + 1)
+    rate = (
+        float(_paths.CONTRACTIONS[method])
+        * at["mu"]
+        * at["K"]
+        * at["eta_m"]
+        * at["eta_s"]
+        * at["eta"]
+    )
+    found = (1 - rate) ** np.arange(T, -1.0, -1) if strong else np.ones(T + 1)
     return found / found.sum()
 
 
@@ -103,19 +140,28 @@ def exact_gap(id, T, at):
     """E f(mean point) - f*: coordinates part, and each has moments of its own."""
     of, x_0 = problem(id)
     method, star = METHODS[IDS[id][0]], mixed_minimizer(of)
-    case = _paths.Case(method, None, None, at["S"], at["K"], T, at["eta"], at["eta_s"], at["eta_c"], at["eta_m"])
-    bends, total = curvatures(of), 0.
+    case = _paths.Case(
+        method, None, None, at["S"], at["K"], T, at["eta"], at["eta_s"], at["eta_c"], at["eta_m"]
+    )
+    bends, total = curvatures(of), 0.0
     tilts = bends * (star - np.stack([of.data.x_star, of.data.b[0]]))
     for j in range(of.d):
-        state = (x_0[j] - star[j], 0., 0.) if method == "two_way_gt" else (x_0[j] - star[j],)
-        _, (mean, variance) = _paths.moments(case, state, bends[:, j].tolist(), tilts[:, j].tolist(), [
-            at["sigma"]**2 / of.d, at["sigma_c"]**2 / of.d], weights(id, T, at).tolist())
+        state = (x_0[j] - star[j], 0.0, 0.0) if method == "two_way_gt" else (x_0[j] - star[j],)
+        _, (mean, variance) = _paths.moments(
+            case,
+            state,
+            bends[:, j].tolist(),
+            tilts[:, j].tolist(),
+            [at["sigma"] ** 2 / of.d, at["sigma_c"] ** 2 / of.d],
+            weights(id, T, at).tolist(),
+        )
         total += bends[:, j].sum() * (mean**2 + variance) / 2
     return total
 
 
 def measured(id, Ts, trials):
-    """(exact, mean, low, high) for each T; runs of the same steps are one, followed as far as needed."""
+    """(exact, mean, low, high) for each T; runs of the same steps are one, followed as far as
+    needed."""
     (of, x_0), method, kept, found = problem(id), METHODS[IDS[id][0]], {}, []
     for T in reversed(Ts):
         at, idles = values(id, T), int(id == QUIET)
@@ -124,14 +170,17 @@ def measured(id, Ts, trials):
         names = dict(rounds=T + idles, S=at["S"], x_0=x_0, **idle(id, chosen, T))
         if key not in kept:
             squares = ft.expected(of, method, **names).metrics["sq_mixed_grad_norm"][idles:]
-            kept[key] = squares, ft.run(of, method, trials=trials, keep="x", metrics=(), **names).x[:, idles:]
+            kept[key] = (
+                squares,
+                ft.run(of, method, trials=trials, keep="x", metrics=(), **names).x[:, idles:],
+            )
         squares, path = kept[key]
         if IDS[id][1] == "nonconvex":
-            best = int(np.argmin(squares[:T + 1]))
+            best = int(np.argmin(squares[: T + 1]))
             gradient = (path[:, best] - mixed_minimizer(of)) * curvatures(of).sum(axis=0)
             found.append([squares[best], *_theory.of_runs(np.sum(gradient**2, axis=1))])
         else:
-            point = np.tensordot(path[:, :T + 1], weights(id, T, at), (1, 0))
+            point = np.tensordot(path[:, : T + 1], weights(id, T, at), (1, 0))
             found.append([exact_gap(id, T, at), *_theory.of_runs(excess(of, point))])
     return found[::-1]
 
@@ -142,12 +191,21 @@ def compute(scale, progress):
         claim, worst_T = discover.claim(id), WORST_T[scale][IDS[id][0]]
         admitted = lambda Ts: [T for T in sorted(Ts) if not claim.admits(values(id, T))]
         Ts, worst_T = admitted({*ROUNDS[scale], *worst_T}), admitted(worst_T)
-        data.update(_theory.panel(
-            id, Ts, [bound(id, T) for T in Ts], measured(id, Ts, TRIALS[scale]), worst_T,
-            _theory.worst(claim, worst_T, SECONDS[scale]), [bound(id, T) for T in worst_T]))
+        data.update(
+            _theory.panel(
+                id,
+                Ts,
+                [bound(id, T) for T in Ts],
+                measured(id, Ts, TRIALS[scale]),
+                worst_T,
+                _theory.worst(claim, worst_T, SECONDS[scale]),
+                [bound(id, T) for T in worst_T],
+            )
+        )
         at = values(id, 1)
         data[_theory.key(id, "trivial")] = np.array(
-            4 * at["beta"] * at["F"] if IDS[id][1] == "nonconvex" else at["beta"] * at["D_sq"])
+            4 * at["beta"] * at["F"] if IDS[id][1] == "nonconvex" else at["beta"] * at["D_sq"]
+        )
         progress(n + 1, len(IDS))
     return data
 
@@ -159,16 +217,27 @@ def draw(figure, data):
         _theory.draw_panel(ax, data, id, method, f"{_style.look(method).label}, {CASES[case]}")
         _theory.draw_trivial(ax, trivial)
         if theorem == "B1":
-            _theory.say_trivial(ax, trivial, r"$4\beta F$" if case == "nonconvex" else r"$\beta D^2$")
-    _theory.say_worst(axes[0, 0], .06, .2)
+            _theory.say_trivial(
+                ax, trivial, r"$4\beta F$" if case == "nonconvex" else r"$\beta D^2$"
+            )
+    _theory.say_worst(axes[0, 0], 0.06, 0.2)
     for ax in axes[-1]:
         ax.set_xlabel("$T$")
     for row in axes:
         row[0].set_ylabel(r"$\mathbb{E}f(\bar x)-f^*$, weighted mean")
         row[1].set_ylabel(r"$\mathbb{E}f(\bar x)-f^*$, mean")
         row[2].set_ylabel(r"least $\mathbb{E}\|\nabla f\|^2$")
-    axes[-1, -1].text(.98, .05, "without noise", transform=axes[-1, -1].transAxes, ha="right", fontsize=_style.SMALL)
-    noisy = [id for id in IDS if IDS[id][1] == "nonconvex" and id != QUIET]    # without noise there is no floor
+    axes[-1, -1].text(
+        0.98,
+        0.05,
+        "without noise",
+        transform=axes[-1, -1].transAxes,
+        ha="right",
+        fontsize=_style.SMALL,
+    )
+    noisy = [
+        id for id in IDS if IDS[id][1] == "nonconvex" and id != QUIET
+    ]  # without noise there is no floor
     axes[0, -1].set_ylim(bottom=min(data[_theory.key(id, "low")].min() for id in noisy) / 3)
     for ax in axes[:2, -1]:
         _style.direct_labels(ax)
@@ -178,5 +247,13 @@ def rows(data):
     return _theory.rows_of(data, IDS, "error")
 
 
-FIGURE = Figure(cites="mixed FL, theorems B.1 to B.3", title="Bounds, exact expectation, runs and worst cases",
-                shows=tuple(IDS), compute=compute, draw=draw, rows=rows, width="page", height=5.2)
+FIGURE = Figure(
+    cites="mixed FL, theorems B.1 to B.3",
+    title="Bounds, exact expectation, runs and worst cases",
+    shows=tuple(IDS),
+    compute=compute,
+    draw=draw,
+    rows=rows,
+    width="page",
+    height=5.2,
+)

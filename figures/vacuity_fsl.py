@@ -1,41 +1,66 @@
-"""FSL: over gamma and eta_g, after how many rounds theorem 2 says anything, at the best step that (11) or (13) admits.
+"""FSL: over gamma and eta_g, after how many rounds theorem 2 says anything, at the best step that
+(11) or (13) admits.
 
 ||grad F~||^2 <= 2 L (F~ - inf F~) for every smooth loss, so that a bound of 2 L D~_0 or more on the least gradient
-says nothing. Theorem 2 bounds h times it by start / T + floor, and it speaks once start / T < 2 L D~_0 h - floor.
+says nothing. Theorem 2 bounds h times it by start / T + floor, and it speaks once start / T < 2 L
+D~_0 h - floor.
 """
 
 import numpy as np
+
 from fedtheory import discover
 from fedtheory.enclosure import arrays
-
 from figures import _style
 from figures._record import Figure
 
-AT = dict(L=1., G=.5, xi_bar=.5, sigma=1., sigma_0=1., K=10, K_0=10, N=100, S=10, tilde_D_0=1., T=1)
-POINTS = dict(smoke=49, quick=97, paper=193)    # for each of gamma and eta_g
-STEPS = dict(smoke=60, quick=120, paper=240)    # lengths of a step, down to a share DEPTH of the longest
+AT = dict(
+    L=1.0, G=0.5, xi_bar=0.5, sigma=1.0, sigma_0=1.0, K=10, K_0=10, N=100, S=10, tilde_D_0=1.0, T=1
+)
+POINTS = dict(smoke=49, quick=97, paper=193)  # for each of gamma and eta_g
+STEPS = dict(
+    smoke=60, quick=120, paper=240
+)  # lengths of a step, down to a share DEPTH of the longest
 DEPTH = 1e-5
 CEILINGS = {"11": "fsl.theorem2", "13": "fsl.h_lower"}
 TITLES = {"11": "rounds needed, steps in (11)", "13": "rounds needed, steps in (13)"}
 
-SHADES = ["#ffffff", "#f3f6f9", "#e2eaf2", "#cddbe9", "#b4c9df", "#98b5d3"]    # below 10 rounds, ..., above 1000
+SHADES = [
+    "#ffffff",
+    "#f3f6f9",
+    "#e2eaf2",
+    "#cddbe9",
+    "#b4c9df",
+    "#98b5d3",
+]  # below 10 rounds, ..., above 1000
 
 
 def compute(scale, progress):
     theorem = discover.claim("fsl.theorem2")
-    gamma, eta_g = np.geomspace(.01, 100, POINTS[scale]), np.geomspace(.1, 100, POINTS[scale])
+    gamma, eta_g = np.geomspace(0.01, 100, POINTS[scale]), np.geomspace(0.1, 100, POINTS[scale])
     at = dict(AT, gamma=gamma[:, None, None], eta_g=eta_g[None, :, None])
     data = dict(gamma=gamma, eta_g=eta_g)
     for n, (name, id) in enumerate(CEILINGS.items()):
-        (limit,) = [a.relation for a in discover.claim(id).assumes if a.where == f"({name})"]    # K_0 eta_0 <= rhs
+        (limit,) = [
+            a.relation for a in discover.claim(id).assumes if a.where == f"({name})"
+        ]  # K_0 eta_0 <= rhs
         ceiling = value(theorem, limit.rhs, at)
         step = ceiling * np.geomspace(DEPTH, 1, STEPS[scale])
         here = dict(at, eta_0=step / AT["K_0"], eta_l=step / (AT["K"] * at["eta_g"]))
-        h, floor = value(theorem, theorem.table["h"].symbol, here), theorem.fast(dict(here, tilde_D_0=0.))
+        h, floor = (
+            value(theorem, theorem.table["h"].symbol, here),
+            theorem.fast(dict(here, tilde_D_0=0.0)),
+        )
         room = 2 * AT["L"] * AT["tilde_D_0"] * h - floor
-        rounds = np.where(room > 0, (theorem.fast(here) - floor) / np.where(room > 0, room, 1), np.inf)
-        data.update({f"rounds_{name}": rounds.min(axis=-1), f"longest_{name}": ceiling[..., 0],
-                     f"h_{name}": h[..., -1] + 0 * ceiling[..., 0]})
+        rounds = np.where(
+            room > 0, (theorem.fast(here) - floor) / np.where(room > 0, room, 1), np.inf
+        )
+        data.update(
+            {
+                f"rounds_{name}": rounds.min(axis=-1),
+                f"longest_{name}": ceiling[..., 0],
+                f"h_{name}": h[..., -1] + 0 * ceiling[..., 0],
+            }
+        )
         progress(n + 1, len(CEILINGS))
     return data
 
@@ -49,21 +74,46 @@ def value(claim, expr, at):
 def draw(figure, data):
     axes = figure.subplots(1, 3, sharex=True, sharey=True)
     x, y = data["gamma"], data["eta_g"]
-    levels = [10., 30., 100., 300., 1e3]
+    levels = [10.0, 30.0, 100.0, 300.0, 1e3]
     for ax, (name, title) in zip(axes, TITLES.items()):
         needed = np.minimum(data[f"rounds_{name}"], 1e9).T
         ax.contourf(x, y, needed, levels=[0, *levels, 1e12], colors=SHADES)
-        labelled(ax, ax.contour(x, y, needed, levels=levels, colors=[_style.INK], linewidths=.8), lambda v: f"{v:,.0f}")
+        labelled(
+            ax,
+            ax.contour(x, y, needed, levels=levels, colors=[_style.INK], linewidths=0.8),
+            lambda v: f"{v:,.0f}",
+        )
         ax.set_title(title)
     ratio = (data["longest_13"] / data["longest_11"]).T
     axes[2].contourf(x, y, -data["h_11"].T, levels=[0, np.inf], colors=[_style.PALE])
-    axes[2].contour(x, y, data["h_11"].T, levels=[0], colors=[_style.DIFFER], linewidths=1.2, linestyles=["--"])
-    labelled(axes[2], axes[2].contour(x, y, ratio, levels=[.003, .01, .03, .1, .3], colors=[_style.INK],
-                                      linewidths=.8), lambda v: f"{v:g}")
-    axes[2].text(.04, .96, "$h>0$ up to\nthe longest\nstep of (11)", transform=axes[2].transAxes, va="top",
-                 fontsize=_style.SMALL, color=_style.DIFFER, linespacing=1.1)
-    axes[2].text(.04, .03, "$h<0$ there", transform=axes[2].transAxes, fontsize=_style.SMALL,
-                 color=_style.DIFFER)
+    axes[2].contour(
+        x, y, data["h_11"].T, levels=[0], colors=[_style.DIFFER], linewidths=1.2, linestyles=["--"]
+    )
+    labelled(
+        axes[2],
+        axes[2].contour(
+            x, y, ratio, levels=[0.003, 0.01, 0.03, 0.1, 0.3], colors=[_style.INK], linewidths=0.8
+        ),
+        lambda v: f"{v:g}",
+    )
+    axes[2].text(
+        0.04,
+        0.96,
+        "$h>0$ up to\nthe longest\nstep of (11)",
+        transform=axes[2].transAxes,
+        va="top",
+        fontsize=_style.SMALL,
+        color=_style.DIFFER,
+        linespacing=1.1,
+    )
+    axes[2].text(
+        0.04,
+        0.03,
+        "$h<0$ there",
+        transform=axes[2].transAxes,
+        fontsize=_style.SMALL,
+        color=_style.DIFFER,
+    )
     axes[2].set_title("longest step, (13) over (11)")
     for ax in axes:
         ax.set(xscale="log", yscale="log", xlabel=r"weight of the server $\gamma$")
@@ -73,17 +123,40 @@ def draw(figure, data):
 def labelled(ax, contour, text):
     """Levels written into their contours, on white."""
     for label in ax.clabel(contour, fmt=text, fontsize=_style.SMALL, inline=False):
-        label.set(rotation=0, bbox=dict(boxstyle="square,pad=.1", facecolor="white", edgecolor="none", alpha=.85))
+        label.set(
+            rotation=0,
+            bbox=dict(boxstyle="square,pad=.1", facecolor="white", edgecolor="none", alpha=0.85),
+        )
 
 
 def rows(data):
     """Shares of the map on which each statement speaks by then."""
     found = [["steps within", *(f"T = {T:,}" for T in (10, 100, 1000, 10000))]]
     for name in CEILINGS:
-        found.append([f"({name})", *(f"{np.mean(data[f'rounds_{name}'] < T):.1%}" for T in (10, 100, 1000, 10000))])
-    return [*found, ["h > 0 at the longest step", *(f"({name}): {np.mean(data[f'h_{name}'] > 0):.1%}"
-                                                   for name in CEILINGS), "", ""]]
+        found.append(
+            [
+                f"({name})",
+                *(f"{np.mean(data[f'rounds_{name}'] < T):.1%}" for T in (10, 100, 1000, 10000)),
+            ]
+        )
+    return [
+        *found,
+        [
+            "h > 0 at the longest step",
+            *(f"({name}): {np.mean(data[f'h_{name}'] > 0):.1%}" for name in CEILINGS),
+            "",
+            "",
+        ],
+    ]
 
 
-FIGURE = Figure(cites="FSL, theorem 2, (11) and (13)", title="After how many rounds theorem 2 says anything",
-                shows=("fsl.theorem2",), compute=compute, draw=draw, rows=rows, width="page", height=2.4)
+FIGURE = Figure(
+    cites="FSL, theorem 2, (11) and (13)",
+    title="After how many rounds theorem 2 says anything",
+    shows=("fsl.theorem2",),
+    compute=compute,
+    draw=draw,
+    rows=rows,
+    width="page",
+    height=2.4,
+)

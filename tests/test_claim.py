@@ -1,19 +1,21 @@
-"""The claim record: what it refuses, how it varies, what it prints; a small house claim worked by hand."""
+"""The claim record: what it refuses, how it varies, what it prints; a small house claim worked by
+hand."""
 
 import subprocess
 import sys
 from fractions import Fraction as Q
 
-import fedtheory as ft
 import numpy as np
 import pytest
+from sympy import Eq, Symbol, sqrt
+
+import fedtheory as ft
 from fedtheory import conditions, discover, metrics
 from fedtheory.claim import Claim
 from fedtheory.conditions import Assumption
 from fedtheory.errors import InvalidInput
 from fedtheory.symbol import CURVATURE, LOSS, STEP, Table
 from fedtheory.symbols.fsl import TABLE, K, L, N, S, T, gamma, mu, sigma, u
-from sympy import Eq, Symbol, sqrt
 
 HOUSE = Claim(
     id="house.one_local_step",
@@ -38,7 +40,10 @@ def test_a_value_worked_by_hand():
 
 def test_refusals_name_claim_rule_and_values():
     for bad, words in (
-        (dict(eta_0=1.0), r"one_local_step \(house check 1\) assumes u <= 1/L; got eta_0=1.0, K_0=1, L=2"),
+        (
+            dict(eta_0=1.0),
+            r"one_local_step \(house check 1\) assumes u <= 1/L; got eta_0=1.0, K_0=1, L=2",
+        ),
         (dict(mu=3), "assumes mu <= L; got mu=3, L=2|assumes mu <= L; got L=2, mu=3"),
         (dict(K=2), "assumes K = 1; got K=2"),
         (dict(N=0), "assumes N is an integer >= 1; got N=0"),
@@ -59,13 +64,15 @@ def test_strict_false_evaluates_outside():
     outside = {**GOOD, "eta_0": 1}
     assert [str(a) for a in HOUSE.admits(outside)] == ["u <= 1/L"]
     assert HOUSE.evaluate(outside, strict=False).exact == Q(3, 4) + Q(1, 2)
-    with pytest.raises(InvalidInput, match="no value at .*division by zero|no value at .*zero times infinity"):
+    with pytest.raises(
+        InvalidInput, match="no value at .*division by zero|no value at .*zero times infinity"
+    ):
         HOUSE.evaluate({**GOOD, "mu": 0, "sigma": 0}, strict=False)
 
 
 def test_floats_meet_equations_up_to_rounding_and_rationals_exactly():
     claim = HOUSE.replace(assumptions=(Eq(u, 3 * mu),))
-    assert claim.admits(dict(K_0=1, eta_0=0.1 * 3, mu=0.1)) == []    # 0.1 * 3 != 0.3 in binary
+    assert claim.admits(dict(K_0=1, eta_0=0.1 * 3, mu=0.1)) == []  # 0.1 * 3 != 0.3 in binary
     assert claim.admits(dict(K_0=1, eta_0=Q(3, 10) + Q(1, 10**30), mu=Q(1, 10))) != []
     assert claim.admits(dict(K_0=1, eta_0=0.3001, mu=0.1)) != []
 
@@ -73,13 +80,18 @@ def test_floats_meet_equations_up_to_rounding_and_rationals_exactly():
 def test_variants():
     weaker = HOUSE.replace(bound=HOUSE.bound + 1, name="house.weaker")
     assert weaker.id == "house.weaker" and weaker.evaluate(GOOD).exact == Q(47, 16)
-    assert HOUSE.evaluate(GOOD).exact == Q(31, 16)    # the original is as it was
+    assert HOUSE.evaluate(GOOD).exact == Q(31, 16)  # the original is as it was
     free = HOUSE.replace(assumptions=())
-    assert free.admits({**GOOD, "eta_0": 99, "K": 7}) == [] and free.evaluate({**GOOD, "K": 7}).exact == Q(31, 16)
+    assert free.admits({**GOOD, "eta_0": 99, "K": 7}) == [] and free.evaluate(
+        {**GOOD, "K": 7}
+    ).exact == Q(31, 16)
     theorem = ft.claim("fsl.theorem1")
     without = theorem.without("lipschitz", "(11)")
     assert len(without.assumptions) == len(theorem.assumptions) - 2
-    assert {a.name for a in theorem.assumptions} - {a.name for a in without.assumptions} == {"lipschitz", "(11)"}
+    assert {a.name for a in theorem.assumptions} - {a.name for a in without.assumptions} == {
+        "lipschitz",
+        "(11)",
+    }
     with pytest.raises(InvalidInput, match="takes assumptions of fsl.theorem1: "):
         theorem.without("assumption 9")
 
@@ -87,7 +99,12 @@ def test_variants():
 def test_unstated_assumptions_are_marked():
     theorem = ft.claim("fsl.theorem1")
     marks = {a.name: a.stated for a in theorem.assumptions}
-    assert marks["smooth"] and not marks["lipschitz"] and not marks["equal_weights"] and not marks["independent_noise"]
+    assert (
+        marks["smooth"]
+        and not marks["lipschitz"]
+        and not marks["equal_weights"]
+        and not marks["independent_noise"]
+    )
     assert "not stated" in str(next(a for a in theorem.assumptions if a.name == "lipschitz"))
 
 
@@ -102,20 +119,32 @@ def test_a_table_is_the_limit_of_a_claims_symbols():
     with pytest.raises(InvalidInput, match="must use symbols of the table of fsl; got .'L'."):
         HOUSE.replace(assumptions=[Symbol("L", real=True) <= 1])
     table = Table("mine")
-    one, more = table.positive("one", "1", "a number"), table.define("more", "m", "more", 2 * Symbol("lost"))
+    one, more = (
+        table.positive("one", "1", "a number"),
+        table.define("more", "m", "more", 2 * Symbol("lost")),
+    )
     with pytest.raises(InvalidInput, match="must use symbols of the table of mine; got .'lost'."):
         Claim(id="mine.lost", cites="z", symbols=table, measures=one, bound=more)
 
 
 def test_text_is_never_a_formula():
-    for change in (dict(bound="__import__('os')"), dict(teeth="1+1"), dict(also=((mu, "<=", "L"),))):
+    for change in (
+        dict(bound="__import__('os')"),
+        dict(teeth="1+1"),
+        dict(also=((mu, "<=", "L"),)),
+    ):
         with pytest.raises(InvalidInput, match="must be a finite number or a SymPy expression"):
             HOUSE.replace(**change)
 
 
 def test_latex_keeps_names_and_the_papers_letters():
     text = ft.claim("fsl.theorem1").latex()
-    assert r"\bar{\xi}^{2}" in text and r"\Psi" in text and r"\sigma_0" not in text and "xi_bar" not in text
+    assert (
+        r"\bar{\xi}^{2}" in text
+        and r"\Psi" in text
+        and r"\sigma_0" not in text
+        and "xi_bar" not in text
+    )
     assert HOUSE.latex().startswith(r"\|x_T-x^\star\|^2 \le")
     assert r"\mathcal{O}\left(" in ft.claim("fsl.corollary1").latex()
 
@@ -131,7 +160,9 @@ def test_the_fast_path_agrees_on_random_points_and_refuses_what_is_no_number():
     arrays["gamma"][::5] = 0.0
     fast, slow = claim.fast(arrays), []
     for n in range(size):
-        slow.append(float(claim.evaluate({name: a[n].item() for name, a in arrays.items()}, strict=False)))
+        slow.append(
+            float(claim.evaluate({name: a[n].item() for name, a in arrays.items()}, strict=False))
+        )
     assert np.max(abs(fast - slow) / np.abs(slow)) < 2e-12
     with pytest.raises(InvalidInput, match="gamma must be finite"):
         claim.fast({**arrays, "gamma": np.nan})
@@ -141,8 +172,16 @@ def test_the_fast_path_agrees_on_random_points_and_refuses_what_is_no_number():
 
 def test_the_mask_is_what_admits_says():
     claim = ft.claim("fsl.theorem1")
-    grid = dict(L=2.0, gamma=1.0, eta_g=1.0, K=2, K_0=4, S=2, N=np.array([1, 3, 3, 3]),
-                eta_0=np.array([0.01, 0.01, 0.01, 0.5]))
+    grid = dict(
+        L=2.0,
+        gamma=1.0,
+        eta_g=1.0,
+        K=2,
+        K_0=4,
+        S=2,
+        N=np.array([1, 3, 3, 3]),
+        eta_0=np.array([0.01, 0.01, 0.01, 0.5]),
+    )
     grid["eta_l"] = grid["eta_0"] * 2 + np.array([0, 0, 0.001, 0])
     assert claim.mask(grid).tolist() == [False, True, False, False]
     for n in range(4):
@@ -157,7 +196,11 @@ def test_conditions_speak_of_problems():
     for assumption in ft.claim("fsl.theorem1").assumptions:
         if assumption.condition:
             assert assumption.condition(even), assumption
-    assert conditions.STRONGLY_CONVEX(even) and not conditions.EXACT_GRADIENTS(even) and conditions.EXACT_GRADIENTS(odd)
+    assert (
+        conditions.STRONGLY_CONVEX(even)
+        and not conditions.EXACT_GRADIENTS(even)
+        and conditions.EXACT_GRADIENTS(odd)
+    )
     flat = ft.problems.quadratic(2, 3, L=2.0, mu=0.0)
     assert conditions.CONVEX(flat) and not conditions.STRONGLY_CONVEX(flat)
 
@@ -176,7 +219,8 @@ def test_ids_are_unique_and_found():
 
 @pytest.mark.parametrize("claim", discover.claims(), ids=lambda c: c.id)
 def test_every_record_is_whole(claim):
-    """Cited, explained, printable, measured by something, with teeth wherever there is a bound to refute."""
+    """Cited, explained, printable, measured by something, with teeth wherever there is a bound to
+    refute."""
     assert claim.cites and claim.meaning and claim.latex() and str(claim)
     assert "xi_bar" not in claim.latex() and len(claim.meaning) < 300
     if claim.lines and claim.kind != "order":
@@ -184,7 +228,7 @@ def test_every_record_is_whole(claim):
         assert claim.teeth != claim.bound
         assert set(claim.needs(claim.teeth)) <= set(claim.symbols)
     if claim.kind == "order" and not claim.explicit:
-        assert "there is no explicit companion" in claim.note    # and why
+        assert "there is no explicit companion" in claim.note  # and why
     elif claim.kind == "order":
         assert ft.claim(claim.explicit).kind == "exact"
     if claim.kind == "finding":
@@ -200,27 +244,49 @@ def test_every_record_is_whole(claim):
 
 
 def test_importing_the_package_leaves_sympy_alone():
-    script = "import sys, fedtheory; assert 'sympy' not in sys.modules; fedtheory.claim; import fedtheory.claim; " \
-             "assert fedtheory.claim('fsl.theorem1').id == 'fsl.theorem1' and callable(fedtheory.algorithm)"
+    script = (
+        "import sys, fedtheory; assert 'sympy' not in sys.modules; fedtheory.claim; import fedtheory.claim; "
+        "assert fedtheory.claim('fsl.theorem1').id == 'fsl.theorem1' and callable(fedtheory.algorithm)"
+    )
     subprocess.run([sys.executable, "-c", script], check=True)
 
 
 def test_a_users_table_and_claim():
     table = Table("mine")
-    step, curve = table.positive("step", r"\eta", "step", STEP), table.positive("curve", "L", "smoothness", CURVATURE)
+    step, curve = (
+        table.positive("step", r"\eta", "step", STEP),
+        table.positive("curve", "L", "smoothness", CURVATURE),
+    )
     f = table.measured("f", "f(x)", "loss", LOSS, "loss")
-    claim = Claim(id="mine.root", cites="me", symbols=table, measures=f, bound=sqrt(step * curve), relation=">=",
-                  assumes=(Assumption(step * curve <= 1, "(1)"),))
+    claim = Claim(
+        id="mine.root",
+        cites="me",
+        symbols=table,
+        measures=f,
+        bound=sqrt(step * curve),
+        relation=">=",
+        assumes=(Assumption(step * curve <= 1, "(1)"),),
+    )
     found = claim.evaluate(dict(step=Q(1, 2), curve=1))
-    assert found.exact is None and Q(float(found)) <= found.lower and found.lower**2 < Q(1, 2) < found.upper**2
+    assert (
+        found.exact is None
+        and Q(float(found)) <= found.lower
+        and found.lower**2 < Q(1, 2) < found.upper**2
+    )
     assert str(claim) == "f >= sqrt(curve) sqrt(step)"
-    with pytest.raises(InvalidInput, match=r"assumes curve step <= 1 \[\(1\)\]; got step=2, curve=1"):
+    with pytest.raises(
+        InvalidInput, match=r"assumes curve step <= 1 \[\(1\)\]; got step=2, curve=1"
+    ):
         claim.evaluate(dict(step=2, curve=1))
 
 
 def test_listing_claims_does_not_wake_the_compiler():
     """Numba and SciPy would triple the wait; `python -m tests.bench load` says how long it is."""
-    script = "from fedtheory import discover; claims = discover.claims(); import sys; " \
-             "print(len(claims), 'numba' in sys.modules, 'scipy' in sys.modules)"
-    out = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout.split()
+    script = (
+        "from fedtheory import discover; claims = discover.claims(); import sys; "
+        "print(len(claims), 'numba' in sys.modules, 'scipy' in sys.modules)"
+    )
+    out = subprocess.run(
+        [sys.executable, "-c", script], check=True, capture_output=True, text=True
+    ).stdout.split()
     assert int(out[0]) > 0 and out[1:] == ["False", "False"]

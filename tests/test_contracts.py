@@ -4,23 +4,35 @@ import warnings
 from dataclasses import replace
 from pathlib import Path
 
-import fedtheory as ft
 import numpy as np
 import pytest
+
+import fedtheory as ft
 from fedtheory import discover, jit
 from fedtheory.algorithm import example_hyper
 from fedtheory.problem import Constant
 
 PROBLEMS = dict(discover.examples())
 ALGORITHMS = discover.algorithms()
-PAIRS = [(a, p) for a in sorted(ALGORITHMS) for p in PROBLEMS if PROBLEMS[p].has_server or not ALGORITHMS[a].server]
+PAIRS = [
+    (a, p)
+    for a in sorted(ALGORITHMS)
+    for p in PROBLEMS
+    if PROBLEMS[p].has_server or not ALGORITHMS[a].server
+]
 TESTS = Path(__file__).parent
 
 
 def points(problem, count=4):
     """Points around the minimiser, or around the start where none is known."""
     generator = np.random.default_rng(7)
-    center = problem.minimizer() if problem.minimize else problem.start if problem.start is not None else 0.0
+    center = (
+        problem.minimizer()
+        if problem.minimize
+        else problem.start
+        if problem.start is not None
+        else 0.0
+    )
     return [center + generator.standard_normal(problem.d) for _ in range(count)]
 
 
@@ -57,6 +69,7 @@ def test_a_wrong_gradient_is_seen():
     def grad(data, i, x, out):
         problem.kernels.grad(data, i, x, out)
         out[0] *= 1.001
+
     broken = replace(problem, kernels=problem.kernels._replace(grad=grad))
     assert max(gradient_gap(broken, i, x) for i in clients(broken) for x in points(broken)) > 1e-6
 
@@ -67,10 +80,18 @@ def test_the_objective_is_the_weighted_sum(name):
     p = problem.weights
     assert p[0] == 0 and p.sum() == pytest.approx(1, rel=1e-15)
     for x in points(problem, 2):
-        each = [(problem.client_loss(i, x), problem.client_grad(i, x)) for i in range(1, problem.N + 1)]
-        assert problem.loss(x) == pytest.approx(sum(p[i] * f for i, (f, _) in enumerate(each, 1)), rel=1e-12, abs=1e-14)
-        np.testing.assert_allclose(problem.grad(x), sum(p[i] * g for i, (_, g) in enumerate(each, 1)), rtol=1e-10,
-                                   atol=1e-12)
+        each = [
+            (problem.client_loss(i, x), problem.client_grad(i, x)) for i in range(1, problem.N + 1)
+        ]
+        assert problem.loss(x) == pytest.approx(
+            sum(p[i] * f for i, (f, _) in enumerate(each, 1)), rel=1e-12, abs=1e-14
+        )
+        np.testing.assert_allclose(
+            problem.grad(x),
+            sum(p[i] * g for i, (_, g) in enumerate(each, 1)),
+            rtol=1e-10,
+            atol=1e-12,
+        )
 
 
 @pytest.mark.parametrize("name", [n for n in PROBLEMS if PROBLEMS[n].minimize])
@@ -88,20 +109,31 @@ def broken_constants(problem, slack=1e-9):
     for i in clients(problem):
         for x, y in zip(xs, xs[1:]):
             gap, move = problem.client_grad(i, x) - problem.client_grad(i, y), x - y
-            if "L" in value and np.linalg.norm(gap) > value["L"] * np.linalg.norm(move) * (1 + slack):
+            if "L" in value and np.linalg.norm(gap) > value["L"] * np.linalg.norm(move) * (
+                1 + slack
+            ):
                 found.add("L")
             if "mu" in value and gap @ move < value["mu"] * (move @ move) * (1 - slack) - slack:
                 found.add("mu")
     for x in xs:
         g = problem.grad(x)
         each = np.array([problem.client_grad(i, x) for i in range(1, problem.N + 1)])
-        if "G" in value and np.mean(np.sum((each - g)**2, axis=1)) > value["G"]**2 * (1 + slack) + slack:
+        if (
+            "G" in value
+            and np.mean(np.sum((each - g) ** 2, axis=1)) > value["G"] ** 2 * (1 + slack) + slack
+        ):
             found.add("G")
         if "xi_bar" in value and problem.has_server:
-            if np.sum((problem.client_grad(0, x) - g)**2) > value["xi_bar"]**2 * (1 + slack) + slack:
+            if (
+                np.sum((problem.client_grad(0, x) - g) ** 2)
+                > value["xi_bar"] ** 2 * (1 + slack) + slack
+            ):
                 found.add("xi_bar")
         if {"G_star", "B"} <= set(value):
-            if np.mean(np.sum(each**2, axis=1)) > (value["G_star"]**2 + value["B"]**2 * (g @ g)) * (1 + slack) + slack:
+            if (
+                np.mean(np.sum(each**2, axis=1))
+                > (value["G_star"] ** 2 + value["B"] ** 2 * (g @ g)) * (1 + slack) + slack
+            ):
                 found.add("B")
     return found
 
@@ -127,10 +159,13 @@ def settings(algorithm, problem):
         if isinstance(which, str):
             hyper[which] = 2
     S = problem.N if algorithm.everyone else max(1, problem.N - 1)
-    return dict(rounds=2, trials=2, seed=4, S=S, keep="x", metrics=("loss", "sq_grad_norm"), **hyper)
+    return dict(
+        rounds=2, trials=2, seed=4, S=S, keep="x", metrics=("loss", "sq_grad_norm"), **hyper
+    )
 
 
-# Quadratics use + - * / only; the others call the machine's exp, whose vector and scalar forms may differ.
+# Quadratics use + - * / only; the others call the machine's exp, whose vector and scalar forms may
+# differ.
 def agree(a, b, exact):
     np.testing.assert_allclose(a, b, rtol=0 if exact else 1e-11, atol=0 if exact else 1e-12)
 
@@ -141,7 +176,9 @@ ADAPTIVE = ("adam", "lamb", "ams")
 @pytest.mark.parametrize("name, on", PAIRS, ids=lambda v: v)
 def test_compiled_and_interpreted_runs_agree(name, on):
     problem, algorithm = PROBLEMS[on], ALGORITHMS[name]
-    fast, slow = (ft.run(problem, name, compiled=c, **settings(algorithm, problem)) for c in (True, False))
+    fast, slow = (
+        ft.run(problem, name, compiled=c, **settings(algorithm, problem)) for c in (True, False)
+    )
     exact = on.startswith("quadratics.") and not any(word in name for word in ADAPTIVE)
     agree(fast.x, slow.x, exact)
     agree(fast.metrics["loss"], slow.metrics["loss"], exact)
@@ -157,7 +194,10 @@ def test_everything_in_the_house_is_compiled():
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_bits_do_not_depend_on_workers_or_chunks(name):
     problem, algorithm = PROBLEMS["quadratics.diagonal"], ALGORITHMS[name]
-    runs = [ft.run(problem, name, workers=w, chunk=c, **settings(algorithm, problem)) for w, c in ((1, 2), (2, 1))]
+    runs = [
+        ft.run(problem, name, workers=w, chunk=c, **settings(algorithm, problem))
+        for w, c in ((1, 2), (2, 1))
+    ]
     np.testing.assert_array_equal(runs[0].x, runs[1].x)
 
 
@@ -167,12 +207,24 @@ def test_clients_write_only_what_is_theirs(name):
     from concurrent.futures import ThreadPoolExecutor
 
     from fedtheory.runs.running import _Job, _plan
+
     problem, algorithm = PROBLEMS["quadratics.own"], ALGORITHMS[name]
     given = settings(algorithm, problem)
     S = given.pop("S")
     for key in ("rounds", "trials", "seed", "keep", "metrics"):
         given.pop(key)
-    plan = _plan(problem, name, rounds=3, trials=1, seed=2, S=S, participation=None, keep="x", names=("loss",), given=given)
+    plan = _plan(
+        problem,
+        name,
+        rounds=3,
+        trials=1,
+        seed=2,
+        S=S,
+        participation=None,
+        keep="x",
+        names=("loss",),
+        given=given,
+    )
     ends = []
     for together in (False, True):
         job = _Job(plan, workers=2)
@@ -207,5 +259,9 @@ def test_each_algorithm_has_a_mirror_test(name):
 def test_one_client_one_dimension_runs(name):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        r = ft.run(PROBLEMS["quadratics.one"], name, **settings(ALGORITHMS[name], PROBLEMS["quadratics.one"]))
+        r = ft.run(
+            PROBLEMS["quadratics.one"],
+            name,
+            **settings(ALGORITHMS[name], PROBLEMS["quadratics.one"]),
+        )
     assert np.isfinite(r.x).all()

@@ -21,11 +21,12 @@ CAPTION = re.compile(r":caption: (\S+)\n\n?")
 
 
 def parts(text):
-    """The files and commands of a page, in order: ("file", path, content) and ("command", line, output)."""
+    """The files and commands of a page, in order: ("file", path, content) and ("command", line,
+    output)."""
     for kind, body in FENCE.findall(text):
         caption = CAPTION.match(body)
         if caption:
-            yield "file", caption[1], body[caption.end():]
+            yield "file", caption[1], body[caption.end() :]
         elif kind == "console":
             for piece in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
                 line, _, output = piece.partition("\n")
@@ -33,14 +34,19 @@ def parts(text):
 
 
 def shell(line, folder):
-    """What a terminal shows of a command: its answer, or why it has none; `fedtheory` and `python` are ours."""
+    """What a terminal shows of a command: its answer, or why it has none; `fedtheory` and `python`
+    are ours."""
     tools = folder / ".tools"
     if not tools.is_dir():
         tools.mkdir()
         for name, run in (("fedtheory", "-m fedtheory.app.cli"), ("python", "")):
             (tools / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {run} "$@"\n')
             (tools / name).chmod(0o755)
-    env = {**os.environ, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(folder)}
+    env = {
+        **os.environ,
+        "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(folder),
+    }
     done = subprocess.run(line, shell=True, cwd=folder, env=env, capture_output=True, text=True)
     return done.stdout or done.stderr
 
@@ -78,7 +84,9 @@ def test_snippets_and_commands(page, sources):
     found, count = differences(text, sources)
     assert not found, "\n\n".join(found)
     assert count > 0 or "```console" not in text
-    failed, tried = doctest.testfile(str(page), module_relative=False, optionflags=FLAGS)    # what commands left
+    failed, tried = doctest.testfile(
+        str(page), module_relative=False, optionflags=FLAGS
+    )  # what commands left
     assert failed == 0
     assert tried > 0 or ">>>" not in text
 
@@ -90,15 +98,22 @@ def test_a_wrong_snippet_would_fail(tmp_path):
         doctest.testfile(str(page), module_relative=False, raise_on_error=True)
 
 
-@pytest.mark.parametrize("page, wrong", [
-    ("```console\n$ echo one\none\n$ echo two\ntwo\n```\n", 0),
-    ("```console\n$ echo one\none\n$ echo two\nthree\n```\n", 1),
-    ("```console\n$ echo one\n```\n", 1),
-    ("```console\n$ true\nnothing\n```\n", 1),
-    ("```{code-block} text\n:caption: in/a.txt\n\nhere\n```\n\n```console\n$ cat in/a.txt\nhere\n```\n", 0),
-    ("```console\n$ cat in/a.txt\nhere\n```\n", 1),
-    ("```console\n$ python -c 'import sys; sys.exit(\"no\")'\nno\n```\n", 0),
-], ids=range(7))
+@pytest.mark.parametrize(
+    "page, wrong",
+    [
+        ("```console\n$ echo one\none\n$ echo two\ntwo\n```\n", 0),
+        ("```console\n$ echo one\none\n$ echo two\nthree\n```\n", 1),
+        ("```console\n$ echo one\n```\n", 1),
+        ("```console\n$ true\nnothing\n```\n", 1),
+        (
+            "```{code-block} text\n:caption: in/a.txt\n\nhere\n```\n\n```console\n$ cat in/a.txt\nhere\n```\n",
+            0,
+        ),
+        ("```console\n$ cat in/a.txt\nhere\n```\n", 1),
+        ("```console\n$ python -c 'import sys; sys.exit(\"no\")'\nno\n```\n", 0),
+    ],
+    ids=range(7),
+)
 def test_wrong_commands_would_fail(page, wrong, tmp_path):
     found, count = differences(page, tmp_path)
     assert len(found) == wrong and count > 0

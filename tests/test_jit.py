@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+
 from fedtheory import jit
 from fedtheory.errors import InvalidInput
 from fedtheory.jit import types
@@ -33,30 +34,47 @@ def combine(data, i, x, out):
         out[j] = data.c * data.A[i, j] * x[j] + data.inner.v[j] + data.inner.n + data.k[j]
 
 
-needs_compiler = pytest.mark.skipif(jit.DISABLED, reason="nothing is compiled under NUMBA_DISABLE_JIT")
+needs_compiler = pytest.mark.skipif(
+    jit.DISABLED, reason="nothing is compiled under NUMBA_DISABLE_JIT"
+)
 
 
 @needs_compiler
 def test_a_packed_tuple_arrives_as_it_was():
-    data = Outer(np.arange(6.0).reshape(2, 3), 0.5, Inner(np.array([1.0, 2.0, 3.0]), 7), np.array([10, 20, 30]))
+    data = Outer(
+        np.arange(6.0).reshape(2, 3),
+        0.5,
+        Inner(np.array([1.0, 2.0, 3.0]), 7),
+        np.array([10, 20, 30]),
+    )
     words = jit.pack(data)
-    erased = jit.erase(jit.compile(combine), types.void, (jit.typeof(data), types.int64, jit.VECTOR, jit.VECTOR))
+    erased = jit.erase(
+        jit.compile(combine), types.void, (jit.typeof(data), types.int64, jit.VECTOR, jit.VECTOR)
+    )
     out, expected, x = np.empty(3), np.empty(3), np.array([2.0, -1.0, 4.0])
     erased(words.ctypes.data, 1, x, out)
     combine(data, 1, x, expected)
     np.testing.assert_array_equal(out, expected)
 
 
-@pytest.mark.parametrize("field", [np.ones((3, 4)).T, np.ones(6)[::2], np.array(["a"]), "word", None])
+@pytest.mark.parametrize(
+    "field", [np.ones((3, 4)).T, np.ones(6)[::2], np.array(["a"]), "word", None]
+)
 def test_what_would_be_misread_is_refused(field):
-    """Numba is told that every array is C-contiguous: another one would be read in the wrong order."""
+    """Numba is told that every array is C-contiguous: another one would be read in the wrong
+    order."""
     with pytest.raises(InvalidInput, match="a kernel's tuple must hold"):
         jit.pack(Inner(field, 1))
 
 
 def python(code, cache, **environment):
-    run = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], text=True, capture_output=True, cwd=ROOT,
-                         env=dict(os.environ, FEDTHEORY_CACHE_DIR=str(cache), **environment))
+    run = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        text=True,
+        capture_output=True,
+        cwd=ROOT,
+        env=dict(os.environ, FEDTHEORY_CACHE_DIR=str(cache), **environment),
+    )
     return run.stdout.strip(), run.stderr
 
 
@@ -76,7 +94,11 @@ def test_a_second_process_reads_and_a_tampered_file_is_compiled_anew(tmp_path):
     (value, hits), (again, more) = (python(LOUD, tmp_path)[0].split() for _ in range(2))
     assert value == again and hits == "0" and int(more) > 0
     files = [path for path in (tmp_path / "kernels").iterdir()]
-    for damage in (lambda b: b[:len(b) // 2], lambda b: b[:40] + bytes([b[40] ^ 1]) + b[41:], lambda b: b""):
+    for damage in (
+        lambda b: b[: len(b) // 2],
+        lambda b: b[:40] + bytes([b[40] ^ 1]) + b[41:],
+        lambda b: b"",
+    ):
         for path in files:
             path.write_bytes(damage(path.read_bytes()))
         value, hits = python(LOUD, tmp_path)[0].split()
@@ -85,7 +107,10 @@ def test_a_second_process_reads_and_a_tampered_file_is_compiled_anew(tmp_path):
 
 @needs_compiler
 def test_a_wait_for_the_compiler_is_announced_once(tmp_path):
-    code = "from fedtheory import jit; jit.announce.append(lambda: print('compiling'))\n" + textwrap.dedent(LOUD)
+    code = (
+        "from fedtheory import jit; jit.announce.append(lambda: print('compiling'))\n"
+        + textwrap.dedent(LOUD)
+    )
     assert python(code, tmp_path)[0].split().count("compiling") == 1
     assert "compiling" not in python(code, tmp_path)[0]
 
@@ -147,10 +172,13 @@ def test_editing_a_helper_in_another_file_is_seen_by_the_next_process(tmp_path):
     package = tmp_path / "fedtheory"
     package.mkdir()
     helper, kernel = package / "helper.py", package / "kernel.py"
-    kernel.write_text("from fedtheory.jit import jit\nfrom fedtheory.helper import factor\n\n\n"
-                      "@jit\ndef twice(x):\n    return factor() * x\n")
+    kernel.write_text(
+        "from fedtheory.jit import jit\nfrom fedtheory.helper import factor\n\n\n"
+        "@jit\ndef twice(x):\n    return factor() * x\n"
+    )
     write = lambda value: helper.write_text(
-        f"from fedtheory.jit import jit\n\n\n@jit\ndef factor():\n    return {value}\n")
+        f"from fedtheory.jit import jit\n\n\n@jit\ndef factor():\n    return {value}\n"
+    )
     values = []
     for value in (2.0, 2.0, 200.0):
         write(value)

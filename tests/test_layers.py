@@ -8,10 +8,30 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 # From the bottom; rooms of one line do not import each other.
 LEVELS = (
-    {"errors", "files"}, {"private", "arguments", "crossing"}, {"jit", "enclosure"}, {"rng"}, {"metrics", "symbol", "paper"}, {"conditions"},
-    {"given"}, {"problem", "algorithm", "claim"}, {"symbols", "papers"}, {"problems", "participation"}, {"algorithms"},
-    {"claims"}, {"discover"}, {"runs"}, {"exact"}, {"settings"}, {"certificates"}, {"proofs", "worstcase"}, {"search"},
-    {"verdicts"}, {"app"}, {"__main__"}, {"figures"}, {"verify"},
+    {"errors", "files"},
+    {"private", "arguments", "crossing"},
+    {"jit", "enclosure"},
+    {"rng"},
+    {"metrics", "symbol", "paper"},
+    {"conditions"},
+    {"given"},
+    {"problem", "algorithm", "claim"},
+    {"symbols", "papers"},
+    {"problems", "participation"},
+    {"algorithms"},
+    {"claims"},
+    {"discover"},
+    {"runs"},
+    {"exact"},
+    {"settings"},
+    {"certificates"},
+    {"proofs", "worstcase"},
+    {"search"},
+    {"verdicts"},
+    {"app"},
+    {"__main__"},
+    {"figures"},
+    {"verify"},
 )
 LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 
@@ -37,15 +57,18 @@ def imports(source):
 def upward(name, source):
     """Imports of a file that point up or sideways."""
     own = room(name)
-    return [other for other in imports(source)
-            if room(other) in LEVEL and room(other) != own and LEVEL[room(other)] >= LEVEL[own]]
+    return [
+        other
+        for other in imports(source)
+        if room(other) in LEVEL and room(other) != own and LEVEL[room(other)] >= LEVEL[own]
+    ]
 
 
 def files():
     for top in ("fedtheory", "verify", "figures"):
         for path in sorted((ROOT / top).rglob("*.py")):
             name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
-            if name != "fedtheory":    # the package's face imports lazily from everywhere
+            if name != "fedtheory":  # the package's face imports lazily from everywhere
                 yield name, path
 
 
@@ -56,6 +79,10 @@ def test_imports_point_down(name, path):
 
 
 def test_an_upward_import_is_seen():
-    assert upward("fedtheory.rng", "def f():\n    from fedtheory.runs.engine import advance\n") \
-        == ["fedtheory.runs.engine", "fedtheory.runs.engine.advance"]
-    assert upward("fedtheory.runs.engine", "from fedtheory import exact, jit") == ["fedtheory.exact"]
+    assert upward("fedtheory.rng", "def f():\n    from fedtheory.runs.engine import advance\n") == [
+        "fedtheory.runs.engine",
+        "fedtheory.runs.engine.advance",
+    ]
+    assert upward("fedtheory.runs.engine", "from fedtheory import exact, jit") == [
+        "fedtheory.exact"
+    ]

@@ -1,4 +1,5 @@
-"""The reference holds everything that can be used, as the records have it; the docs build without a warning."""
+"""The reference holds everything that can be used, as the records have it; the docs build without a
+warning."""
 
 import json
 import os
@@ -8,9 +9,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import fedtheory as ft
 import figures
-import pytest
 from fedtheory import discover
 
 ROOT = Path(ft.__file__).parents[1]
@@ -26,7 +28,13 @@ def made(tmp_path_factory):
     pictures.mkdir(parents=True)
     (pictures / "fsl_table2.svg").write_text("<svg/>")
     (pictures / "unknown.svg").write_text("<svg/>")
-    found = dict(claim="fsl.table2", figure="fsl_table2", scale="smoke", verdict="reproduced", sentence="as *printed*")
+    found = dict(
+        claim="fsl.table2",
+        figure="fsl_table2",
+        scale="smoke",
+        verdict="reproduced",
+        sentence="as *printed*",
+    )
     (pictures / "findings.json").write_text(json.dumps([found]))
     folder = root / "reference"
     build_reference.write(folder, root)
@@ -37,7 +45,7 @@ def section(page, heading):
     """What stands under a heading, up to the next of its rank."""
     marks = re.search(rf"^(#+) {re.escape(heading)}$", page, re.MULTILINE)
     assert marks, heading
-    return re.split(rf"^#{{1,{len(marks[1])}}} ", page[marks.end():], flags=re.MULTILINE)[0]
+    return re.split(rf"^#{{1,{len(marks[1])}}} ", page[marks.end() :], flags=re.MULTILINE)[0]
 
 
 def test_every_public_name_has_its_words(made):
@@ -46,17 +54,30 @@ def test_every_public_name_has_its_words(made):
         first = (getattr(ft, name).__doc__ or "").split("\n")[0].replace("`", "").split()
         assert first and all(word in text.replace("\\", "").replace("`", "") for word in first)
     assert "budget=10.0" in section(made["python.md"], "`ft.check`")
-    assert "_state" not in made["python.md"] and "0x" not in made["python.md"] and "(self" not in made["python.md"]
+    assert (
+        "_state" not in made["python.md"]
+        and "0x" not in made["python.md"]
+        and "(self" not in made["python.md"]
+    )
 
 
 def test_every_hyper_parameter_has_meaning_default_and_range(made):
     for name, algorithm in discover.algorithms().items():
-        rows = [row.strip("| ").split(" | ") for row in section(made["algorithms.md"], name.replace("_", r"\_"))
-                .splitlines() if row.startswith("| `")]
+        rows = [
+            row.strip("| ").split(" | ")
+            for row in section(made["algorithms.md"], name.replace("_", r"\_")).splitlines()
+            if row.startswith("| `")
+        ]
         plain = [[cell.replace("\\", "").strip("`") for cell in row] for row in rows]
-        assert plain == [[field, " ".join(spec.meaning.split()), "required" if spec.default is None else
-                          repr(spec.default), spec.rule().removeprefix("must be ") + (", fixed" if spec.fixed else "")]
-                         for field, spec in algorithm.hyper.items()]
+        assert plain == [
+            [
+                field,
+                " ".join(spec.meaning.split()),
+                "required" if spec.default is None else repr(spec.default),
+                spec.rule().removeprefix("must be ") + (", fixed" if spec.fixed else ""),
+            ]
+            for field, spec in algorithm.hyper.items()
+        ]
 
 
 def test_problems_metrics_and_commands(made):
@@ -65,7 +86,9 @@ def test_problems_metrics_and_commands(made):
     for name, metric in ft.metrics.ALL.items():
         assert f"`{name}`" in made["metrics.md"]
     for command in ("list", "explain", "bound", "run", "check", "replay", "mutate", "warmup"):
-        assert f"usage: fedtheory {command}" in section(made["command_line.md"], f"fedtheory {command}")
+        assert f"usage: fedtheory {command}" in section(
+            made["command_line.md"], f"fedtheory {command}"
+        )
     assert "--replay DIR" in section(made["command_line.md"], "python -m verify")
     assert "--scale" in section(made["command_line.md"], "python -m figures")
 
@@ -79,7 +102,9 @@ def test_records_show_their_fields_with_what_is_said_of_them(made):
 
 def test_the_gallery_has_every_figure_and_the_pictures_that_there_are(made):
     for name, figure in figures.figures().items():
-        part = section(made["figures.md"], build_reference.escaped(f"{figure.cites}: {figure.title}"))
+        part = section(
+            made["figures.md"], build_reference.escaped(f"{figure.cites}: {figure.title}")
+        )
         assert f"python -m figures {name}\n" in part
     assert re.findall(r"\]\((\w+\.svg)\)", made["figures.md"]) == ["fsl_table2.svg"]
     assert "fsl_table2.svg" in made and "unknown.svg" not in made
@@ -93,7 +118,9 @@ def test_no_pictures_no_links_to_them(tmp_path):
 
 def test_links_lead_somewhere(made):
     ids = {claim.id for claim in discover.claims()}
-    for link in re.findall(r"\]\(([^)]+)\)", "".join(text for name, text in made.items() if name.endswith(".md"))):
+    for link in re.findall(
+        r"\]\(([^)]+)\)", "".join(text for name, text in made.items() if name.endswith(".md"))
+    ):
         folder, _, name = link.rpartition("/")
         if folder == "../claims":
             assert name.removesuffix(".md") in ids
@@ -102,16 +129,22 @@ def test_links_lead_somewhere(made):
 
 
 def test_a_docstring_as_markdown():
-    assert build_reference.prose("A `b_1`.\n\n    Indented: c_1\n    and d.\n\n        x = 1\n        y = 2\n") == [
-        "A `b_1`.", "", r"Indented: c\_1 and d.", "", "```python", "x = 1\ny = 2", "```", ""]
+    assert build_reference.prose(
+        "A `b_1`.\n\n    Indented: c_1\n    and d.\n\n        x = 1\n        y = 2\n"
+    ) == ["A `b_1`.", "", r"Indented: c\_1 and d.", "", "```python", "x = 1\ny = 2", "```", ""]
 
 
 def test_the_docs_build_without_a_warning(tmp_path):
     pytest.importorskip("sphinx"), pytest.importorskip("myst_parser"), pytest.importorskip("furo")
     for name in ("docs", "fedtheory", "figures", "verify"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
-    done = subprocess.run([sys.executable, "-m", "sphinx", "-q", "-W", "docs", "built"], cwd=tmp_path, text=True,
-                          capture_output=True, env={**os.environ, "PYTHONPATH": str(tmp_path)})
+    done = subprocess.run(
+        [sys.executable, "-m", "sphinx", "-q", "-W", "docs", "built"],
+        cwd=tmp_path,
+        text=True,
+        capture_output=True,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+    )
     assert done.returncode == 0 and not done.stderr, done.stderr
     assert (tmp_path / "built" / "reference" / "figures.html").is_file()
     assert (tmp_path / "built" / "claims" / "fsl.theorem1.html").is_file()

@@ -2,14 +2,15 @@
 
 import itertools
 
-import fedtheory as ft
 import mpmath
 import numpy as np
 import pytest
+from scipy import stats
+
+import fedtheory as ft
 from fedtheory import rng
 from fedtheory.problem import GAUSSIAN, RADEMACHER, SPHERE
 from fedtheory.runs import engine
-from scipy import stats
 
 WORD = 2**32
 
@@ -29,12 +30,18 @@ def ours(counter, key):
     return tuple(int(word) for word in rng.philox(*(np.uint64(word) for word in (*counter, *key))))
 
 
-@pytest.mark.parametrize("counter, key, answer", [    # kat_vectors of Random123
-    ((0,) * 4, (0,) * 2, (0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8)),
-    ((WORD - 1,) * 4, (WORD - 1,) * 2, (0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD)),
-    ((0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344), (0xA4093822, 0x299F31D0),
-     (0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1)),
-])
+@pytest.mark.parametrize(
+    "counter, key, answer",
+    [  # kat_vectors of Random123
+        ((0,) * 4, (0,) * 2, (0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8)),
+        ((WORD - 1,) * 4, (WORD - 1,) * 2, (0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD)),
+        (
+            (0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344),
+            (0xA4093822, 0x299F31D0),
+            (0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1),
+        ),
+    ],
+)
 def test_philox_known_answers(counter, key, answer):
     assert philox(counter, key) == answer
     assert ours(counter, key) == answer
@@ -47,7 +54,9 @@ def test_philox_on_random_words():
 
 
 def key_of(seed, trial, round):
-    c0, c1, _, _ = philox((trial % WORD, round % WORD, trial // WORD, round // WORD), (seed % WORD, seed // WORD))
+    c0, c1, _, _ = philox(
+        (trial % WORD, round % WORD, trial // WORD, round // WORD), (seed % WORD, seed // WORD)
+    )
     return c0 * WORD + c1
 
 
@@ -59,7 +68,9 @@ def unit(high, low):
     return (((high * WORD + low) >> 12) + 0.5) / 2**52
 
 
-@pytest.mark.parametrize("seed, trial, round", [(0, 0, 0), (7, 3, 11), (2**64 - 1, 2**40 + 5, 2**33 + 1)])
+@pytest.mark.parametrize(
+    "seed, trial, round", [(0, 0, 0), (7, 3, 11), (2**64 - 1, 2**40 + 5, 2**33 + 1)]
+)
 def test_stream_and_uniform_follow_their_counters(seed, trial, round):
     key = key_of(seed, trial, round)
     assert int(stream(seed, trial, round)) == key
@@ -69,13 +80,24 @@ def test_stream_and_uniform_follow_their_counters(seed, trial, round):
 
 
 def test_uniforms_never_reach_an_end():
-    assert 0 < rng._unit(np.uint64(0), np.uint64(0)) < rng._unit(np.uint64(WORD - 1), np.uint64(WORD - 1)) < 1
+    assert (
+        0
+        < rng._unit(np.uint64(0), np.uint64(0))
+        < rng._unit(np.uint64(WORD - 1), np.uint64(WORD - 1))
+        < 1
+    )
 
 
 def test_log_within_one_ulp():
     generator = np.random.default_rng(1)
-    points = np.concatenate([10.0 ** generator.uniform(-300, 300, 2000), 1 + generator.normal(0, 1e-3, 2000),
-                             1 + np.arange(-8, 9) * 2.0**-53, [2.0**-53, 2.0**-52, np.sqrt(2), np.sqrt(0.5)]])
+    points = np.concatenate(
+        [
+            10.0 ** generator.uniform(-300, 300, 2000),
+            1 + generator.normal(0, 1e-3, 2000),
+            1 + np.arange(-8, 9) * 2.0**-53,
+            [2.0**-53, 2.0**-52, np.sqrt(2), np.sqrt(0.5)],
+        ]
+    )
     for x in points:
         exact = mpmath.log(mpmath.mpf(float(x)))
         assert abs(mpmath.mpf(float(rng.log(x))) - exact) <= np.spacing(abs(float(exact)))
@@ -84,7 +106,8 @@ def test_log_within_one_ulp():
 
 @pytest.mark.parametrize("size", [1, 2, 5, 8])
 def test_normals_are_box_and_mullers(size):
-    """The first halves of the counters give cosines, the second sines; an odd one out has its own."""
+    """The first halves of the counters give cosines, the second sines; an odd one out has its
+    own."""
     key = 0x0123456789ABCDEF
     out = np.empty(size)
     rng.normals(np.uint64(key), 4, 9, out)
@@ -109,25 +132,38 @@ def test_normals_are_normal():
     out = draw(200_001)
     assert stats.kstest(out, "norm").pvalue > 1e-3
     assert abs(stats.kurtosis(out)) < 5 * np.sqrt(24 / out.size)
-    assert stats.kstest(1.02 * out, "norm").pvalue < 1e-3    # the test can say no
+    assert stats.kstest(1.02 * out, "norm").pvalue < 1e-3  # the test can say no
 
 
 def test_draws_of_different_keys_are_independent():
     """Each part of the key alone makes a new stream: no two are correlated at any small lag."""
     n = 4096
-    keys = [{}, *({name: value} for name in ("seed", "trial", "round", "client", "step") for value in (2, 3))]
+    keys = [
+        {},
+        *(
+            {name: value}
+            for name in ("seed", "trial", "round", "client", "step")
+            for value in (2, 3)
+        ),
+    ]
     draws = np.array([draw(n, **key) for key in keys])
     for lag in range(3):
         for a, b in itertools.combinations(range(len(keys)), 2):
-            assert abs(draws[a, :n - lag] @ draws[b, lag:]) < 5 * np.sqrt(n), (keys[a], keys[b], lag)
-    assert draws[0] @ draws[0] > 0.9 * n    # the statistic sees what is shared
+            assert abs(draws[a, : n - lag] @ draws[b, lag:]) < 5 * np.sqrt(n), (
+                keys[a],
+                keys[b],
+                lag,
+            )
+    assert draws[0] @ draws[0] > 0.9 * n  # the statistic sees what is shared
     assert np.array_equal(draws[0], draw(n))
 
 
 def test_no_two_draws_share_bits():
-    seen = {rng.uniform(stream(5, trial, t), i, k, purpose, index)
-            for trial, t, i, k, index in itertools.product(range(4), repeat=5)
-            for purpose in (rng.NOISE, rng.BATCH, rng.COHORT, rng.WORK)}
+    seen = {
+        rng.uniform(stream(5, trial, t), i, k, purpose, index)
+        for trial, t, i, k, index in itertools.product(range(4), repeat=5)
+        for purpose in (rng.NOISE, rng.BATCH, rng.COHORT, rng.WORK)
+    }
     assert len(seen) == 4**6
 
 
@@ -168,7 +204,7 @@ def test_subset_is_uniform_over_all_ordered_subsets():
 
     assert frequencies_fit(arrangements(sampler, range(5), 3, 24000))
 
-    def biased(n):    # each card swapped with any place: the classic mistake
+    def biased(n):  # each card swapped with any place: the classic mistake
         cards = list(range(5))
         key = stream(2, n, 0)
         for j in range(5):
@@ -198,9 +234,12 @@ def test_host_streams_are_told_apart_by_seed_and_name():
 
 # ---------------------------------------------------------------- noise of a gradient
 
+
 def noise(kind, sigma, d, step=0, client=1, seed=0):
     g = np.zeros(d)
-    engine.add_noise(kind, sigma, stream(seed, 0, 0), client, step, 0, np.zeros((1, 1)), g, np.empty(d))
+    engine.add_noise(
+        kind, sigma, stream(seed, 0, 0), client, step, 0, np.zeros((1, 1)), g, np.empty(d)
+    )
     return g
 
 
@@ -216,7 +255,9 @@ def test_rademacher_noise_takes_every_sign_pattern_equally_often():
     counts = dict.fromkeys(itertools.product((-1.0, 1.0), repeat=d), 0)
     for step in range(8000):
         n = noise(RADEMACHER, sigma, d, step)
-        assert np.array_equal(abs(n), np.full(d, sigma / np.sqrt(3.0)))    # so ||n||^2 = sigma^2 surely
+        assert np.array_equal(
+            abs(n), np.full(d, sigma / np.sqrt(3.0))
+        )  # so ||n||^2 = sigma^2 surely
         counts[tuple(np.sign(n))] += 1
     assert frequencies_fit(list(counts.values()))
 
@@ -224,7 +265,7 @@ def test_rademacher_noise_takes_every_sign_pattern_equally_often():
 def test_sphere_noise_is_uniform_on_the_sphere():
     draws = np.array([noise(SPHERE, 2.0, 3, step) for step in range(4000)])
     assert np.allclose(np.linalg.norm(draws, axis=1), 2.0, rtol=1e-15, atol=0)
-    for axis in (*np.eye(3), np.ones(3) / np.sqrt(3)):    # Archimedes: every coordinate is uniform
+    for axis in (*np.eye(3), np.ones(3) / np.sqrt(3)):  # Archimedes: every coordinate is uniform
         assert stats.kstest(draws @ axis, stats.uniform(-2, 4).cdf).pvalue > 1e-3
     line = np.array([noise(SPHERE, 2.0, 1, step)[0] for step in range(40)])
     assert set(np.sign(line)) == {-1, 1} and np.allclose(abs(line), 2.0, rtol=1e-15, atol=0)
@@ -233,10 +274,15 @@ def test_sphere_noise_is_uniform_on_the_sphere():
 @pytest.mark.parametrize("kind", [GAUSSIAN, RADEMACHER, SPHERE])
 def test_noise_of_different_clients_and_steps_is_uncorrelated(kind):
     d, n = 4, 1500
-    draws = {(client, shift): np.array([noise(kind, 1.0, d, 2 * step + shift, client) for step in range(n)])
-             for client in (1, 2) for shift in (0, 1)}
+    draws = {
+        (client, shift): np.array(
+            [noise(kind, 1.0, d, 2 * step + shift, client) for step in range(n)]
+        )
+        for client in (1, 2)
+        for shift in (0, 1)
+    }
     for a, b in itertools.combinations(draws, 2):
-        cross = draws[a].T @ draws[b] / n    # entries have variance 1 / (d^2 n)
+        cross = draws[a].T @ draws[b] / n  # entries have variance 1 / (d^2 n)
         assert np.max(abs(cross)) < 5 / (d * np.sqrt(n)), (a, b)
     for own in draws.values():
         assert np.max(abs(own.mean(axis=0))) < 5 / np.sqrt(d * n)

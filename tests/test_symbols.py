@@ -1,10 +1,12 @@
-"""Machine code of several processes meets in one: symbols must tell kernels apart, whatever each compiled first."""
+"""Machine code of several processes meets in one: symbols must tell kernels apart, whatever each
+compiled first."""
 
 import os
 import subprocess
 import sys
 
 import pytest
+
 from fedtheory import jit
 
 SCRIPT = """
@@ -60,8 +62,14 @@ for name, kernel in kernels.items():
 def process(tmp_path):
     def run(*names):
         environment = dict(os.environ, FEDTHEORY_CACHE_DIR=str(tmp_path / "cache"))
-        return subprocess.run([sys.executable, "-c", SCRIPT, *names], env=environment, capture_output=True, text=True,
-                              check=True).stdout.split()
+        return subprocess.run(
+            [sys.executable, "-c", SCRIPT, *names],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.split()
+
     return run
 
 

@@ -1,10 +1,12 @@
-"""`python -m verify`: check every claim and make the reviewer's package; `--replay DIR` derives a package anew.
+"""`python -m verify`: check every claim and make the reviewer's package; `--replay DIR` derives a
+package anew.
 
-`--replay` judges without trust in the package whatever needs no search, searches again for a sample of claims that is
-another each time, and says what it left unverified; `--all` leaves nothing that can be derived.
+`--replay` judges without trust in the package whatever needs no search, searches again for a sample
+of claims that is another each time, and says what it left unverified; `--all` leaves nothing that
+can be derived.
 
-Exit 0: the package is made, or is what it says. 1: a claim could not be checked, or something differs. 2: bad input.
-130: Ctrl-C; what was decided is kept.
+Exit 0: the package is made, or is what it says. 1: a claim could not be checked, or something
+differs. 2: bad input. 130: Ctrl-C; what was decided is kept.
 """
 
 import argparse
@@ -12,7 +14,6 @@ import sys
 from pathlib import Path
 
 from fedtheory.errors import FedtheoryError, printable, refuse
-
 from verify import campaign, reviewing
 
 REPLAY = ("--all", "--sample", "--sample-seed", "--json")
@@ -29,22 +30,49 @@ def _said(message):
 
 
 def _parser():
-    parser = Parser(prog="python -m verify", description="Check every claim; make the package a reviewer opens.")
-    parser.add_argument("prefixes", nargs="*", metavar="PREFIX", help="only claims whose ids begin so")
-    parser.add_argument("--smoke", action="store_true", help="every claim shallowly, within a minute")
+    parser = Parser(
+        prog="python -m verify", description="Check every claim; make the package a reviewer opens."
+    )
+    parser.add_argument(
+        "prefixes", nargs="*", metavar="PREFIX", help="only claims whose ids begin so"
+    )
+    parser.add_argument(
+        "--smoke", action="store_true", help="every claim shallowly, within a minute"
+    )
     parser.add_argument("--budget", metavar="S", help="seconds of one core for each claim, instead")
     parser.add_argument("--seed", default="0", metavar="N", help="0 if not given")
-    parser.add_argument("--out", default="out/verify", metavar="DIR", help="where the package goes: out/verify")
-    parser.add_argument("--figures", action="store_true",
-                        help="make all figures at smoke scale first; with --replay: compute their arrays anew")
-    parser.add_argument("--open", action="store_true", help="show the page in a browser when it is made")
-    parser.add_argument("--replay", metavar="DIR", help="derive the package in DIR anew and name what differs")
-    parser.add_argument("--all", action="store_true", help="with --replay: every search, and all figures' arrays")
-    parser.add_argument("--sample", metavar="N", help="with --replay: so many searches, not those of four minutes")
-    parser.add_argument("--sample-seed", metavar="N", help="with --replay: what draws the sample; another each time")
-    parser.add_argument("--json", action="store_true", help="with --replay: one JSON document on standard output")
-    parser.add_argument("--workers", default=str(campaign.WORKERS), metavar="N",
-                        help="processes, 2 if not given; 0: in this one")
+    parser.add_argument(
+        "--out", default="out/verify", metavar="DIR", help="where the package goes: out/verify"
+    )
+    parser.add_argument(
+        "--figures",
+        action="store_true",
+        help="make all figures at smoke scale first; with --replay: compute their arrays anew",
+    )
+    parser.add_argument(
+        "--open", action="store_true", help="show the page in a browser when it is made"
+    )
+    parser.add_argument(
+        "--replay", metavar="DIR", help="derive the package in DIR anew and name what differs"
+    )
+    parser.add_argument(
+        "--all", action="store_true", help="with --replay: every search, and all figures' arrays"
+    )
+    parser.add_argument(
+        "--sample", metavar="N", help="with --replay: so many searches, not those of four minutes"
+    )
+    parser.add_argument(
+        "--sample-seed", metavar="N", help="with --replay: what draws the sample; another each time"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="with --replay: one JSON document on standard output"
+    )
+    parser.add_argument(
+        "--workers",
+        default=str(campaign.WORKERS),
+        metavar="N",
+        help="processes, 2 if not given; 0: in this one",
+    )
     return parser
 
 
@@ -59,35 +87,69 @@ def _number(name, text, kind, good, rule):
 def main(argv=None):
     try:
         arguments = _parser().parse_args(argv)
-        workers = _number("--workers", arguments.workers, int, lambda n: 0 <= n <= 256, "must be from 0 to 256")
+        workers = _number(
+            "--workers", arguments.workers, int, lambda n: 0 <= n <= 256, "must be from 0 to 256"
+        )
         if arguments.replay is not None:
             if arguments.prefixes or arguments.smoke or arguments.budget or arguments.open:
-                refuse("--replay", f"takes no other options than --figures, --workers, {', '.join(REPLAY)}",
-                       arguments.replay)
-            sample, drawn = (text and _number(name, text, int, lambda n: 0 <= n < 2**63, "must be an integer >= 0")
-                             for name, text in (("--sample", arguments.sample),
-                                                ("--sample-seed", arguments.sample_seed)))
+                refuse(
+                    "--replay",
+                    f"takes no other options than --figures, --workers, {', '.join(REPLAY)}",
+                    arguments.replay,
+                )
+            sample, drawn = (
+                text
+                and _number(name, text, int, lambda n: 0 <= n < 2**63, "must be an integer >= 0")
+                for name, text in (
+                    ("--sample", arguments.sample),
+                    ("--sample-seed", arguments.sample_seed),
+                )
+            )
             from verify import (
                 replaying,  # loads formulas, which a campaign with nothing to do does without
             )
-            return replaying.replay(Path(arguments.replay), arguments.all, workers, sample, drawn, arguments.figures,
-                                    arguments.json)
+
+            return replaying.replay(
+                Path(arguments.replay),
+                arguments.all,
+                workers,
+                sample,
+                drawn,
+                arguments.figures,
+                arguments.json,
+            )
         for name in REPLAY:
             if getattr(arguments, name[2:].replace("-", "_")) not in (None, False):
                 refuse(name, "goes with --replay", "no --replay")
         if arguments.smoke and arguments.budget:
             refuse("--smoke", "has a budget of its own", f"--budget {arguments.budget}")
-        budget = _number("--budget", arguments.budget, float, lambda b: 0 < b < 1e6,
-                         "must be a positive number of seconds") if arguments.budget else \
-            campaign.SMOKE if arguments.smoke else campaign.FULL
-        seed = _number("--seed", arguments.seed, int, lambda n: 0 <= n < 2**63, "must be an integer >= 0")
-        status = reviewing.make(Path(arguments.out), budget, seed, tuple(arguments.prefixes), workers,
-                                arguments.figures)
+        budget = (
+            _number(
+                "--budget",
+                arguments.budget,
+                float,
+                lambda b: 0 < b < 1e6,
+                "must be a positive number of seconds",
+            )
+            if arguments.budget
+            else campaign.SMOKE
+            if arguments.smoke
+            else campaign.FULL
+        )
+        seed = _number(
+            "--seed", arguments.seed, int, lambda n: 0 <= n < 2**63, "must be an integer >= 0"
+        )
+        status = reviewing.make(
+            Path(arguments.out), budget, seed, tuple(arguments.prefixes), workers, arguments.figures
+        )
         if arguments.open:
             print(reviewing.shown(Path(arguments.out) / "index.html"), file=sys.stderr)
         return status
     except KeyboardInterrupt as stopped:
-        print(f"verify: {stopped if isinstance(stopped, campaign.Stopped) else 'interrupted'}", file=sys.stderr)
+        print(
+            f"verify: {stopped if isinstance(stopped, campaign.Stopped) else 'interrupted'}",
+            file=sys.stderr,
+        )
         return 130
     except campaign.Broken as error:
         print(f"verify: {error}", file=sys.stderr)

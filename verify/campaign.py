@@ -1,7 +1,8 @@
-"""The campaign: every claim through `ft.check` in two processes, each result kept as soon as it is found.
+"""The campaign: every claim through `ft.check` in two processes, each result kept as soon as it is
+found.
 
-What was kept under the same name is not looked for again, so a campaign that was killed goes on where it was, and one
-in which nothing changed has nothing to do.
+What was kept under the same name is not looked for again, so a campaign that was killed goes on
+where it was, and one in which nothing changed has nothing to do.
 """
 
 import multiprocessing
@@ -17,8 +18,8 @@ from fedtheory.app import ledger
 from fedtheory.errors import FedtheoryError
 
 WORKERS = 2
-SMOKE, FULL = 0.05, 10.0    # budgets of a claim, in seconds of one core
-RETRIES = 3    # how often processes that died are replaced before giving up
+SMOKE, FULL = 0.05, 10.0  # budgets of a claim, in seconds of one core
+RETRIES = 3  # how often processes that died are replaced before giving up
 ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
@@ -35,16 +36,24 @@ class Broken(FedtheoryError):
 
 
 def run(claims, budget, seed, folder, workers=WORKERS, say=None):
-    """id -> result of every claim; those not kept in `folder` yet are found and kept there, with 0 workers here."""
+    """id -> result of every claim; those not kept in `folder` yet are found and kept there, with 0
+    workers here."""
     folder.mkdir(parents=True, exist_ok=True)
-    for part in folder.glob(".*.part"):    # of a campaign that was killed in mid-write
+    for part in folder.glob(".*.part"):  # of a campaign that was killed in mid-write
         part.unlink(missing_ok=True)
     say = say or Progress(claims)
     names = {claim.id: ledger.key(claim, budget, seed) for claim in claims}
-    found = {claim.id: result for claim in claims if (result := ledger.kept(folder, names[claim.id])) is not None}
+    found = {
+        claim.id: result
+        for claim in claims
+        if (result := ledger.kept(folder, names[claim.id])) is not None
+    }
     say.begin(found)
-    # What has a formula takes time, a sentence none: the long ones first, so that both processes end together.
-    wanted = sorted((claim for claim in claims if claim.id not in found), key=lambda claim: not claim.lines)
+    # What has a formula takes time, a sentence none: the long ones first, so that both processes
+    # end together.
+    wanted = sorted(
+        (claim for claim in claims if claim.id not in found), key=lambda claim: not claim.lines
+    )
     tries = 0
     while wanted:
         before = len(found)
@@ -57,8 +66,10 @@ def run(claims, budget, seed, folder, workers=WORKERS, say=None):
         except BrokenProcessPool:
             tries = tries + 1 if len(found) == before else 0
             if tries >= RETRIES:
-                raise Broken(f"a process died {tries} times while checking {wanted[0].id} or its neighbour; "
-                             f"{len(found)} of {len(claims)} claims are decided and kept") from None
+                raise Broken(
+                    f"a process died {tries} times while checking {wanted[0].id} or its neighbour; "
+                    f"{len(found)} of {len(claims)} claims are decided and kept"
+                ) from None
         except KeyboardInterrupt:
             raise Stopped(len(found), len(claims)) from None
         wanted = [claim for claim in wanted if claim.id not in found]
@@ -70,11 +81,15 @@ def _through(claims, names, budget, seed, folder, workers, found, say):
     """Give claims to processes, and take in what they kept."""
     os.environ.update({name: "1" for name in ONE_THREAD})
     others = set(multiprocessing.active_children())
-    executor = ProcessPoolExecutor(min(workers, len(claims)), multiprocessing.get_context("spawn"), _prepare)
+    executor = ProcessPoolExecutor(
+        min(workers, len(claims)), multiprocessing.get_context("spawn"), _prepare
+    )
     finished = False
     try:
-        waiting = {executor.submit(_decide, claim.id, budget, seed, str(folder), names[claim.id]): claim.id
-                   for claim in claims}
+        waiting = {
+            executor.submit(_decide, claim.id, budget, seed, str(folder), names[claim.id]): claim.id
+            for claim in claims
+        }
         while waiting:
             done, _ = wait(waiting, timeout=0.5, return_when=FIRST_COMPLETED)
             for future in done:
@@ -82,7 +97,7 @@ def _through(claims, names, budget, seed, folder, workers, found, say):
             say.show(found)
         finished = True
     finally:
-        if not finished:    # at once: what they are at is not kept, what they finished is
+        if not finished:  # at once: what they are at is not kept, what they finished is
             executor.shutdown(wait=False, cancel_futures=True)
             for process in set(multiprocessing.active_children()) - others:
                 process.terminate()
@@ -97,21 +112,26 @@ def _prepare():
     def follow():
         parent.join()
         os._exit(1)
+
     threading.Thread(target=follow, daemon=True).start()
 
 
 def _decide(name, budget, seed, folder, key):
     from fedtheory import discover
+
     claim = discover.claim(name)
     if ledger.key(claim, budget, seed) != key:
-        raise Broken("sources were edited while the campaign ran; what was decided is kept, run it again")
+        raise Broken(
+            "sources were edited while the campaign ran; what was decided is kept, run it again"
+        )
     result = ledger.decided(claim, budget, seed)
     ledger.keep(folder, key, result)
     return result
 
 
 class Progress:
-    """Claims decided, time left, worst ratio and violated so far: rewritten on a terminal, now and then elsewhere."""
+    """Claims decided, time left, worst ratio and violated so far: rewritten on a terminal, now and
+    then elsewhere."""
 
     def __init__(self, claims, stream=None):
         self.weights = {claim.id: 1.0 if claim.lines else 0.02 for claim in claims}
@@ -132,8 +152,12 @@ class Progress:
         left = sum(weight for name, weight in self.weights.items() if name not in found)
         seconds = (now - self.begun) * left / done if done else None
         self.found = found
-        self.write(f"{len(found)}/{len(self.weights)} claims decided, "
-                   + (f"{seconds:.0f} s left" if seconds is not None else "starting") + worst(found), last)
+        self.write(
+            f"{len(found)}/{len(self.weights)} claims decided, "
+            + (f"{seconds:.0f} s left" if seconds is not None else "starting")
+            + worst(found),
+            last,
+        )
 
     def end(self):
         if hasattr(self, "found"):
@@ -147,13 +171,22 @@ class Progress:
 
 def worst(found):
     """The largest ratio so far, and how many claims are violated, in words."""
-    ratios = [(number(r["verdict"]["tightness"]), name) for name, r in found.items()
-              if r["verdict"]["tightness"] is not None]
+    ratios = [
+        (number(r["verdict"]["tightness"]), name)
+        for name, r in found.items()
+        if r["verdict"]["tightness"] is not None
+    ]
     violated = sum(r["verdict"]["status"] == "violated" for r in found.values())
     ratio, name = max(ratios, default=(None, None))
-    return (f", worst ratio {ratio:.4g} ({name})" if ratio is not None else "") + f", {violated} violated"
+    return (
+        f", worst ratio {ratio:.4g} ({name})" if ratio is not None else ""
+    ) + f", {violated} violated"
 
 
 def number(value):
     """A tightness of a ledger, in which infinity is a text."""
-    return float(value) if isinstance(value, (int, float)) or value in ("inf", "-inf") else float("-inf")
+    return (
+        float(value)
+        if isinstance(value, (int, float)) or value in ("inf", "-inf")
+        else float("-inf")
+    )

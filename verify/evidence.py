@@ -1,7 +1,9 @@
-"""What a kept verdict says and no search is needed for: what its documents show, the ratios at the instances it names.
+"""What a kept verdict says and no search is needed for: what its documents show, the ratios at the
+instances it names.
 
-A verdict is read as a ledger has it, plain data with its documents in their places, and may be anybody's. What rests
-on a search alone (that nothing was found, how many instances were looked at, remarks) is not judged here.
+A verdict is read as a ledger has it, plain data with its documents in their places, and may be
+anybody's. What rests on a search alone (that nothing was found, how many instances were looked at,
+remarks) is not judged here.
 """
 
 from functools import cache
@@ -21,17 +23,19 @@ from fedtheory.verdicts.verdict import Tightness, Verdict, together
 
 FIELDS = tuple(Verdict("", "", "").as_dict())
 PROOFS, STRUCTURE = "fedtheory proofs 1", "fedtheory structure 1"
-DIGITS, MOST = 400, 1000    # of a number that a search may have reached, and of a count
-DRAWS = 2000    # shapes drawn to see how large they are
-PROVING = 10.0    # seconds of budget for a proof that hypotheses exclude each other
+DIGITS, MOST = 400, 1000  # of a number that a search may have reached, and of a count
+DRAWS = 2000  # shapes drawn to see how large they are
+PROVING = 10.0  # seconds of budget for a proof that hypotheses exclude each other
 
 
 class Judged(NamedTuple):
     """What came of a verdict without a search."""
 
-    wrong: list      # sentences on what does not follow from what the verdict brings
-    ratios: int = 0    # how many were found again
-    rests: str = ""    # on what the rest of it rests: "search", "cases" (how many until it failed), or nothing
+    wrong: list  # sentences on what does not follow from what the verdict brings
+    ratios: int = 0  # how many were found again
+    rests: str = (
+        ""  # on what the rest of it rests: "search", "cases" (how many until it failed), or nothing
+    )
 
 
 def judged(claim, verdict, budget, seed):
@@ -40,12 +44,28 @@ def judged(claim, verdict, budget, seed):
         return Judged(["its verdict has not the shape of one"])
     if any(part["claim"] != claim.id for part in (verdict, *verdict["lines"])):
         return Judged(["its verdict names another claim"])
-    if not claim.lines and not claim.same:    # a sentence, which nothing here decides, or cells that are computed
+    if (
+        not claim.lines and not claim.same
+    ):  # a sentence, which nothing here decides, or cells that are computed
         return Judged(unlike(verdict, of_claim(claim, budget, seed)))
     if verdict["status"] == "vacuous" and verdict["kind"] == "algebra" and not verdict["lines"]:
         status, why, notes, proof = vacuity.vacuity(claim, seed, max(PROVING, budget))
-        return Judged(unlike(verdict, plain(Verdict(claim.id, status or "not vacuous", "algebra", why, confidence=1.0,
-                                                    certificate=proof, notes=notes))))
+        return Judged(
+            unlike(
+                verdict,
+                plain(
+                    Verdict(
+                        claim.id,
+                        status or "not vacuous",
+                        "algebra",
+                        why,
+                        confidence=1.0,
+                        certificate=proof,
+                        notes=notes,
+                    )
+                ),
+            )
+        )
     wrong, parts = whole(claim, verdict), verdict["lines"] or [verdict]
     ratios = 0
     for at, part in enumerate(parts):
@@ -55,29 +75,52 @@ def judged(claim, verdict, budget, seed):
         except Refused as why:
             wrong.append(f"its verdict, {name}{part['status']}: {why}")
             continue
-        except Exception as error:    # whatever a malformed document or instance leads to
-            wrong.append(f"its verdict, {name}{part['status']}: its evidence is not well formed: {error!r}")
+        except Exception as error:  # whatever a malformed document or instance leads to
+            wrong.append(
+                f"its verdict, {name}{part['status']}: its evidence is not well formed: {error!r}"
+            )
             continue
         ratios += expected.get("tightness") is not None
-        wrong += [f"its verdict, {name}{field} is not what its evidence gives" for field, value in expected.items()
-                  if not written_alike(part[field], value)]
+        wrong += [
+            f"its verdict, {name}{field} is not what its evidence gives"
+            for field, value in expected.items()
+            if not written_alike(part[field], value)
+        ]
     statuses = {part["status"] for part in parts}
-    return Judged(wrong, ratios, "" if statuses == {"proved"} else "cases" if statuses == {"violated"} else "search")
+    return Judged(
+        wrong,
+        ratios,
+        "" if statuses == {"proved"} else "cases" if statuses == {"violated"} else "search",
+    )
 
 
 def shaped(verdict, line=False):
     """Whether plain data has the shape of a verdict, its lines included."""
     number = lambda v: isinstance(v, (int, float)) and not isinstance(v, bool)
-    return (isinstance(verdict, dict) and tuple(verdict) == FIELDS and verdict["status"] in ledger.STATUSES
-            and all(isinstance(verdict[name], str) for name in ("claim", "kind", "why", "searched"))
-            and (verdict["tightness"] in (None, "inf") or number(verdict["tightness"]))
-            and (verdict["status"] != "holds" or float(verdict["tightness"] or 0) <= 1)
-            and type(verdict["cases"]) is int and verdict["cases"] >= 0
-            and (verdict["confidence"] is None or number(verdict["confidence"]) and 0 <= verdict["confidence"] <= 1)
-            and all(verdict[name] is None or isinstance(verdict[name], dict) for name in ("witness", "certificate"))
-            and isinstance(verdict["notes"], list) and all(isinstance(note, str) for note in verdict["notes"])
-            and isinstance(verdict["lines"], list) and not (line and verdict["lines"])
-            and all(shaped(part, line=True) for part in verdict["lines"]))
+    return (
+        isinstance(verdict, dict)
+        and tuple(verdict) == FIELDS
+        and verdict["status"] in ledger.STATUSES
+        and all(isinstance(verdict[name], str) for name in ("claim", "kind", "why", "searched"))
+        and (verdict["tightness"] in (None, "inf") or number(verdict["tightness"]))
+        and (verdict["status"] != "holds" or float(verdict["tightness"] or 0) <= 1)
+        and type(verdict["cases"]) is int
+        and verdict["cases"] >= 0
+        and (
+            verdict["confidence"] is None
+            or number(verdict["confidence"])
+            and 0 <= verdict["confidence"] <= 1
+        )
+        and all(
+            verdict[name] is None or isinstance(verdict[name], dict)
+            for name in ("witness", "certificate")
+        )
+        and isinstance(verdict["notes"], list)
+        and all(isinstance(note, str) for note in verdict["notes"])
+        and isinstance(verdict["lines"], list)
+        and not (line and verdict["lines"])
+        and all(shaped(part, line=True) for part in verdict["lines"])
+    )
 
 
 def of_claim(claim, budget, seed):
@@ -89,39 +132,53 @@ def plain(verdict):
 
 
 def unlike(theirs, mine):
-    return [f"its verdict, {field} is not what was derived here" for field in FIELDS
-            if not written_alike(theirs[field], mine[field])]
+    return [
+        f"its verdict, {field} is not what was derived here"
+        for field in FIELDS
+        if not written_alike(theirs[field], mine[field])
+    ]
 
 
 def written_alike(one, other):
-    """Whether plain data is the same text: 1 is not 1.0 nor true, and what stands first stays first."""
+    """Whether plain data is the same text: 1 is not 1.0 nor true, and what stands first stays
+    first."""
     return ledger.text(one) == ledger.text(other)
 
 
 def whole(claim, verdict):
     """Sentences: where a statement's verdict is not that of its lines."""
-    if not verdict["lines"]:    # where the first line is violated, its verdict is the statement's
-        alone = len(claim.lines) <= 1 or verdict["status"] == "violated" or verdict["kind"] == "error"
+    if not verdict["lines"]:  # where the first line is violated, its verdict is the statement's
+        alone = (
+            len(claim.lines) <= 1 or verdict["status"] == "violated" or verdict["kind"] == "error"
+        )
         return [] if alone else ["its verdict leaves out its lines"]
     tight = lambda value: None if value is None else Tightness(value)
-    lines = [Verdict(**{**line, "tightness": tight(line["tightness"])}) for line in verdict["lines"]]
+    lines = [
+        Verdict(**{**line, "tightness": tight(line["tightness"])}) for line in verdict["lines"]
+    ]
     broken = [line.status == "violated" for line in lines]
-    if any(broken[:-1]) or len(lines) < 2 or len(lines) > len(claim.lines) \
-            or len(lines) < len(claim.lines) and not broken[-1]:
+    if (
+        any(broken[:-1])
+        or len(lines) < 2
+        or len(lines) > len(claim.lines)
+        or len(lines) < len(claim.lines)
+        and not broken[-1]
+    ):
         return ["its verdict has not the lines of the claim"]
     made = plain(together(claim, lines, 0.0))
-    if verdict["status"] == "proved":    # its document holds those of its lines
+    if verdict["status"] == "proved":  # its document holds those of its lines
         made["certificate"] = verdict["certificate"]
-    remarks = verdict["notes"][:len(made["notes"])]    # those on the statement as a whole follow
+    remarks = verdict["notes"][: len(made["notes"])]  # those on the statement as a whole follow
     return unlike(dict(verdict, notes=remarks), dict(made, lines=verdict["lines"]))
 
 
 def shown(claim, at, part, verdict):
-    """{field: value} of a part's verdict, as far as its own evidence gives it; Refused where it brings none."""
+    """{field: value} of a part's verdict, as far as its own evidence gives it; Refused where it
+    brings none."""
     document, status = part["certificate"], part["status"]
     if status == "violated":
         return violated(claim, at, document)
-    if status == "proved":    # where all lines are, their proofs stand in the statement's document
+    if status == "proved":  # where all lines are, their proofs stand in the statement's document
         return proved(claim, at, document or verdict["certificate"])
     require(document is None, "a certificate that decides nothing")
     if status == "holds" and part["tightness"] is not None:
@@ -135,63 +192,120 @@ def violated(claim, at, document):
     """What a counterexample, a family of them, or two runs that differ give."""
     require(isinstance(document, dict), "no certificate shows it")
     found = checking.replay(document)
-    require(found["status"] == "violated" and document["claim"] == claim.id, "its certificate speaks of something else")
+    require(
+        found["status"] == "violated" and document["claim"] == claim.id,
+        "its certificate speaks of something else",
+    )
     if document["format"] == STRUCTURE:
-        return dict(tightness=None, confidence=None, kind="structure", **differing(claim, document, found))
+        return dict(
+            tightness=None, confidence=None, kind="structure", **differing(claim, document, found)
+        )
     require(document["line"] == at, "its certificate speaks of another line")
     if document["format"] != check_instance.FORMAT:
         growth = [f"{float(c):.6g}" for c in found["constants"]]
-        return dict(tightness=None, confidence=1.0, kind="order", witness=dict(
-            moves=document["moves"], growth=growth, first=document["members"][0]["values"]))
-    require(counterexample.speaks_of(document, claim), "its certificate speaks of another statement")
+        return dict(
+            tightness=None,
+            confidence=1.0,
+            kind="order",
+            witness=dict(
+                moves=document["moves"], growth=growth, first=document["members"][0]["values"]
+            ),
+        )
+    require(
+        counterexample.speaks_of(document, claim), "its certificate speaks of another statement"
+    )
     setting = by_name(document["setting"])
-    numbers = {name: check_instance.fraction(text) for name, text in document["numbers"].items()
-               if isinstance(text, str)}
+    numbers = {
+        name: check_instance.fraction(text)
+        for name, text in document["numbers"].items()
+        if isinstance(text, str)
+    }
     instance, target = check_instance.numbers(document["instance"]), Target(claim, setting, at)
     asked = counterexample.statement(target)
-    require(all(written_alike(document[name], asked[name]) for name in asked), "its certificate is written otherwise")
+    require(
+        all(written_alike(document[name], asked[name]) for name in asked),
+        "its certificate is written otherwise",
+    )
     reached = target.exactly(instance, target.given(numbers, setting.constants(instance))).ratio
-    return dict(kind=setting.kind, confidence=1.0, tightness=ledger.plain_data(reached),
-                witness=dict(instance=document["instance"], numbers=document["numbers"]),
-                why=f"It fails in {setting.says}: left {document['left']}, right {document['right']}.")
+    return dict(
+        kind=setting.kind,
+        confidence=1.0,
+        tightness=ledger.plain_data(reached),
+        witness=dict(instance=document["instance"], numbers=document["numbers"]),
+        why=f"It fails in {setting.says}: left {document['left']}, right {document['right']}.",
+    )
 
 
 def differing(claim, document, found):
     """What two runs that differ show, and the rerun found."""
     from fedtheory.verdicts import structure
+
     require("points" in found, "its certificate speaks of cells")
     same, instance = claim.same[document["same"]], document["instance"]
     one, other = structure.label(same.one), structure.label(same.other)
-    return dict(why=f"{one} and {other} differ by {found['gap']:.3g} of their largest coordinate after "
-                f"{instance['rounds']} rounds.", witness=dict(instance, one=one, other=other, points=[
-                    [[repr(float(x)) for x in point] for point in path] for path in found["points"]]))
+    return dict(
+        why=f"{one} and {other} differ by {found['gap']:.3g} of their largest coordinate after "
+        f"{instance['rounds']} rounds.",
+        witness=dict(
+            instance,
+            one=one,
+            other=other,
+            points=[
+                [[repr(float(x)) for x in point] for point in path] for path in found["points"]
+            ],
+        ),
+    )
 
 
 def proved(claim, at, document):
     """What a proof of a line gives."""
-    require(isinstance(document, dict) and checking.replay(document)["status"] == "proved", "no proof shows it")
+    require(
+        isinstance(document, dict) and checking.replay(document)["status"] == "proved",
+        "no proof shows it",
+    )
     if document["format"] == PROOFS:
-        require(document["claim"] == claim.id and len(document["lines"]) == len(claim.lines),
-                "its proof speaks of another claim")
+        require(
+            document["claim"] == claim.id and len(document["lines"]) == len(claim.lines),
+            "its proof speaks of another claim",
+        )
         document = document["lines"][at]
     require(algebra.speaks_of(document, claim, at), "its proof speaks of another statement")
-    return dict(kind="algebra", confidence=1.0, tightness=None, witness=None, cases=0, notes=[], searched="",
-                why=f"It follows from its hypotheses (proved, {algebra.size(document['proof'])} terms).")
+    return dict(
+        kind="algebra",
+        confidence=1.0,
+        tightness=None,
+        witness=None,
+        cases=0,
+        notes=[],
+        searched="",
+        why=f"It follows from its hypotheses (proved, {algebra.size(document['proof'])} terms).",
+    )
 
 
 def ratio(claim, at, witness):
     """What the instance of the largest ratio gives, measured again in fractions."""
     setting = next((s for s in fitting(claim) if s.name == witness.get("setting")), None)
-    require(setting is not None and set(witness) == {"setting", "shape", "numbers"}, "its instance fits no setting")
+    require(
+        setting is not None and set(witness) == {"setting", "shape", "numbers"},
+        "its instance fits no setting",
+    )
     target, shape, numbers = Target(claim, setting, at), witness["shape"], dict(witness["numbers"])
     largest = sizes(setting.name, frozenset(target.relaxed))
-    require(all(part in largest and 0 <= size(value) <= largest[part] for part, value in shape.items()),
-            "its instance is larger than any that is drawn")
+    require(
+        all(part in largest and 0 <= size(value) <= largest[part] for part, value in shape.items()),
+        "its instance is larger than any that is drawn",
+    )
     counts = {name: numbers.pop(name) for name in target.counts}
-    require(all(type(n) is int and 1 <= n <= MOST for n in counts.values()), "it has a count that no search reaches")
+    require(
+        all(type(n) is int and 1 <= n <= MOST for n in counts.values()),
+        "it has a count that no search reaches",
+    )
     hunt = hunting.hunt_at(target, shape, counts, 0)
-    require(set(hunt.kinds) == set(numbers) and all(isinstance(text, str) and len(text) <= DIGITS
-                                                    for text in numbers.values()), "its numbers are not those it needs")
+    require(
+        set(hunt.kinds) == set(numbers)
+        and all(isinstance(text, str) and len(text) <= DIGITS for text in numbers.values()),
+        "its numbers are not those it needs",
+    )
     point = Point(hunt, {name: check_instance.fraction(text) for name, text in numbers.items()})
     reached = point.ratio(certified=True)
     require(reached is not None, "its instance does not meet its hypotheses")

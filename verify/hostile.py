@@ -1,16 +1,14 @@
-"""Hostile claims of one's own, and what may be said of each: strictness, infinite sides, contradictions, names, vectors.
+"""Hostile claims of one's own, and what may be said of each: strictness, infinite sides,
+contradictions, names, vectors.
 
-A case is a function that makes a claim (making it may be refused, with a sentence) and the set of answers that are not
-wrong; `REFUSED` stands for a sentence about the input. Undecided is never wrong.
+A case is a function that makes a claim (making it may be refused, with a sentence) and the set of
+answers that are not wrong; `REFUSED` stands for a sentence about the input. Undecided is never
+wrong.
 """
 
 from random import Random
 
 import sympy
-from fedtheory import discover
-from fedtheory.claim import Claim
-from fedtheory.conditions import Condition
-from fedtheory.symbol import Table
 from sympy import (
     Abs,
     And,
@@ -33,11 +31,16 @@ from sympy import (
     zoo,
 )
 
+from fedtheory import discover
+from fedtheory.claim import Claim
+from fedtheory.conditions import Condition
+from fedtheory.symbol import Table
+
 REFUSED = "refused"
 TRUE = {"proved", "holds", "undecided"}
 FALSE = {"violated", "undecided"}
-NOTHING = {"vacuous", "undecided", "proved"}    # from a contradiction everything follows
-SAYS_NOTHING = TRUE | NOTHING    # true whatever the numbers, or true because nothing meets it
+NOTHING = {"vacuous", "undecided", "proved"}  # from a contradiction everything follows
+SAYS_NOTHING = TRUE | NOTHING  # true whatever the numbers, or true because nothing meets it
 
 TABLE = Table("mine")
 a, b = (TABLE.positive(name, name, "a positive number") for name in "ab")
@@ -49,27 +52,46 @@ huge, tiny = Integer(10) ** 400, Rational(1, 10**400)
 
 
 def mine(left, sign, right, *assumes, **more):
-    return lambda: Claim(id="mine.claim", cites="nobody", symbols=TABLE, measures=left, relation=sign, bound=right,
-                         assumes=assumes, **more)
+    return lambda: Claim(
+        id="mine.claim",
+        cites="nobody",
+        symbols=TABLE,
+        measures=left,
+        relation=sign,
+        bound=right,
+        assumes=assumes,
+        **more,
+    )
 
 
 def own(table, left, sign, right):
-    return lambda: Claim(id="mine.claim", cites="nobody", symbols=table, measures=left, relation=sign, bound=right)
+    return lambda: Claim(
+        id="mine.claim", cites="nobody", symbols=table, measures=left, relation=sign, bound=right
+    )
 
 
 def shadowed():
     """A table in which the name of a paper's derived symbol means something else."""
     table = Table("mine")
-    one, gamma = table.positive("one", "1", "a number"), table.define("gamma", "g", "the same number", Symbol(
-        "one", positive=True))
-    return Claim(id="mine.claim", cites="nobody", symbols=table, measures=gamma, relation="<=", bound=one)
+    one, gamma = (
+        table.positive("one", "1", "a number"),
+        table.define("gamma", "g", "the same number", Symbol("one", positive=True)),
+    )
+    return Claim(
+        id="mine.claim", cites="nobody", symbols=table, measures=gamma, relation="<=", bound=one
+    )
 
 
 def dangling():
     """A derived symbol whose definition speaks of a symbol that the table lacks."""
     table = Table("mine")
-    one, more = table.positive("one", "1", "a number"), table.define("more", "m", "more", 2 * Symbol("lost"))
-    return Claim(id="mine.claim", cites="nobody", symbols=table, measures=one, relation="<=", bound=more)
+    one, more = (
+        table.positive("one", "1", "a number"),
+        table.define("more", "m", "more", 2 * Symbol("lost")),
+    )
+    return Claim(
+        id="mine.claim", cites="nobody", symbols=table, measures=one, relation="<=", bound=more
+    )
 
 
 UNKNOWN = Condition("unheard_of", "the moon is full", lambda problem, setup: True)
@@ -78,59 +100,80 @@ CASES = {
     "nothing at most nothing": (mine(Integer(0), "<=", Integer(0)), SAYS_NOTHING),
     "one at most nothing": (mine(Integer(1), "<=", Integer(0)), FALSE),
     "nothing below nothing": (mine(Integer(0), "<", Integer(0)), FALSE),
-    "itself": (mine(x, "==", x), TRUE), "below itself": (mine(x, "<", x), FALSE),
+    "itself": (mine(x, "==", x), TRUE),
+    "below itself": (mine(x, "<", x), FALSE),
     "a root below itself": (mine(sqrt(2) * a, "<", sqrt(2) * a), FALSE),
     "two roots below one": (mine(sqrt(a) * sqrt(b), "<", sqrt(a * b)), FALSE),
-    "below one more": (mine(a, "<", a + 1), TRUE), "what may vanish is positive": (mine(z, ">", Integer(0)), FALSE),
+    "below one more": (mine(a, "<", a + 1), TRUE),
+    "what may vanish is positive": (mine(z, ">", Integer(0)), FALSE),
     "what may vanish is more than half of it": (mine(z / 2, "<", z), FALSE),
-    "an unequal square": (mine((a - b)**2, ">", Integer(0), Ne(a, b)), TRUE),
-    "a square": (mine((a - b)**2, ">", Integer(0)), FALSE),
+    "an unequal square": (mine((a - b) ** 2, ">", Integer(0), Ne(a, b)), TRUE),
+    "a square": (mine((a - b) ** 2, ">", Integer(0)), FALSE),
     # Divisions by what may vanish, infinite sides
-    "over anything": (mine(x / y, "<", (x + 1) / y), FALSE), "over anything, not strictly":
-        (mine(x / y, "<=", (x + 1) / y), FALSE),
-    "over what may vanish, strictly": (mine(a / z, "<", (a + 1) / z), {"holds"} | FALSE),    # at z = 0 there is no value
-    "both infinite": (mine(1 / z, "<", 2 / z), {"holds"} | FALSE), "roots of anything": (mine(sqrt(x), ">", Integer(-1)), TRUE),
+    "over anything": (mine(x / y, "<", (x + 1) / y), FALSE),
+    "over anything, not strictly": (mine(x / y, "<=", (x + 1) / y), FALSE),
+    "over what may vanish, strictly": (
+        mine(a / z, "<", (a + 1) / z),
+        {"holds"} | FALSE,
+    ),  # at z = 0 there is no value
+    "both infinite": (mine(1 / z, "<", 2 / z), {"holds"} | FALSE),
+    "roots of anything": (mine(sqrt(x), ">", Integer(-1)), TRUE),
     "the difference of the infinite": (mine(1 / z - 1 / z**2, "<=", Integer(1)), TRUE),
     # Counts
-    "counts": (mine(n, ">=", Integer(1)), SAYS_NOTHING), "no half count": (mine((2*n - 3)**2, ">=", Integer(1)), TRUE),
+    "counts": (mine(n, ">=", Integer(1)), SAYS_NOTHING),
+    "no half count": (mine((2 * n - 3) ** 2, ">=", Integer(1)), TRUE),
     "between counts": (mine((n - 1) * (n - 2), ">=", Integer(0)), TRUE),
     "across counts": (mine((n - 1) * (n - 3), ">=", Integer(0)), FALSE),
     "a count between counts": (mine(a, "<=", b, n > 1, n < 2), NOTHING),
     # Hypotheses
-    "contradiction": (mine(a, "<=", b, a > 2, a < 1), NOTHING), "two values": (mine(a, "<=", b, Eq(a, 2), Eq(a, 1)),
-                                                                             NOTHING),
+    "contradiction": (mine(a, "<=", b, a > 2, a < 1), NOTHING),
+    "two values": (mine(a, "<=", b, Eq(a, 2), Eq(a, 1)), NOTHING),
     "roots contradict": (mine(a, "<=", b, sqrt(a) < 1, a > 1), NOTHING),
     "a negative square": (mine(a, "<=", b, x**2 < 0), NOTHING),
     "an irrational value": (mine(x**2, "<=", Integer(2), Eq(x**2, 2)), TRUE),
     "its sign left out": (mine(x, ">=", Integer(0), Eq(x**2, 2)), FALSE),
-    "by a derived symbol": (mine(b, "<=", a, d >= 0), TRUE), "by its opposite": (mine(b, "<=", a, d <= 0), FALSE),
+    "by a derived symbol": (mine(b, "<=", a, d >= 0), TRUE),
+    "by its opposite": (mine(b, "<=", a, d <= 0), FALSE),
     "either": (mine(a, "<=", Integer(2), Or(a < 1, Eq(a, 2))), TRUE | {REFUSED}),
     "either, falsely": (mine(a, "<=", Integer(1), Or(a < 1, Eq(a, 2))), FALSE | {REFUSED}),
     "both hypotheses": (mine(a, "<=", Integer(2), And(a < 1, b < 1)), TRUE),
     "not more": (mine(a, "<=", Integer(1), Not(a > 1)), TRUE),
-    "text": (mine(a, "<=", Integer(1), "a <= 1"), {REFUSED}), "a lambda": (mine(a, "<=", 1, lambda p, s: True),
-                                                                          {REFUSED}),
-    "None": (mine(a, "<=", Integer(1), None), {REFUSED}), "True": (mine(a, "<=", Integer(1), True), {REFUSED}),
-    "what is true anyway": (mine(a, "<=", Integer(1), n >= 1), FALSE | {REFUSED}),    # SymPy's true
+    "text": (mine(a, "<=", Integer(1), "a <= 1"), {REFUSED}),
+    "a lambda": (mine(a, "<=", 1, lambda p, s: True), {REFUSED}),
+    "None": (mine(a, "<=", Integer(1), None), {REFUSED}),
+    "True": (mine(a, "<=", Integer(1), True), {REFUSED}),
+    "what is true anyway": (mine(a, "<=", Integer(1), n >= 1), FALSE | {REFUSED}),  # SymPy's true
     "a number for a hypothesis": (mine(a, "<=", Integer(1), 5), {REFUSED}),
     "a condition that nobody knows": (mine(a, "<=", Integer(1), UNKNOWN), {"undecided"}),
     # Names
     "a foreign symbol": (mine(a, "<=", Symbol("q", positive=True)), {REFUSED}),
-    "a namesake": (mine(Symbol("a"), "<=", a), {REFUSED}), "a namesake in a hypothesis":
-        (mine(a, "<=", Integer(1), Symbol("a", real=True) <= 1), {REFUSED}),
+    "a namesake": (mine(Symbol("a"), "<=", a), {REFUSED}),
+    "a namesake in a hypothesis": (
+        mine(a, "<=", Integer(1), Symbol("a", real=True) <= 1),
+        {REFUSED},
+    ),
     "a namesake of a derived symbol": (mine(Symbol("d"), "<=", a), {REFUSED}),
-    "a name that means another thing elsewhere": (shadowed, TRUE), "a definition of the unknown": (dangling, {REFUSED}),
+    "a name that means another thing elsewhere": (shadowed, TRUE),
+    "a definition of the unknown": (dangling, {REFUSED}),
     # Sizes, and what is no number
-    "a tiny gap": (mine(a, "<=", a - tiny), FALSE), "a huge factor": (mine(a, "<=", huge * a), TRUE),
-    "a huge factor, falsely": (mine(huge * a, "<=", a), FALSE), "a huge power": (mine(a**90, "<=", (1 + a)**90), TRUE),
-    **{f"{what} as a bound": (mine(a, "<=", what), {REFUSED}) for what in (nan, oo, -oo, zoo, sympy.I)},
+    "a tiny gap": (mine(a, "<=", a - tiny), FALSE),
+    "a huge factor": (mine(a, "<=", huge * a), TRUE),
+    "a huge factor, falsely": (mine(huge * a, "<=", a), FALSE),
+    "a huge power": (mine(a**90, "<=", (1 + a) ** 90), TRUE),
+    **{
+        f"{what} as a bound": (mine(a, "<=", what), {REFUSED})
+        for what in (nan, oo, -oo, zoo, sympy.I)
+    },
     "None as what is measured": (lambda: mine(None, "<=", a)(), {REFUSED, "undecided"}),
     # Functions
-    "a maximum": (mine(Max(a, b), "<=", a + b), TRUE), "a minimum": (mine(Min(a, b), ">=", a + b), FALSE),
-    "a distance": (mine(Abs(x - y), "<=", Abs(x) + Abs(y)), TRUE), "a floor": (mine(floor(a), "<", a), FALSE),
-    "an exponential": (mine(exp(x), ">=", 1 + x), TRUE), "an exponential, strictly": (mine(exp(x), ">", 1 + x), FALSE),
-    "a logarithm": (mine(log(a), "<=", a - 1), TRUE), "a logarithm, falsely":
-        (mine(log(a), "<=", a - Rational(101, 100)), FALSE),
+    "a maximum": (mine(Max(a, b), "<=", a + b), TRUE),
+    "a minimum": (mine(Min(a, b), ">=", a + b), FALSE),
+    "a distance": (mine(Abs(x - y), "<=", Abs(x) + Abs(y)), TRUE),
+    "a floor": (mine(floor(a), "<", a), FALSE),
+    "an exponential": (mine(exp(x), ">=", 1 + x), TRUE),
+    "an exponential, strictly": (mine(exp(x), ">", 1 + x), FALSE),
+    "a logarithm": (mine(log(a), "<=", a - 1), TRUE),
+    "a logarithm, falsely": (mine(log(a), "<=", a - Rational(101, 100)), FALSE),
     "a case": (mine(Piecewise((a, a < 1), (1, True)), "<=", Integer(1)), TRUE),
     "a case's edge": (mine(Piecewise((a, a <= 1), (2, True)), "<=", Integer(1)), FALSE),
     "means": (mine(a * b, "<=", (a**2 + b**2) / 2), TRUE),
@@ -142,22 +185,27 @@ CASES = {
 
 
 def vectors(seed):
-    """(claim, whether an instance refutes it) of a random form of degree four in two gradients: forms in the inner
-    products p = u.u, q = v.v, r = u.v, of which r^2 <= p q is all that is known."""
+    """(claim, whether an instance refutes it) of a random form of degree four in two gradients:
+    forms in the inner products p = u.u, q = v.v, r = u.v, of which r^2 <= p q is all that is
+    known."""
     identity = discover.claim("fsl.gradient_identity")
     table, random = identity.table.whole, Random(f"vectors/{seed}")
     p, q, r = (table[name].symbol for name in ("sq_grad", "sq_server_grad", "grad_inner"))
     terms = [p**2, q**2, r**2, p * q, p * r, q * r]
     form = random.choice([0, 1]) * (p * q - r**2) * random.choice([1, 1, -1]) + sum(
-        random.choice([0, 0, 0, 1, -1, 2, -2]) * term for term in terms)
+        random.choice([0, 0, 0, 1, -1, 2, -2]) * term for term in terms
+    )
     if form == 0:
         form = r**2 - p * q
-    claim = identity.replace("mine.vectors", measures=form, bound=Integer(0), relation=">=", also=())
+    claim = identity.replace(
+        "mine.vectors", measures=form, bound=Integer(0), relation=">=", also=()
+    )
     grid = [Rational(k, 4) for k in range(-8, 9)]
     refuted = any(form.subs({p: 1, q: s**2 + t**2, r: s}) < 0 for s in grid for t in grid)
     return claim, refuted or form.subs({p: 0, q: 1, r: 0}) < 0
 
 
 def allowed(refuted):
-    """Of a form that an instance refutes only; of any other it is not known here whether it holds."""
+    """Of a form that an instance refutes only; of any other it is not known here whether it
+    holds."""
     return FALSE if refuted else TRUE | FALSE | NOTHING

@@ -1,7 +1,8 @@
-"""Power: false statements made from textbook ones; each should be refuted by a document that replays.
+"""Power: false statements made from textbook ones; each should be refuted by a document that
+replays.
 
-    python -m verify.power                 # 20 seconds of work each
-    python -m verify.power --seeds 5 sgd   # those with sgd in their names, from five seeds
+python -m verify.power                 # 20 seconds of work each
+python -m verify.power --seeds 5 sgd   # those with sgd in their names, from five seeds
 """
 
 import argparse
@@ -10,7 +11,6 @@ import sys
 import time
 
 from fedtheory.verdicts import checking
-
 from verify.textbook import FALSE
 
 
@@ -24,9 +24,15 @@ def refuted(claim, budget, seed=0):
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser(prog="python -m verify.power", description=__doc__.partition("\n")[0])
-    parser.add_argument("part", nargs="?", default="", help="only statements with this in their names")
-    parser.add_argument("--seeds", type=int, default=1, help="how often each is tried, from another seed (1)")
+    parser = argparse.ArgumentParser(
+        prog="python -m verify.power", description=__doc__.partition("\n")[0]
+    )
+    parser.add_argument(
+        "part", nargs="?", default="", help="only statements with this in their names"
+    )
+    parser.add_argument(
+        "--seeds", type=int, default=1, help="how often each is tried, from another seed (1)"
+    )
     parser.add_argument("--budget", type=float, default=20.0, help="seconds of work for a try (20)")
     given = parser.parse_args(arguments)
     claims = {name: claim for name, claim in FALSE.items() if given.part in name}
@@ -37,10 +43,15 @@ def main(arguments=None):
             verdict, replays = refuted(claim, given.budget, seed)
             tries += 1
             escaped += [] if replays else [(name, verdict)]
-            print(f"{name:34s}{'refuted' if replays else 'ESCAPES':8s} {time.process_time() - begun:6.1f} s "
-                  f"{verdict.cases:9d} instances", flush=True)
-    print(f"{len(claims)} false statements: {tries - len(escaped)} of {tries} tries refuted, "
-          f"{100 * (tries - len(escaped)) / max(1, tries):.1f} %")
+            print(
+                f"{name:34s}{'refuted' if replays else 'ESCAPES':8s} {time.process_time() - begun:6.1f} s "
+                f"{verdict.cases:9d} instances",
+                flush=True,
+            )
+    print(
+        f"{len(claims)} false statements: {tries - len(escaped)} of {tries} tries refuted, "
+        f"{100 * (tries - len(escaped)) / max(1, tries):.1f} %"
+    )
     for name, verdict in escaped:
         print(f"escapes: {name}: {claims[name]}\n    {verdict}")
     return 0 if len(escaped) <= 0.05 * tries else 1

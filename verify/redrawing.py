@@ -1,22 +1,24 @@
-"""Figures of a package made again: their files from their arrays; their arrays, if asked, by computing them."""
+"""Figures of a package made again: their files from their arrays; their arrays, if asked, by
+computing them."""
 
 import io
 import tempfile
 from pathlib import Path
 
-import figures
 import numpy as np
+
+import figures
 from fedtheory.app import ledger, package
 from fedtheory.errors import FedtheoryError
 from figures import _export, _store
 
-MOST = 2**27    # bytes of one figure's arrays
+MOST = 2**27  # bytes of one figure's arrays
 INDICES = ("figures.json", "findings.json")
 
 
 def again(drawn, differ, compute=False):
-    """({name: bytes} as the arrays give them, figures that were drawn, figures that are absent); `drawn` is
-    {name: bytes}, `differ` is told what differs."""
+    """({name: bytes} as the arrays give them, figures that were drawn, figures that are absent);
+    `drawn` is {name: bytes}, `differ` is told what differs."""
     with tempfile.TemporaryDirectory(prefix="fedtheory-figures-") as folder:
         out, made, failed = Path(folder), [], []
         for name, scale in _index(drawn, differ):
@@ -42,8 +44,15 @@ def _index(drawn, differ):
     if "figures.json" not in drawn:
         return []
     try:
-        rows = [(row["figure"], row["scale"]) for row in ledger.parsed(drawn["figures.json"], "figures.json")]
-        good = [(name, scale) for name, scale in rows if name in figures.ids() and scale in figures.SCALES]
+        rows = [
+            (row["figure"], row["scale"])
+            for row in ledger.parsed(drawn["figures.json"], "figures.json")
+        ]
+        good = [
+            (name, scale)
+            for name, scale in rows
+            if name in figures.ids() and scale in figures.SCALES
+        ]
     except (FedtheoryError, KeyError, TypeError) as error:
         differ(f"figures/figures.json: it is no index of figures, {error}")
         return []
@@ -57,16 +66,20 @@ def _made(name, scale, drawn, out, differ, compute):
     file = _store.path("data", name, scale).as_posix()
     if file not in drawn:
         others = [other for other in drawn if other.startswith(f"data/{name}-{scale}-")]
-        differ(*[f"figures/{other}: other sources than those here computed it" for other in others]
-               or [f"figures/{file}: it is missing"])
+        differ(
+            *[f"figures/{other}: other sources than those here computed it" for other in others]
+            or [f"figures/{file}: it is missing"]
+        )
         return False
     try:
         record, data = figures.figure(name), _store.load(io.BytesIO(drawn[file]), file, MOST)
         _store.save(out / file, data)
         _export.export(name, record, data, scale, out)
-        if compute and not _alike(data, _store.checked(name, record.compute(scale, lambda done, total: None))):
+        if compute and not _alike(
+            data, _store.checked(name, record.compute(scale, lambda done, total: None))
+        ):
             differ(f"figures/{file}: its arrays are not those that are computed here")
-    except Exception as error:    # whatever arrays of somebody else lead to
+    except Exception as error:  # whatever arrays of somebody else lead to
         differ(f"figures/{file}: nothing can be drawn from it, {type(error).__name__}: {error}")
         return False
     return True
@@ -74,5 +87,9 @@ def _made(name, scale, drawn, out, differ, compute):
 
 def _alike(one, other):
     return one.keys() == other.keys() and all(
-        one[label].dtype == other[label].dtype and one[label].shape == other[label].shape
-        and np.ascontiguousarray(one[label]).tobytes() == np.ascontiguousarray(other[label]).tobytes() for label in one)
+        one[label].dtype == other[label].dtype
+        and one[label].shape == other[label].shape
+        and np.ascontiguousarray(one[label]).tobytes()
+        == np.ascontiguousarray(other[label]).tobytes()
+        for label in one
+    )

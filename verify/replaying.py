@@ -1,8 +1,10 @@
-"""`--replay`: a package derived anew, every difference named, and what was not derived anew said to be unverified.
+"""`--replay`: a package derived anew, every difference named, and what was not derived anew said to
+be unverified.
 
-Nothing in a package is taken on trust because it fits its own checksums. The claims and their statements come from the
-records here, certificates and ratios from `evidence`, a sample of the searches from the campaign, figures from their
-arrays, the page from all of these. Nothing of the package is run or unpickled.
+Nothing in a package is taken on trust because it fits its own checksums. The claims and their
+statements come from the records here, certificates and ratios from `evidence`, a sample of the
+searches from the campaign, figures from their arrays, the page from all of these. Nothing of the
+package is run or unpickled.
 """
 
 import json
@@ -15,12 +17,18 @@ from random import Random
 
 from fedtheory.app import ledger, package
 from fedtheory.errors import FedtheoryError, printable, refuse
-
 from verify import campaign, evidence, redrawing, reviewing
 
-SECONDS = 240.0    # of one core that a sample of searches may take, if its size is not asked for
-SHOWN, NAMES = 200, 30    # differences that are printed, and names of what is absent
-OURS = ("ledger.json", "index.html", "sources.json", "environment.json", "timings.json", package.SUMS)
+SECONDS = 240.0  # of one core that a sample of searches may take, if its size is not asked for
+SHOWN, NAMES = 200, 30  # differences that are printed, and names of what is absent
+OURS = (
+    "ledger.json",
+    "index.html",
+    "sources.json",
+    "environment.json",
+    "timings.json",
+    package.SUMS,
+)
 
 
 class Report:
@@ -33,31 +41,74 @@ class Report:
         self.differs += [sentence for sentence in sentences if sentence not in self.differs]
 
     def as_dict(self):
-        return dict(differs=self.differs, derived=self.derived, absent=self.absent, unverified=self.unverified,
-                    sample=self.sample)
+        return dict(
+            differs=self.differs,
+            derived=self.derived,
+            absent=self.absent,
+            unverified=self.unverified,
+            sample=self.sample,
+        )
 
     def text(self):
-        """Sentences for a terminal, one to a line or a paragraph; nothing of a package can steer it."""
-        lines = [f"absent: {what}: {', '.join(names[:NAMES])}" + f", and {len(names) - NAMES} more: say --json" *
-                 (len(names) > NAMES) for what, names in self.absent.items() if names]
-        lines += [f"unverified: {what}: {', '.join(names)}" for what, names in self.unverified.items() if names]
+        """Sentences for a terminal, one to a line or a paragraph; nothing of a package can steer
+        it."""
+        lines = [
+            f"absent: {what}: {', '.join(names[:NAMES])}"
+            + f", and {len(names) - NAMES} more: say --json" * (len(names) > NAMES)
+            for what, names in self.absent.items()
+            if names
+        ]
+        lines += [
+            f"unverified: {what}: {', '.join(names)}"
+            for what, names in self.unverified.items()
+            if names
+        ]
         if self.sample:
-            lines.append("searched again: {} of {} claims (--sample {} --sample-seed {})".format(*self.sample.values()))
+            lines.append(
+                "searched again: {} of {} claims (--sample {} --sample-seed {})".format(
+                    *self.sample.values()
+                )
+            )
         lines += [f"differs: {sentence}" for sentence in self.differs[:SHOWN]]
-        lines += [f"... and {len(self.differs) - SHOWN} further differences"] * (len(self.differs) > SHOWN)
+        lines += [f"... and {len(self.differs) - SHOWN} further differences"] * (
+            len(self.differs) > SHOWN
+        )
         counts = [f"{count} {what}" for what, count in self.derived.items() if count]
-        counts = ", ".join(counts[:-1]) + " and " * (len(counts) > 1) + "".join(counts[-1:]) or "nothing"
-        gone, left = ([f"{len(names)} {what}" for what, names in some.items() if names]
-                      for some in (self.absent, self.unverified))
-        lines.append(f"{counts} derived anew: " + (f"{len(self.differs)} differences." if self.differs else
-                                                   "nothing differs.") + f" Absent: {', '.join(gone)}." * bool(gone)
-                     + f" Unverified: {', '.join(left)}.")
-        return "\n".join(textwrap.fill(printable(line), 118, subsequent_indent="  ", break_long_words=False,
-                                       break_on_hyphens=False) for line in lines)
+        counts = (
+            ", ".join(counts[:-1]) + " and " * (len(counts) > 1) + "".join(counts[-1:]) or "nothing"
+        )
+        gone, left = (
+            [f"{len(names)} {what}" for what, names in some.items() if names]
+            for some in (self.absent, self.unverified)
+        )
+        lines.append(
+            f"{counts} derived anew: "
+            + (f"{len(self.differs)} differences." if self.differs else "nothing differs.")
+            + f" Absent: {', '.join(gone)}." * bool(gone)
+            + f" Unverified: {', '.join(left)}."
+        )
+        return "\n".join(
+            textwrap.fill(
+                printable(line),
+                118,
+                subsequent_indent="  ",
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
+            for line in lines
+        )
 
 
-def replay(folder, every=False, workers=campaign.WORKERS, sample=None, seed=None, figures=False, as_json=False,
-           say=None):
+def replay(
+    folder,
+    every=False,
+    workers=campaign.WORKERS,
+    sample=None,
+    seed=None,
+    figures=False,
+    as_json=False,
+    say=None,
+):
     """Print what differs; the exit status."""
     if not folder.is_dir():
         refuse("--replay", "must be the folder of a package", str(folder))
@@ -66,38 +117,61 @@ def replay(folder, every=False, workers=campaign.WORKERS, sample=None, seed=None
     return 1 if report.differs else 0
 
 
-def differences(folder, every=False, workers=campaign.WORKERS, sample=None, seed=None, figures=False, say=None):
+def differences(
+    folder, every=False, workers=campaign.WORKERS, sample=None, seed=None, figures=False, say=None
+):
     """The Report on a package."""
     from fedtheory import discover
+
     report = Report()
     files, unread = package.contents(folder)
     report.differ(*unread, *package.unlike_sums(files))
     report.derived["checksums"] = len(files)
     report.unverified["files that nothing follows from"] = ["environment.json", "timings.json"]
-    report.unverified["folders beside the package"] = [package.RESULTS] * (folder / package.RESULTS).is_dir()
+    report.unverified["folders beside the package"] = [package.RESULTS] * (
+        folder / package.RESULTS
+    ).is_dir()
     try:
         book = package.opened(files.get("ledger.json", b""))
     except FedtheoryError as error:
         report.differ(f"ledger.json: {error}")
         return report
     records = {claim.id: claim for claim in discover.claims()}
-    wanted = [name for name in records if not book["asked"] or name.startswith(tuple(book["asked"]))]
+    wanted = [
+        name for name in records if not book["asked"] or name.startswith(tuple(book["asked"]))
+    ]
     entries = {entry["id"]: entry for entry in book["claims"]}
-    report.absent["claims that were not asked for"] = [name for name in records if name not in wanted]
-    report.differ(*(f"{prefix}: no claim's id begins so, and the package says that those were asked for"
-                    for prefix in book["asked"] if not any(name.startswith(prefix) for name in records)),
-                  *(f"{name}: the package leaves out this claim" for name in wanted if name not in entries),
-                  *(f"{name}: no claim here has this id" for name in entries if name not in records),
-                  *(f"{name}: it is none of the claims that were asked for"
-                    for name in entries if name in records and name not in wanted))
+    report.absent["claims that were not asked for"] = [
+        name for name in records if name not in wanted
+    ]
+    report.differ(
+        *(
+            f"{prefix}: no claim's id begins so, and the package says that those were asked for"
+            for prefix in book["asked"]
+            if not any(name.startswith(prefix) for name in records)
+        ),
+        *(f"{name}: the package leaves out this claim" for name in wanted if name not in entries),
+        *(f"{name}: no claim here has this id" for name in entries if name not in records),
+        *(
+            f"{name}: it is none of the claims that were asked for"
+            for name in entries
+            if name in records and name not in wanted
+        ),
+    )
     report.differ(*_sources(files, book), *_beside(files, book))
     claims = [records[name] for name in wanted if name in entries]
     verdicts = {claim.id: _with_documents(entries[claim.id]["verdict"], files) for claim in claims}
     searchable = _evidence(report, claims, verdicts, book)
     again = _searches(report, searchable, verdicts, book, every, workers, sample, seed, say)
-    report.unverified["fields of the ledger"] = ["asked"] * bool(book["asked"]) \
-        + ["budget", "seed"] * bool(report.sample)    # from which all that was left to a search would follow
-    drawn = {name.removeprefix("figures/"): content for name, content in files.items() if name.startswith("figures/")}
+    report.unverified["fields of the ledger"] = ["asked"] * bool(book["asked"]) + [
+        "budget",
+        "seed",
+    ] * bool(report.sample)  # from which all that was left to a search would follow
+    drawn = {
+        name.removeprefix("figures/"): content
+        for name, content in files.items()
+        if name.startswith("figures/")
+    }
     drawn, made, absent = redrawing.again(drawn, report.differ, every or figures)
     report.derived["figures"], report.absent["figures"] = len(made), absent
     report.unverified["figures' arrays (say --figures)"] = [] if every or figures else made
@@ -107,14 +181,19 @@ def differences(folder, every=False, workers=campaign.WORKERS, sample=None, seed
 
 
 def _with_documents(verdict, files):
-    """A verdict with certificates in the places of their files' names; a name that leads nowhere leads to none."""
+    """A verdict with certificates in the places of their files' names; a name that leads nowhere
+    leads to none."""
     verdict = dict(verdict)
     if isinstance(verdict.get("lines"), list):
-        verdict["lines"] = [_with_documents(line, files) if isinstance(line, dict) else line
-                            for line in verdict["lines"]]
+        verdict["lines"] = [
+            _with_documents(line, files) if isinstance(line, dict) else line
+            for line in verdict["lines"]
+        ]
     if isinstance(file := verdict.get("certificate"), str):
         try:
-            verdict["certificate"] = ledger.parsed(files[file], file) if file.startswith("certificates/") else None
+            verdict["certificate"] = (
+                ledger.parsed(files[file], file) if file.startswith("certificates/") else None
+            )
         except (FedtheoryError, KeyError):
             verdict["certificate"] = None
     return verdict
@@ -128,18 +207,24 @@ def _evidence(report, claims, verdicts, book):
         report.differ(*(f"{claim.id}: {sentence}" for sentence in found.wrong))
         ratios += found.ratios
         if evidence.shaped(verdicts[claim.id]):
-            certificates += sum(part["certificate"] is not None
-                                for part in (verdicts[claim.id], *verdicts[claim.id]["lines"]))
+            certificates += sum(
+                part["certificate"] is not None
+                for part in (verdicts[claim.id], *verdicts[claim.id]["lines"])
+            )
         if found.rests or found.wrong:
             left[claim] = found.rests
         if sys.stderr.isatty():
-            sys.stderr.write(f"\r{done}/{len(claims)} claims without a search\033[K" + "\n" * (done == len(claims)))
+            sys.stderr.write(
+                f"\r{done}/{len(claims)} claims without a search\033[K"
+                + "\n" * (done == len(claims))
+            )
     report.derived.update(statements=len(claims), certificates=certificates, ratios=ratios)
     return left
 
 
 def _searches(report, left, verdicts, book, every, workers, sample, seed, say):
-    """Search again for a sample of claims, drawn afresh each time, or for all; the verdicts found."""
+    """Search again for a sample of claims, drawn afresh each time, or for all; the verdicts
+    found."""
     most = int(SECONDS / book["budget"]) if sample is None else sample
     seed = secrets.randbelow(2**32) if seed is None else seed
     ids = {claim.id: claim for claim in left}
@@ -149,46 +234,90 @@ def _searches(report, left, verdicts, book, every, workers, sample, seed, say):
     found = {}
     if chosen:
         with tempfile.TemporaryDirectory(prefix="fedtheory-replay-") as store:
-            results = campaign.run([ids[name] for name in chosen], book["budget"], book["seed"], Path(store), workers,
-                                   say)
+            results = campaign.run(
+                [ids[name] for name in chosen],
+                book["budget"],
+                book["seed"],
+                Path(store),
+                workers,
+                say,
+            )
         found = {name: result["verdict"] for name, result in results.items()}
     for name, mine in found.items():
         theirs = verdicts[name]
-        report.differ(*(f"{name}: its verdict, {field} is not what was derived here" for field in mine
-                        if field not in theirs or not evidence.written_alike(theirs[field], mine[field])))
+        report.differ(
+            *(
+                f"{name}: its verdict, {field} is not what was derived here"
+                for field in mine
+                if field not in theirs or not evidence.written_alike(theirs[field], mine[field])
+            )
+        )
     report.derived["searches"] = len(found)
-    for kind, what in (("search", "searches (say --all)"), ("cases", "counts of cases until a line failed")):
-        report.unverified[what] = [claim.id for claim, rests in left.items() if rests == kind and claim.id not in found]
+    for kind, what in (
+        ("search", "searches (say --all)"),
+        ("cases", "counts of cases until a line failed"),
+    ):
+        report.unverified[what] = [
+            claim.id for claim, rests in left.items() if rests == kind and claim.id not in found
+        ]
     return found
 
 
 def _remade(report, files, book, entries, claims, verdicts, drawn):
-    """Make ledger, certificates and page again from what was derived, and compare them with what is there."""
+    """Make ledger, certificates and page again from what was derived, and compare them with what is
+    there."""
     shaped = {name: verdict for name, verdict in verdicts.items() if evidence.shaped(verdict)}
-    made, certificates = ledger.made([claim for claim in claims if claim.id in shaped], shaped, book["budget"],
-                                     book["seed"], reviewing.findings(drawn), reviewing.plots(drawn), book["asked"])
-    aside = {"verdict"} if book.get("sources") == made["sources"] else {"verdict", "key"}    # sources are named above
+    made, certificates = ledger.made(
+        [claim for claim in claims if claim.id in shaped],
+        shaped,
+        book["budget"],
+        book["seed"],
+        reviewing.findings(drawn),
+        reviewing.plots(drawn),
+        book["asked"],
+    )
+    aside = (
+        {"verdict"} if book.get("sources") == made["sources"] else {"verdict", "key"}
+    )  # sources are named above
     for mine in made["claims"]:
         theirs = entries[mine["id"]]
-        report.differ(*(f"{mine['id']}: its {name} is not what was derived here" for name in mine
-                        if name not in aside and (name not in theirs or theirs[name] != mine[name])))
-        report.differ(*(f"{mine['id']}: its verdict names other files than its certificates'"
-                        for part, other in zip(_parts(mine["verdict"]), _parts(theirs["verdict"]))
-                        if part["certificate"] != other.get("certificate")))
+        report.differ(
+            *(
+                f"{mine['id']}: its {name} is not what was derived here"
+                for name in mine
+                if name not in aside and (name not in theirs or theirs[name] != mine[name])
+            )
+        )
+        report.differ(
+            *(
+                f"{mine['id']}: its verdict names other files than its certificates'"
+                for part, other in zip(_parts(mine["verdict"]), _parts(theirs["verdict"]))
+                if part["certificate"] != other.get("certificate")
+            )
+        )
     if book.get("counts") != ledger.counts(made["claims"]):
         report.differ("ledger.json: its counts are not those of its claims")
     if not report.differs and files["ledger.json"] != ledger.text(made):
         report.differ("ledger.json: it holds more, or in another order, than what was derived here")
-    if isinstance(book.get("sources"), str) and isinstance(book.get("libraries"), dict):    # named above if they differ
+    if isinstance(book.get("sources"), str) and isinstance(
+        book.get("libraries"), dict
+    ):  # named above if they differ
         made.update(sources=book["sources"], libraries=book["libraries"])
     for name, document in certificates.items():
         if name in files and files[name] != ledger.text(document):
             report.differ(f"{name}: it is not written as certificates are here")
     expected = {*OURS, *certificates}
-    report.differ(*(f"{name}: it is no part of this package" for name in files
-                    if name not in expected and not name.startswith("figures/")),
-                  *(f"{name}: it is missing" for name in sorted(expected) if name not in files))
-    page = package.page(made, package.pictures({f"figures/{name}": content for name, content in drawn.items()}))
+    report.differ(
+        *(
+            f"{name}: it is no part of this package"
+            for name in files
+            if name not in expected and not name.startswith("figures/")
+        ),
+        *(f"{name}: it is missing" for name in sorted(expected) if name not in files),
+    )
+    page = package.page(
+        made, package.pictures({f"figures/{name}": content for name, content in drawn.items()})
+    )
     if files.get("index.html") != page:
         report.differ("index.html: it is not the page that was derived here")
 
@@ -206,41 +335,82 @@ def _sources(files, book):
     if not isinstance(theirs, dict) or ledger.digest(theirs) != book.get("sources"):
         return ["sources.json: it is not what ledger.json names as its sources"]
     ours = ledger.sources()
-    found = [f"{name}: this source is not the one that made the package" for name in sorted({*ours, *theirs})
-             if ours.get(name) != theirs.get(name)]
+    found = [
+        f"{name}: this source is not the one that made the package"
+        for name in sorted({*ours, *theirs})
+        if ours.get(name) != theirs.get(name)
+    ]
     more = [f"... and {len(found) - 5} further sources"] if len(found) > 5 else []
     if not found and files["sources.json"] != ledger.text(ours):
         found = ["sources.json: it is not written as sources are here"]
     libraries = book.get("libraries") if isinstance(book.get("libraries"), dict) else {}
     names = dict.fromkeys([*ledger.libraries(), *libraries])
-    return found[:5] + more + [f"{name}: the package was made with {libraries.get(name)}, here is "
-                               f"{ledger.libraries().get(name)}" for name in names
-                               if libraries.get(name) != ledger.libraries().get(name)]
+    return (
+        found[:5]
+        + more
+        + [
+            f"{name}: the package was made with {libraries.get(name)}, here is "
+            f"{ledger.libraries().get(name)}"
+            for name in names
+            if libraries.get(name) != ledger.libraries().get(name)
+        ]
+    )
 
 
 def _beside(files, book):
-    """Where environment and timings, from which nothing follows, have not even the shape that they should have."""
+    """Where environment and timings, from which nothing follows, have not even the shape that they
+    should have."""
     found, number = [], lambda v: isinstance(v, (int, float)) and not isinstance(v, bool) and v >= 0
     for name, good in (
-            ("timings.json", lambda data: set(data) == {entry["id"] for entry in book["claims"]} and all(
-                set(row) == {"seconds", "megabytes"} and number(row["seconds"])
-                and (row["megabytes"] is None or number(row["megabytes"])) for row in data.values())),
-            ("environment.json", lambda data: set(data) == ENVIRONMENT and isinstance(data["processor"], dict)
-             and set(data["processor"]) == {"model", "features"} and all(
-                 data[library] == version for library, version in book["libraries"].items()))):
+        (
+            "timings.json",
+            lambda data: (
+                set(data) == {entry["id"] for entry in book["claims"]}
+                and all(
+                    set(row) == {"seconds", "megabytes"}
+                    and number(row["seconds"])
+                    and (row["megabytes"] is None or number(row["megabytes"]))
+                    for row in data.values()
+                )
+            ),
+        ),
+        (
+            "environment.json",
+            lambda data: (
+                set(data) == ENVIRONMENT
+                and isinstance(data["processor"], dict)
+                and set(data["processor"]) == {"model", "features"}
+                and all(data[library] == version for library, version in book["libraries"].items())
+            ),
+        ),
+    ):
         try:
             data = ledger.parsed(files.get(name, b""), name)
             if not good(data) or files[name] != ledger.text(data):
                 found.append(f"{name}: it has not the shape that it is made in")
             elif name == "environment.json":
-                found += [f"{name}: the package was drawn with {data[name]}, here is {ours}"
-                          for name, ours in package.drawers().items() if data[name] != ours]
+                found += [
+                    f"{name}: the package was drawn with {data[name]}, here is {ours}"
+                    for name, ours in package.drawers().items()
+                    if data[name] != ours
+                ]
         except FedtheoryError as error:
             found.append(f"{name}: {error}")
-        except Exception as error:    # whatever a malformed one leads to
+        except Exception as error:  # whatever a malformed one leads to
             found.append(f"{name}: it has not the shape that it is made in, {type(error).__name__}")
     return found
 
 
-ENVIRONMENT = {"python", *ledger.LIBRARIES, *package.DRAWERS, "llvmlite", "svml", "machine", "libc", "jit", "system",
-               "processor", "cores"}
+ENVIRONMENT = {
+    "python",
+    *ledger.LIBRARIES,
+    *package.DRAWERS,
+    "llvmlite",
+    "svml",
+    "machine",
+    "libc",
+    "jit",
+    "system",
+    "processor",
+    "cores",
+}

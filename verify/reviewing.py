@@ -9,10 +9,10 @@ from pathlib import Path
 from fedtheory import private
 from fedtheory.app import ledger, package
 from fedtheory.errors import InvalidInput, printable, refuse
-
 from verify import campaign
 
-STAMP = "made.sealed"    # in the campaign's store: what the package there was made from, and its checksums
+# in the campaign's store: what the package there was made from, and its checksums
+STAMP = "made.sealed"
 
 
 def make(out, budget, seed, prefixes=(), workers=campaign.WORKERS, figures=False, say=None):
@@ -23,10 +23,26 @@ def make(out, budget, seed, prefixes=(), workers=campaign.WORKERS, figures=False
         _draw(pictures)
     drawn = package.figures(pictures)
     store = out / package.RESULTS
-    made_from = ledger.digest([ledger.FORMAT, budget, seed, sorted(prefixes), ledger.libraries(), ledger.sources(),
-                               _assets(), package.drawers(), package.listing(drawn).decode()])
+    made_from = ledger.digest(
+        [
+            ledger.FORMAT,
+            budget,
+            seed,
+            sorted(prefixes),
+            ledger.libraries(),
+            ledger.sources(),
+            _assets(),
+            package.drawers(),
+            package.listing(drawn).decode(),
+        ]
+    )
     kept, unread = package.contents(out) if (store / STAMP).is_file() else ({}, [])
-    if kept and not unread and not package.unlike_sums(kept) and _stamp(store) == _made(made_from, kept):
+    if (
+        kept
+        and not unread
+        and not package.unlike_sums(kept)
+        and _stamp(store) == _made(made_from, kept)
+    ):
         book = package.opened(kept["ledger.json"])
         print(f"nothing changed since {out} was made", file=sys.stderr)
     else:
@@ -38,7 +54,8 @@ def make(out, budget, seed, prefixes=(), workers=campaign.WORKERS, figures=False
 
 
 def _made(made_from, files):
-    """What a package was made from, and what it is: both must be as they were for there to be nothing to do."""
+    """What a package was made from, and what it is: both must be as they were for there to be
+    nothing to do."""
     return f"{made_from} {ledger.digest(files[package.SUMS].decode())}".encode()
 
 
@@ -48,18 +65,42 @@ def _stamp(store):
 
 def _anew(out, store, drawn, budget, seed, prefixes, workers, say):
     from fedtheory import discover, jit
+
     claims = [claim for claim in discover.claims() if claim.id.startswith(prefixes or "")]
     if not claims:
         refuse("PREFIX", "must begin the id of a claim", ", ".join(prefixes))
     results = campaign.run(claims, budget, seed, store, workers, say)
-    book, certificates = ledger.made(claims, {name: result["verdict"] for name, result in results.items()}, budget,
-                                     seed, findings(drawn), plots(drawn), prefixes)
-    timings = {name: dict(seconds=result["seconds"], megabytes=result["megabytes"])
-               for name, result in results.items()}
-    package.build(out, book, certificates, {
-        "timings.json": timings, "sources.json": ledger.sources(),
-        "environment.json": dict(jit.manifest(), **ledger.libraries(), **package.drawers(), system=platform.platform(),
-                                 processor=_processor(), cores=os.cpu_count())}, drawn)
+    book, certificates = ledger.made(
+        claims,
+        {name: result["verdict"] for name, result in results.items()},
+        budget,
+        seed,
+        findings(drawn),
+        plots(drawn),
+        prefixes,
+    )
+    timings = {
+        name: dict(seconds=result["seconds"], megabytes=result["megabytes"])
+        for name, result in results.items()
+    }
+    package.build(
+        out,
+        book,
+        certificates,
+        {
+            "timings.json": timings,
+            "sources.json": ledger.sources(),
+            "environment.json": dict(
+                jit.manifest(),
+                **ledger.libraries(),
+                **package.drawers(),
+                system=platform.platform(),
+                processor=_processor(),
+                cores=os.cpu_count(),
+            ),
+        },
+        drawn,
+    )
     return book
 
 
@@ -67,16 +108,21 @@ def _ours(out):
     """Refuse a folder in which somebody keeps other things."""
     if out.exists() and (out.is_symlink() or not out.is_dir()):
         refuse("--out", "must be a folder", str(out))
-    if out.is_dir() and any(out.iterdir()) and not ((out / package.SUMS).is_file()
-                                                    or (out / package.RESULTS).is_dir()):
+    if (
+        out.is_dir()
+        and any(out.iterdir())
+        and not ((out / package.SUMS).is_file() or (out / package.RESULTS).is_dir())
+    ):
         refuse("--out", "must be a new or an empty folder, or one of an earlier campaign", str(out))
     package.linked(out)
 
 
 def _draw(pictures):
     """All figures at smoke scale, by the room that makes them."""
-    status = subprocess.run([sys.executable, "-m", "figures", "--scale", "smoke", "--out", str(pictures)],
-                            stdout=sys.stderr).returncode
+    status = subprocess.run(
+        [sys.executable, "-m", "figures", "--scale", "smoke", "--out", str(pictures)],
+        stdout=sys.stderr,
+    ).returncode
     if status == 130:
         raise KeyboardInterrupt
     if status:
@@ -84,13 +130,23 @@ def _draw(pictures):
 
 
 def _assets():
-    return [(Path(package.__file__).with_name(name)).read_text() for name in ("package_page.html", "package_page.js")]
+    return [
+        (Path(package.__file__).with_name(name)).read_text()
+        for name in ("package_page.html", "package_page.js")
+    ]
 
 
 def findings(drawn):
-    """id -> what its figure says, of the findings that figures left; `drawn` is {name: bytes} of their files."""
-    return {entry["claim"]: {name: str(entry[name]) for name in ("figure", "scale", "verdict", "sentence")}
-            for entry in _entries(drawn, "findings.json", "claim", "figure", "scale", "verdict", "sentence")}
+    """id -> what its figure says, of the findings that figures left; `drawn` is {name: bytes} of
+    their files."""
+    return {
+        entry["claim"]: {
+            name: str(entry[name]) for name in ("figure", "scale", "verdict", "sentence")
+        }
+        for entry in _entries(
+            drawn, "findings.json", "claim", "figure", "scale", "verdict", "sentence"
+        )
+    }
 
 
 def plots(drawn):
@@ -108,9 +164,17 @@ def _entries(drawn, file, *names):
         entries = ledger.parsed(drawn.get(file, b"[]"), file)
     except InvalidInput:
         return []
-    return [entry for entry in entries if isinstance(entry, dict) and set(names) <= set(entry)
-            and all(isinstance(entry[name], list if name == "claims" else str) for name in names)] \
-        if isinstance(entries, list) else []
+    return (
+        [
+            entry
+            for entry in entries
+            if isinstance(entry, dict)
+            and set(names) <= set(entry)
+            and all(isinstance(entry[name], list if name == "claims" else str) for name in names)
+        ]
+        if isinstance(entries, list)
+        else []
+    )
 
 
 def _processor():
@@ -119,30 +183,48 @@ def _processor():
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
         return dict(model=platform.processor(), features=[])
-    value = lambda name: next((line.partition(":")[2].strip() for line in lines if line.startswith(name)), "")
-    return dict(model=value("model name"), features=sorted((value("flags") or value("Features")).split()))
+    value = lambda name: next(
+        (line.partition(":")[2].strip() for line in lines if line.startswith(name)), ""
+    )
+    return dict(
+        model=value("model name"), features=sorted((value("flags") or value("Features")).split())
+    )
 
 
 def shown(page):
-    """Open a page in the browser of a desktop; what happened, in words. A terminal's browser is not started."""
+    """Open a page in the browser of a desktop; what happened, in words. A terminal's browser is not
+    started."""
     import webbrowser
-    desktop = sys.platform in ("darwin", "win32") or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
+
+    desktop = sys.platform in ("darwin", "win32") or any(
+        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY")
+    )
     done = desktop and webbrowser.open(page.resolve().as_uri())
-    return "the page is opened in a browser" if done else "no desktop's browser was found: open the page yourself"
+    return (
+        "the page is opened in a browser"
+        if done
+        else "no desktop's browser was found: open the page yourself"
+    )
 
 
 def summary(book, out):
     """Counts by status, and every violated claim with its reason."""
-    lines = [f"{len(book['claims'])} claims: " + ", ".join(f"{n} {status}" for status, n in book["counts"].items())]
+    lines = [
+        f"{len(book['claims'])} claims: "
+        + ", ".join(f"{n} {status}" for status, n in book["counts"].items())
+    ]
     for title, some in (
-            ("violated", [e for e in book["claims"] if e["verdict"]["status"] == "violated"]),
-            ("could not be checked", [e for e in book["claims"] if e["verdict"]["kind"] == "error"])):
+        ("violated", [e for e in book["claims"] if e["verdict"]["status"] == "violated"]),
+        ("could not be checked", [e for e in book["claims"] if e["verdict"]["kind"] == "error"]),
+    ):
         if some:
-            lines += ["", f"{title}:"] + [f"  {_short(e['id'])}: {_short(e['verdict']['why'])}" for e in some]
+            lines += ["", f"{title}:"] + [
+                f"  {_short(e['id'])}: {_short(e['verdict']['why'])}" for e in some
+            ]
     return "\n".join([*lines, "", f"the page: {out / 'index.html'}"])
 
 
 def _short(text, most=150):
     """One line for a terminal, without what could steer it."""
     text = printable(" ".join(text.split()))
-    return text if len(text) <= most else text[:most - 3] + "..."
+    return text if len(text) <= most else text[: most - 3] + "..."

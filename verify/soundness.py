@@ -1,13 +1,15 @@
-"""Soundness: statements whose truth is known by other means, each checked many times; one wrong verdict is a bug.
+"""Soundness: statements whose truth is known by other means, each checked many times; one wrong
+verdict is a bug.
 
     python -m verify.soundness                            # all parts
     python -m verify.soundness textbook --seeds 50 sgd    # true textbook statements with sgd in their names
     python -m verify.soundness relatives --relatives 300
 
-Parts: `textbook`, true statements that are never violated and, where they are tight, found tight; `hostile`, claims of
-one's own that invite an error; `vectors`, forms of degree four; `orders`, `structures`; `relatives`, drawn ones of all
-recorded claims. Each answer is kept in --out as it is found: what was interrupted goes on where it was, and what was
-found with other sources, budgets or seeds is not counted.
+Parts: `textbook`, true statements that are never violated and, where they are tight, found tight;
+`hostile`, claims of one's own that invite an error; `vectors`, forms of degree four; `orders`,
+`structures`; `relatives`, drawn ones of all recorded claims. Each answer is kept in --out as it is
+found: what was interrupted goes on where it was, and what was found with other sources, budgets or
+seeds is not counted.
 """
 
 import argparse
@@ -25,11 +27,10 @@ from fedtheory.app import ledger
 from fedtheory.errors import FedtheoryError
 from fedtheory.verdicts import checking
 from fedtheory.verdicts.verdict import Verdict
-
 from verify import drawn, hostile, relatives
 from verify.textbook import TIGHT, TRUE, reached
 
-AGAIN = 40    # times the budget: for a claim of which a relative was violated, and it was not
+AGAIN = 40  # times the budget: for a claim of which a relative was violated, and it was not
 
 
 class Store:
@@ -39,7 +40,10 @@ class Store:
         self.found, self.path = {}, None
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
-            here = {path.name: ledger.digest(path.read_text()) for path in sorted(Path(__file__).parent.glob("*.py"))}
+            here = {
+                path.name: ledger.digest(path.read_text())
+                for path in sorted(Path(__file__).parent.glob("*.py"))
+            }
             name = ledger.digest([ledger.sources(), here, ledger.libraries(), settings])[:16]
             self.path = folder / f"{name}.jsonl"
             lines = self.path.read_text().splitlines() if self.path.exists() else []
@@ -47,7 +51,7 @@ class Store:
                 try:
                     name, answer = json.loads(line)
                     self.found[name] = answer
-                except ValueError:    # a line that was being written when the power went
+                except ValueError:  # a line that was being written when the power went
                     continue
 
     def keep(self, name, answer):
@@ -57,7 +61,9 @@ class Store:
                 out.write(json.dumps([name, answer]) + "\n")
 
 
-# ---------------------------------------------------------------- questions, by part, name and number
+# ---------------------------------------------------------------- questions, by part, name and
+# number
+
 
 def textbook(name, seed, budget):
     verdict = checking.check(TRUE[name], budget=budget, seed=seed)
@@ -77,13 +83,19 @@ def of_hostile(name, seed, budget):
 def of_vectors(name, seed, budget):
     claim, refuted = hostile.vectors(seed)
     verdict = checking.check(claim, budget=budget, seed=seed)
-    return verdict, "" if verdict.status in hostile.allowed(refuted) else f"an instance refutes it: {claim}"
+    return verdict, "" if verdict.status in hostile.allowed(
+        refuted
+    ) else f"an instance refutes it: {claim}"
 
 
 def of_drawn(name, seed, budget):
-    claim, truth = dict(order=drawn.order, cells=drawn.cells, equivalence=drawn.equivalence)[name](seed)
+    claim, truth = dict(order=drawn.order, cells=drawn.cells, equivalence=drawn.equivalence)[name](
+        seed
+    )
     verdict = checking.check(claim, budget=budget, seed=seed)
-    return verdict, "" if verdict.status in drawn.allowed(truth) else f"{'true' if truth else 'false'}: {claim}"
+    return verdict, "" if verdict.status in drawn.allowed(
+        truth
+    ) else f"{'true' if truth else 'false'}: {claim}"
 
 
 def base(name, seed, budget):
@@ -100,16 +112,22 @@ def cases(name):
 def resolved(bases):
     """[(claim, what is known of it)] of the bases (id, status, tightness)."""
     recorded = {claim.id: claim for claim in discover.claims()}
-    return [(recorded[name], Verdict(name, status, "", tightness=tight)) for name, status, tight in bases]
+    return [
+        (recorded[name], Verdict(name, status, "", tightness=tight))
+        for name, status, tight in bases
+    ]
 
 
 def relative(name, seed, budget, bases):
     made = relatives.drawn_relative(resolved(bases), name, seed)
     verdict = checking.check(made.claim, budget=budget, seed=seed)
     objection = relatives.objection(made, verdict, cases(made.base.id))
-    if objection and verdict.status == "violated" and \
-            checking.check(made.base, budget=AGAIN * budget, seed=seed).status == "violated":
-        objection = ""    # nor is the base true, which a longer look finds
+    if (
+        objection
+        and verdict.status == "violated"
+        and checking.check(made.base, budget=AGAIN * budget, seed=seed).status == "violated"
+    ):
+        objection = ""  # nor is the base true, which a longer look finds
     return verdict, objection and f"{objection}; {made.base.id}, {made.says}"
 
 
@@ -121,13 +139,22 @@ def answer(question, budget, bases=()):
     part, name, seed = question
     begun = time.perf_counter()
     try:
-        verdict, objection = relative(name, seed, budget, bases) if part == "relatives" else ASK[part](
-            name, seed, budget)
+        verdict, objection = (
+            relative(name, seed, budget, bases)
+            if part == "relatives"
+            else ASK[part](name, seed, budget)
+        )
         status, tight, cases_, why = verdict.status, verdict.tightness, verdict.cases, verdict.why
-    except Exception as error:    # a crash is what a campaign is there to find
+    except Exception as error:  # a crash is what a campaign is there to find
         status, tight, cases_, why, objection = "crash", None, 0, repr(error)[:300], "it raises"
-    return dict(status=status, tightness=None if tight is None else float(tight), cases=cases_, objection=objection,
-                why=why if objection else "", seconds=round(time.perf_counter() - begun, 3))
+    return dict(
+        status=status,
+        tightness=None if tight is None else float(tight),
+        cases=cases_,
+        objection=objection,
+        why=why if objection else "",
+        seconds=round(time.perf_counter() - begun, 3),
+    )
 
 
 def campaign(questions, budget, store, workers=0, bases=(), say=print):
@@ -137,7 +164,9 @@ def campaign(questions, budget, store, workers=0, bases=(), say=print):
     progress = Progress(len(questions), len(questions) - len(wanted), say)
     if workers and wanted:
         with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
-            waiting = [(question, pool.submit(answer, question, budget, bases)) for question in wanted]
+            waiting = [
+                (question, pool.submit(answer, question, budget, bases)) for question in wanted
+            ]
             for question, future in waiting:
                 store.keep(label(question), future.result())
                 progress.show(label(question), store.found[label(question)])
@@ -150,7 +179,13 @@ def campaign(questions, budget, store, workers=0, bases=(), say=print):
 
 class Progress:
     def __init__(self, total, done, say):
-        self.total, self.done, self.say, self.wrong, self.last = total, done, say, 0, time.monotonic()
+        self.total, self.done, self.say, self.wrong, self.last = (
+            total,
+            done,
+            say,
+            0,
+            time.monotonic(),
+        )
 
     def show(self, name, found):
         self.done += 1
@@ -165,16 +200,21 @@ class Progress:
 def questions(part, given):
     """(part, name, seed) of everything that a part asks."""
     if part == "textbook":
-        return [(part, name, seed) for name in TRUE if given.only in name for seed in range(given.seeds)]
+        return [
+            (part, name, seed) for name in TRUE if given.only in name for seed in range(given.seeds)
+        ]
     if part == "hostile":
-        return [(part, name, seed) for name in hostile.CASES if given.only in name for seed in range(3)]
+        return [
+            (part, name, seed) for name in hostile.CASES if given.only in name for seed in range(3)
+        ]
     if part == "vectors":
         return [(part, "form", seed) for seed in range(given.drawn)]
     if part == "orders":
         return [("drawn", "order", seed) for seed in range(given.drawn)]
     if part == "structures":
         return [("drawn", "cells", seed) for seed in range(given.drawn // 10)] + [
-            ("drawn", "equivalence", k) for k in range(len(drawn.EQUIVALENCES))]
+            ("drawn", "equivalence", k) for k in range(len(drawn.EQUIVALENCES))
+        ]
     return [("relatives", given.seed, n) for n in range(given.relatives)]
 
 
@@ -192,36 +232,68 @@ PARTS = ("hostile", "vectors", "orders", "structures", "textbook", "relatives")
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser(prog="python -m verify.soundness", description=__doc__.partition("\n")[0])
-    parser.add_argument("part", nargs="?", default="all", choices=("all", *PARTS), help="one part alone")
-    parser.add_argument("only", nargs="?", default="", help="only statements with this in their names")
-    parser.add_argument("--seeds", type=int, default=1000, help="seeds for each textbook statement (1000)")
-    parser.add_argument("--drawn", type=int, default=200, help="forms of vectors and orders that are drawn (200)")
-    parser.add_argument("--relatives", type=int, default=2000, help="relatives of recorded claims (2000)")
+    parser = argparse.ArgumentParser(
+        prog="python -m verify.soundness", description=__doc__.partition("\n")[0]
+    )
+    parser.add_argument(
+        "part", nargs="?", default="all", choices=("all", *PARTS), help="one part alone"
+    )
+    parser.add_argument(
+        "only", nargs="?", default="", help="only statements with this in their names"
+    )
+    parser.add_argument(
+        "--seeds", type=int, default=1000, help="seeds for each textbook statement (1000)"
+    )
+    parser.add_argument(
+        "--drawn", type=int, default=200, help="forms of vectors and orders that are drawn (200)"
+    )
+    parser.add_argument(
+        "--relatives", type=int, default=2000, help="relatives of recorded claims (2000)"
+    )
     parser.add_argument("--seed", type=int, default=0, help="of the relatives (0)")
-    parser.add_argument("--budget", type=float, default=0.02, help="seconds of work for a question (0.02)")
-    parser.add_argument("--tight", type=float, default=10.0, help="seconds of a try to find a tight one tight; 0: none")
+    parser.add_argument(
+        "--budget", type=float, default=0.02, help="seconds of work for a question (0.02)"
+    )
+    parser.add_argument(
+        "--tight",
+        type=float,
+        default=10.0,
+        help="seconds of a try to find a tight one tight; 0: none",
+    )
     parser.add_argument("--workers", type=int, default=2, help="processes (2); 0: this one")
-    parser.add_argument("--out", default="out/soundness", help="where answers are kept (out/soundness)")
+    parser.add_argument(
+        "--out", default="out/soundness", help="where answers are kept (out/soundness)"
+    )
     given = parser.parse_args(arguments)
     store, wrong, begun = Store(Path(given.out), given.budget), 0, time.monotonic()
     say = lambda text: print(text, flush=True)
     for part in PARTS if given.part == "all" else (given.part,):
         bases = ()
         if part == "relatives":
-            asked = [("base", claim.id, 0) for claim in discover.claims() if claim.lines and given.only in claim.id]
+            asked = [
+                ("base", claim.id, 0)
+                for claim in discover.claims()
+                if claim.lines and given.only in claim.id
+            ]
             found = campaign(asked, given.budget, store, given.workers, say=say)
-            bases = tuple((name, each["status"], each["tightness"]) for (_, name, _), each in zip(asked, found.values())
-                          if each["status"] not in ("crash", "vacuous"))
+            bases = tuple(
+                (name, each["status"], each["tightness"])
+                for (_, name, _), each in zip(asked, found.values())
+                if each["status"] not in ("crash", "vacuous")
+            )
         found = campaign(questions(part, given), given.budget, store, given.workers, bases, say)
         statuses = Counter(each["status"] for each in found.values())
         bad = sum(1 for each in found.values() if each["objection"])
-        say(f"{part}: {len(found)} questions, {bad} wrong verdicts; "
-            + ", ".join(f"{count} {status}" for status, count in sorted(statuses.items())))
+        say(
+            f"{part}: {len(found)} questions, {bad} wrong verdicts; "
+            + ", ".join(f"{count} {status}" for status, count in sorted(statuses.items()))
+        )
         wrong += bad
         if part == "textbook" and given.tight:
             loose = tightened(given.only, given.tight)
-            say(f"tight ones not found tight: {', '.join(f'{n} ({r:.3f})' for n, r in loose.items()) or 'none'}")
+            say(
+                f"tight ones not found tight: {', '.join(f'{n} ({r:.3f})' for n, r in loose.items()) or 'none'}"
+            )
     say(f"{wrong} wrong verdicts in all, {time.monotonic() - begun:.0f} s")
     return 1 if wrong else 0
 

@@ -1,24 +1,32 @@
-"""Every claim that a setting measures, as a property: its lines hold at drawn cases, or its counterexample replays.
+"""Every claim that a setting measures, as a property: its lines hold at drawn cases, or its
+counterexample replays.
 
-`pytest verify` draws the same few cases every time; FEDTHEORY_VERIFY=random draws many fresh ones and shrinks.
+`pytest verify` draws the same few cases every time; FEDTHEORY_VERIFY=random draws many fresh ones
+and shrinks.
 """
 
 import json
 from functools import cache
 
-import fedtheory as ft
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fedtheory as ft
 from fedtheory import discover
 from fedtheory.search.instances import answer
 from fedtheory.search.strategies import cases, measure
 from fedtheory.settings import fitting
-from hypothesis import given
-from hypothesis import strategies as st
 
-SHORT, LONG = 0.1, (1.0, 10.0)    # seconds of search: for everyone, and for what is known to be false
-MEASURED = [claim for claim in discover.claims()
-            if claim.kind in ("exact", "step") and claim.lines and fitting(claim)
-            and all(sign != "O" for _, sign, _ in claim.lines)]
+SHORT, LONG = 0.1, (1.0, 10.0)  # seconds of search: for everyone, and for what is known to be false
+MEASURED = [
+    claim
+    for claim in discover.claims()
+    if claim.kind in ("exact", "step")
+    and claim.lines
+    and fitting(claim)
+    and all(sign != "O" for _, sign, _ in claim.lines)
+]
 TOOTHED = [claim for claim in MEASURED if claim.teeth is not None]
 named = dict(ids=lambda claim: claim.id)
 
@@ -35,7 +43,8 @@ def replayed(verdict):
 
 
 def refuted(claim):
-    """Whether a search, with more time where it needs more, violates a claim by a document that replays."""
+    """Whether a search, with more time where it needs more, violates a claim by a document that
+    replays."""
     for budget in (SHORT, *LONG):
         found = ft.check(claim, budget=budget)
         if found.status == "violated":
@@ -53,7 +62,7 @@ def test_what_is_measured_stays_below_the_bound(claim, data):
     for line, (_, sign, _) in enumerate(claim.lines):
         found = answer(claim, case, line)
         assert not any(found.failing()), "a case outside the assumptions"
-        if found.violated:    # then the checker, given time, must find it too
+        if found.violated:  # then the checker, given time, must find it too
             assert refuted(claim), f"line {line + 1} fails at {case}, and no search finds it"
             return
         if sign == "<=":

@@ -1,8 +1,10 @@
-"""What schemes A, B and C share (flex, section 3.1): E local steps asked, s done, one aggregation (2).
+"""What schemes A, B and C share (flex, section 3.1): E local steps asked, s done, one aggregation
+(2).
 
-The two lines of (2) differ in the last summand, i <= s against i < s; the second follows from (1), after
-whose s steps the device stands at w_{tau E + s}. Every device takes part in every round, s = 0 included.
-The coefficient p^k that a scheme scales carries the boost of an arriving device (section 4.2).
+The two lines of (2) differ in the last summand, i <= s against i < s; the second follows from (1),
+after whose s steps the device stands at w_{tau E + s}. Every device takes part in every round, s =
+0 included. The coefficient p^k that a scheme scales carries the boost of an arriving device
+(section 4.2).
 """
 
 from typing import NamedTuple
@@ -14,12 +16,14 @@ from fedtheory.jit import jit
 
 
 class Hyper(NamedTuple):
-    eta: float = nonnegative("learning rate; the paper's decays with the round (participation.staircase)")
+    eta: float = nonnegative(
+        "learning rate; the paper's decays with the round (participation.staircase)"
+    )
     E: int = count("local steps asked of each device", 1)
 
 
 class State(NamedTuple):
-    x: np.ndarray    # (d,) global weight w^G
+    x: np.ndarray  # (d,) global weight w^G
 
 
 def init(x_0, N, layers, h):
@@ -29,12 +33,13 @@ def init(x_0, N, layers, h):
 @jit
 def local_step(state, i, k, y, g, local, h):
     for j in range(y.size):
-        y[j] -= h.eta * g[j]    # (1)
+        y[j] -= h.eta * g[j]  # (1)
 
 
 @jit
 def add_changes(x, coefficient, y):
-    """x + sum_k p_tau^k (y_k - x), the first line of (2); `coefficient` and y are in the cohort's order."""
+    """x + sum_k p_tau^k (y_k - x), the first line of (2); `coefficient` and y are in the cohort's
+    order."""
     change = np.zeros(x.size)
     for s in range(coefficient.size):
         if coefficient[s] != 0.0:
@@ -45,5 +50,14 @@ def add_changes(x, coefficient, y):
 
 
 def scheme(name, aggregate, meaning):
-    return Algorithm(name, "flex, section 4.1", Hyper, init, local_step, aggregate, steps="E", everyone=True,
-                     meaning=meaning)
+    return Algorithm(
+        name,
+        "flex, section 4.1",
+        Hyper,
+        init,
+        local_step,
+        aggregate,
+        steps="E",
+        everyone=True,
+        meaning=meaning,
+    )

@@ -1,4 +1,5 @@
-"""SGD, momentum and Adam, one step each: the CLIENTOPT, SERVEROPT, CENTRALOPT and MERGEOPT of mixed FL.
+"""SGD, momentum and Adam, one step each: the CLIENTOPT, SERVEROPT, CENTRALOPT and MERGEOPT of mixed
+FL.
 
 An optimiser remembers m and v, shaped like the point, and `powers`, the pair beta_1^t, beta_2^t of
 its t steps so far. A server's optimiser takes minus the aggregated change for a gradient (mixed,
@@ -39,22 +40,25 @@ def forget(m, v, powers):
 
 @jit
 def moving(change, v):
-    """A change that was divided by the root of v; no number where v overflowed, for there it would be 0 for ever after,
-    and a method that is lost would pass for one that has arrived."""
-    return change if v < 1e300 else np.nan    # a finite limit: the kernels are read on exact numbers too
+    """A change that was divided by the root of v; no number where v overflowed, for there it would
+    be 0 for ever after, and a method that is lost would pass for one that has arrived."""
+    return (
+        change if v < 1e300 else np.nan
+    )  # a finite limit: the kernels are read on exact numbers too
 
 
 @jit
 def step(kind, x, g, eta, m, v, powers, beta_1, beta_2, epsilon, correct):
-    """One step of size eta on x against g. `correct`: Adam divides out the bias of a start at zero."""
+    """One step of size eta on x against g. `correct`: Adam divides out the bias of a start at
+    zero."""
     if kind == SGD:
         for j in range(x.size):
             x[j] -= eta * g[j]
-    elif kind == MOMENTUM:    # heavy ball, undamped: beta_1 = 0 is SGD
+    elif kind == MOMENTUM:  # heavy ball, undamped: beta_1 = 0 is SGD
         for j in range(x.size):
             m[j] = beta_1 * m[j] + g[j]
             x[j] -= eta * m[j]
-    else:    # Kingma and Ba 2015, algorithm 1
+    else:  # Kingma and Ba 2015, algorithm 1
         powers[0] *= beta_1
         powers[1] *= beta_2
         first = 1.0 - powers[0] if correct else 1.0

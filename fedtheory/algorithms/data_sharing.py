@@ -1,7 +1,8 @@
-"""FedAvg with data sharing (Zhao et al. 2018; FSL, section II-A): clients add the server's samples to their own.
+"""FedAvg with data sharing (Zhao et al. 2018; FSL, section II-A): clients add the server's samples
+to their own.
 
-Client i trains on D_i and D_0 together (f'_i of (3)) and counts p'_i, so that F' of (4) is descended:
-F + gamma f_0 up to a factor, gamma = N n_0 / n. What is measured stays F.
+Client i trains on D_i and D_0 together (f'_i of (3)) and counts p'_i, so that F' of (4) is
+descended: F + gamma f_0 up to a factor, gamma = N n_0 / n. What is measured stays F.
 """
 
 from typing import NamedTuple
@@ -10,7 +11,12 @@ from fedtheory.algorithm import Algorithm, Field, choice, count, nonnegative
 from fedtheory.algorithms import fedavg
 from fedtheory.problems.shared import share
 
-RATIO = Field("N n_0 / n, the weight of f_0 in (4), where the problem has no samples to count", 1.0, low=0, fixed=True)
+RATIO = Field(
+    "N n_0 / n, the weight of f_0 in (4), where the problem has no samples to count",
+    1.0,
+    low=0,
+    fixed=True,
+)
 
 
 class Hyper(NamedTuple):
@@ -25,5 +31,14 @@ def transform(problem, h):
     return share(problem, h.ratio)
 
 
-ALGORITHM = Algorithm("data_sharing", "FSL, (3)", Hyper, fedavg.init, fedavg.local_sgd_step, fedavg.aggregate,
-                      server=True, transform=transform, meaning="DS: FedAvg whose clients also hold the server's data")
+ALGORITHM = Algorithm(
+    "data_sharing",
+    "FSL, (3)",
+    Hyper,
+    fedavg.init,
+    fedavg.local_sgd_step,
+    fedavg.aggregate,
+    server=True,
+    transform=transform,
+    meaning="DS: FedAvg whose clients also hold the server's data",
+)

@@ -1,4 +1,5 @@
-"""Data sharing with server learning, DSL (FSL short paper, section III): the round of FSL on the shared problem."""
+"""Data sharing with server learning, DSL (FSL short paper, section III): the round of FSL on the
+shared problem."""
 
 from typing import NamedTuple
 
@@ -17,7 +18,16 @@ class Hyper(NamedTuple):
     ratio: float = data_sharing.RATIO
 
 
-ALGORITHM = Algorithm("dsl", "FSL short paper, section III", Hyper, fedavg.init, fedavg.local_sgd_step,
-                      fedavg.aggregate, server_step=fsl.server_step, server_steps="K_0", server=True,
-                      transform=data_sharing.transform,
-                      meaning="DSL: clients hold the server's data, and the server learns on it too")
+ALGORITHM = Algorithm(
+    "dsl",
+    "FSL short paper, section III",
+    Hyper,
+    fedavg.init,
+    fedavg.local_sgd_step,
+    fedavg.aggregate,
+    server_step=fsl.server_step,
+    server_steps="K_0",
+    server=True,
+    transform=data_sharing.transform,
+    meaning="DSL: clients hold the server's data, and the server learns on it too",
+)

@@ -1,10 +1,10 @@
 """Fed-AMS: local AMSGrad with periodic averaging (Chen, Li and Li 2020; the baseline of lamb).
 
 Clients step with their own m and v under a shared v_hat, which stays fixed during a round and then
-grows to the mean of the clients' v, where that is larger. In Chen et al. each client keeps its m and v
-from round to round ("kept"; a client that rests keeps them too). In lamb's algorithm 1 without its
-layers, m starts a round at 0 and v at v_hat ("reset").
-The first v_hat is epsilon, so the first round's steps are alpha m / sqrt(epsilon): hence no default.
+grows to the mean of the clients' v, where that is larger. In Chen et al. each client keeps its m
+and v from round to round ("kept"; a client that rests keeps them too). In lamb's algorithm 1
+without its layers, m starts a round at 0 and v at v_hat ("reset"). The first v_hat is epsilon, so
+the first round's steps are alpha m / sqrt(epsilon): hence no default.
 """
 
 from typing import NamedTuple
@@ -18,7 +18,9 @@ from fedtheory.jit import jit
 
 class Hyper(NamedTuple):
     alpha: float = nonnegative("step size of a client")
-    epsilon: float = positive("the first v_hat, which scales the first round's steps")._replace(fixed=True)
+    epsilon: float = positive("the first v_hat, which scales the first round's steps")._replace(
+        fixed=True
+    )
     beta_1: float = fraction("decay of the first moment", 0.9)
     beta_2: float = fraction("decay of the second moment", 0.999)
     T: int = count("local steps of a client", 1)
@@ -27,21 +29,23 @@ class Hyper(NamedTuple):
 
 
 class State(NamedTuple):
-    x: np.ndarray        # (d,) server point
-    v_hat: np.ndarray    # (d,) shared second moment
-    m: np.ndarray        # (N + 1, d) clients' moments where kept, else unused
-    v: np.ndarray        # (N + 1, d)
+    x: np.ndarray  # (d,) server point
+    v_hat: np.ndarray  # (d,) shared second moment
+    m: np.ndarray  # (N + 1, d) clients' moments where kept, else unused
+    v: np.ndarray  # (N + 1, d)
 
 
 class Local(NamedTuple):
-    m: np.ndarray        # (d,)
-    v: np.ndarray        # (d,)
+    m: np.ndarray  # (d,)
+    v: np.ndarray  # (d,)
 
 
 def init(x_0, N, layers, h):
     d = x_0.size
     rows = 1 if h.moments else N + 1
-    return State(x_0.copy(), np.full(d, h.epsilon), np.zeros((rows, d)), np.full((rows, d), h.epsilon))
+    return State(
+        x_0.copy(), np.full(d, h.epsilon), np.zeros((rows, d)), np.full((rows, d), h.epsilon)
+    )
 
 
 def local(d, layers, h):
@@ -81,6 +85,16 @@ def aggregate(state, cohort, work, p, y, local, h):
             copy(local.v[s], state.v[cohort[s]])
 
 
-ALGORITHM = Algorithm("fed_ams", "Chen, Li and Li 2020, local AMSGrad", Hyper, init, local_step, aggregate,
-                      local_start=local_start, local=local, steps="T", memory=True,
-                      meaning="local AMSGrad and averaging")
+ALGORITHM = Algorithm(
+    "fed_ams",
+    "Chen, Li and Li 2020, local AMSGrad",
+    Hyper,
+    init,
+    local_step,
+    aggregate,
+    local_start=local_start,
+    local=local,
+    steps="T",
+    memory=True,
+    meaning="local AMSGrad and averaging",
+)

@@ -26,25 +26,49 @@ class Hyper(NamedTuple):
 
 
 class State(NamedTuple):
-    x: np.ndarray         # (d,) server point
-    u: np.ndarray         # (d,) minus the cohort's change
-    m: np.ndarray         # (d,)
-    v: np.ndarray         # (d,)
-    powers: np.ndarray    # (2,) beta_1^t, beta_2^t
+    x: np.ndarray  # (d,) server point
+    u: np.ndarray  # (d,) minus the cohort's change
+    m: np.ndarray  # (d,)
+    v: np.ndarray  # (d,)
+    powers: np.ndarray  # (2,) beta_1^t, beta_2^t
 
 
 def init(x_0, N, layers, h):
     d = x_0.size
-    return State(x_0.copy(), np.zeros(d), np.zeros(d), np.full(d, 0.0 if h.bias_correction else h.tau**2), np.ones(2))
+    return State(
+        x_0.copy(),
+        np.zeros(d),
+        np.zeros(d),
+        np.full(d, 0.0 if h.bias_correction else h.tau**2),
+        np.ones(2),
+    )
 
 
 @jit
 def aggregate(state, cohort, work, p, y, local, h):
     # the paper's Delta_t, negated: the step below descends
     pull(state.x, y, of_cohort(cohort, p, h.weighting), state.u)
-    step(ADAM, state.x, state.u, h.eta, state.m, state.v, state.powers, h.beta_1, h.beta_2, h.tau,
-         h.bias_correction == 1)
+    step(
+        ADAM,
+        state.x,
+        state.u,
+        h.eta,
+        state.m,
+        state.v,
+        state.powers,
+        h.beta_1,
+        h.beta_2,
+        h.tau,
+        h.bias_correction == 1,
+    )
 
 
-ALGORITHM = Algorithm("fedadam", "Reddi et al. 2020, algorithm 2", Hyper, init, local_sgd_step, aggregate,
-                      meaning="local SGD, and Adam on the server")
+ALGORITHM = Algorithm(
+    "fedadam",
+    "Reddi et al. 2020, algorithm 2",
+    Hyper,
+    init,
+    local_sgd_step,
+    aggregate,
+    meaning="local SGD, and Adam on the server",
+)

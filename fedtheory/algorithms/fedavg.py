@@ -1,4 +1,5 @@
-"""Federated averaging (McMahan et al. 2017) with an aggregation step eta_g (FSL, lines 1-9 of algorithm 1)."""
+"""Federated averaging (McMahan et al. 2017) with an aggregation step eta_g (FSL, lines 1-9 of
+algorithm 1)."""
 
 from typing import NamedTuple
 
@@ -16,7 +17,7 @@ class Hyper(NamedTuple):
 
 
 class State(NamedTuple):
-    x: np.ndarray    # (d,) server point
+    x: np.ndarray  # (d,) server point
 
 
 def init(x_0, N, layers, h):
@@ -26,7 +27,7 @@ def init(x_0, N, layers, h):
 @jit
 def local_sgd_step(state, i, k, y, g, local, h):
     for j in range(y.size):
-        y[j] -= h.eta_l * g[j]    # FSL, line 14
+        y[j] -= h.eta_l * g[j]  # FSL, line 14
 
 
 @jit
@@ -42,9 +43,9 @@ def mean_of_cohort(state, cohort, work, p, y, local, h):
 
 @jit
 def sum_changes(x, cohort, p, y, weighting, change):
-    """The cohort's changes, added up. Three readings that agree when p_i = 1/N: the factor N p_i makes
-    the mean over a uniform cohort unbiased for F; 1 is FSL's line 8; S p_i / sum_cohort p is McMahan's,
-    by sample counts."""
+    """The cohort's changes, added up. Three readings that agree when p_i = 1/N: the factor N p_i
+    makes the mean over a uniform cohort unbiased for F; 1 is FSL's line 8; S p_i / sum_cohort p is
+    McMahan's, by sample counts."""
     S, N = cohort.size, p.size - 1
     total = 0.0
     for s in range(S):
@@ -54,7 +55,9 @@ def sum_changes(x, cohort, p, y, weighting, change):
         if weighting == 1:
             factor = 1.0
         elif weighting == 2:
-            factor = S * p[cohort[s]] / total if total > 0.0 else 0.0    # a cohort of weightless clients: no move
+            factor = (
+                S * p[cohort[s]] / total if total > 0.0 else 0.0
+            )  # a cohort of weightless clients: no move
         for j in range(x.size):
             change[j] += factor * (y[s, j] - x[j])
 
@@ -67,5 +70,12 @@ def aggregate(state, cohort, work, p, y, local, h):
         x[j] += h.eta_g * change[j] / cohort.size
 
 
-ALGORITHM = Algorithm("fedavg", "McMahan et al. 2017, algorithm 1", Hyper, init, local_sgd_step, aggregate,
-                      meaning="local SGD and averaging")
+ALGORITHM = Algorithm(
+    "fedavg",
+    "McMahan et al. 2017, algorithm 1",
+    Hyper,
+    init,
+    local_sgd_step,
+    aggregate,
+    meaning="local SGD and averaging",
+)

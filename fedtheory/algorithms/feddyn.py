@@ -1,10 +1,11 @@
-"""FedDyn (Acar et al. 2021, algorithm 1): each client's loss gains a linear and a quadratic term, renewed every round.
+"""FedDyn (Acar et al. 2021, algorithm 1): each client's loss gains a linear and a quadratic term,
+renewed every round.
 
-Client i minimises f_i(y) - <h_i, y> + (alpha/2) ||y - x||^2 and h_i, which starts at 0, follows its gradient
-at the minimiser. The paper assumes the exact minimiser; here it takes K SGD steps from x, as in the
-paper's experiments, and the updates of h_i and h are the listing's. The paper has F = (1/N) sum f_i and
-h the mean of h_i; here a client's change counts N p_i and h = sum p_i h_i, which is the listing where
-p_i = 1/N, so that fixed points are stationary points of F under any weights.
+Client i minimises f_i(y) - <h_i, y> + (alpha/2) ||y - x||^2 and h_i, which starts at 0, follows its
+gradient at the minimiser. The paper assumes the exact minimiser; here it takes K SGD steps from x,
+as in the paper's experiments, and the updates of h_i and h are the listing's. The paper has F =
+(1/N) sum f_i and h the mean of h_i; here a client's change counts N p_i and h = sum p_i h_i, which
+is the listing where p_i = 1/N, so that fixed points are stationary points of F under any weights.
 """
 
 from typing import NamedTuple
@@ -23,10 +24,10 @@ class Hyper(NamedTuple):
 
 
 class State(NamedTuple):
-    x: np.ndarray      # (d,) server point
-    h: np.ndarray      # (d,)
-    h_i: np.ndarray    # (N + 1, d) clients' gradients at their last points; row 0 is not used
-    p: np.ndarray      # (N + 1,) the weights that h was made with
+    x: np.ndarray  # (d,) server point
+    h: np.ndarray  # (d,)
+    h_i: np.ndarray  # (N + 1, d) clients' gradients at their last points; row 0 is not used
+    p: np.ndarray  # (N + 1,) the weights that h was made with
 
 
 def init(x_0, N, layers, h):
@@ -49,11 +50,19 @@ def aggregate(state, cohort, work, p, y, local, h):
             gap = y[s, j] - x[j]
             change[j] += N * p[i] * gap
             h_i[i, j] -= h.alpha * gap
-            state.h[j] -= h.alpha * p[i] * gap    # h - (alpha/N) sum_S (y_i - x)
+            state.h[j] -= h.alpha * p[i] * gap  # h - (alpha/N) sum_S (y_i - x)
     weigh_memory(p, state.p, h_i, state.h)
     for j in range(x.size):
-        x[j] += change[j] / S - state.h[j] / h.alpha    # mean_S y_i - h / alpha
+        x[j] += change[j] / S - state.h[j] / h.alpha  # mean_S y_i - h / alpha
 
 
-ALGORITHM = Algorithm("feddyn", "Acar et al. 2021, algorithm 1", Hyper, init, local_step, aggregate, memory=True,
-                      meaning="dynamic regularisation aligns the clients' stationary points with F's")
+ALGORITHM = Algorithm(
+    "feddyn",
+    "Acar et al. 2021, algorithm 1",
+    Hyper,
+    init,
+    local_step,
+    aggregate,
+    memory=True,
+    meaning="dynamic regularisation aligns the clients' stationary points with F's",
+)

@@ -1,4 +1,5 @@
-"""FedSGD (McMahan et al. 2017, section 2): clients send one gradient at x each, the server takes one step.
+"""FedSGD (McMahan et al. 2017, section 2): clients send one gradient at x each, the server takes
+one step.
 
 It is FedAvg with one local step; `eta` is its only step size.
 """
@@ -18,7 +19,7 @@ class Hyper(NamedTuple):
 
 
 class State(NamedTuple):
-    x: np.ndarray    # (d,) server point
+    x: np.ndarray  # (d,) server point
 
 
 def init(x_0, N, layers, h):
@@ -39,5 +40,13 @@ def aggregate(state, cohort, work, p, y, local, h):
         x[j] += change[j] / cohort.size
 
 
-ALGORITHM = Algorithm("fedsgd", "McMahan et al. 2017, FedSGD", Hyper, init, local_step, aggregate, steps=1,
-                      meaning="one gradient a client, one step")
+ALGORITHM = Algorithm(
+    "fedsgd",
+    "McMahan et al. 2017, FedSGD",
+    Hyper,
+    init,
+    local_step,
+    aggregate,
+    steps=1,
+    meaning="one gradient a client, one step",
+)

@@ -1,4 +1,5 @@
-"""Scheme A of flexible participation (flex, section 4.1): only devices that complete all E steps count."""
+"""Scheme A of flexible participation (flex, section 4.1): only devices that complete all E steps
+count."""
 
 import numpy as np
 
@@ -8,7 +9,8 @@ from fedtheory.jit import jit
 
 @jit
 def aggregate(state, cohort, work, p, y, local, h):
-    """p_tau^k = (N p^k / K_tau) q_tau^k. Devices that F does not include are in neither N nor K_tau."""
+    """p_tau^k = (N p^k / K_tau) q_tau^k. Devices that F does not include are in neither N nor
+    K_tau."""
     q = np.zeros(cohort.size)
     N, K_tau = 0, 0
     for s in range(cohort.size):
@@ -18,7 +20,7 @@ def aggregate(state, cohort, work, p, y, local, h):
                 K_tau += 1
                 q[s] = p[cohort[s]]
     if K_tau == 0:
-        return    # the round is discarded
+        return  # the round is discarded
     for s in range(q.size):
         q[s] *= N / K_tau
     add_changes(state.x, q, y)

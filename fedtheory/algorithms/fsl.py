@@ -1,8 +1,8 @@
 """Federated learning with server learning (FSL, algorithm 1 of the long paper).
 
 The listing and appendix A-A agree: K client steps of size eta_l from x_t, a plain mean over the
-cohort scaled by eta_g, then K_0 server steps of size gamma eta_0. The short paper prints eta_0 where
-the long one has gamma eta_0, and eta_g = 1: it is this method with gamma = 1.
+cohort scaled by eta_g, then K_0 server steps of size gamma eta_0. The short paper prints eta_0
+where the long one has gamma eta_0, and eta_g = 1: it is this method with gamma = 1.
 """
 
 from typing import NamedTuple
@@ -24,7 +24,7 @@ class Hyper(NamedTuple):
 
 
 class State(NamedTuple):
-    x: np.ndarray    # (d,) server point
+    x: np.ndarray  # (d,) server point
 
 
 def init(x_0, N, layers, h):
@@ -34,9 +34,18 @@ def init(x_0, N, layers, h):
 @jit
 def server_step(state, k, g, h):
     for j in range(g.size):
-        state.x[j] -= h.gamma * h.eta_0 * g[j]    # line 10
+        state.x[j] -= h.gamma * h.eta_0 * g[j]  # line 10
 
 
-ALGORITHM = Algorithm("fsl", "FSL, algorithm 1", Hyper, init, local_sgd_step, mean_of_cohort,
-                      server_step=server_step, server_steps="K_0", server=True,
-                      meaning="FedAvg, then the server learns on its own data")
+ALGORITHM = Algorithm(
+    "fsl",
+    "FSL, algorithm 1",
+    Hyper,
+    init,
+    local_sgd_step,
+    mean_of_cohort,
+    server_step=server_step,
+    server_steps="K_0",
+    server=True,
+    meaning="FedAvg, then the server learns on its own data",
+)

@@ -1,13 +1,15 @@
-"""FSL-p, non-incremental server learning (FSL, section II-B): the server is a client that takes part in every round.
+"""FSL-p, non-incremental server learning (FSL, section II-B): the server is a client that takes
+part in every round.
 
-It runs LOCALSGD on f_0 from x_t beside the clients, and all changes are averaged. The paper gives its
-model a weight without stating it; here it is gamma against 1 for the cohort's mean, normalised:
+It runs LOCALSGD on f_0 from x_t beside the clients, and all changes are averaged. The paper gives
+its model a weight without stating it; here it is gamma against 1 for the cohort's mean, normalised:
 
     x_{t+1} = x_t + (eta_g mean_i (y_i - x_t) + gamma (w_{K_0} - x_t)) / (1 + gamma).
 
-Under the paper's K eta_l eta_g = K_0 eta_0 (section IV-A) this descends (F + gamma f_0) / (1 + gamma),
-as FSL does; gamma = n_0 / n is averaging by sample counts, the "regular client" of the text. The
-aggregation step eta_g scales the cohort only, or that balance would need other step sizes than FSL's.
+Under the paper's K eta_l eta_g = K_0 eta_0 (section IV-A) this descends (F + gamma f_0) / (1 +
+gamma), as FSL does; gamma = n_0 / n is averaging by sample counts, the "regular client" of the
+text. The aggregation step eta_g scales the cohort only, or that balance would need other step sizes
+than FSL's.
 """
 
 from typing import NamedTuple
@@ -29,9 +31,9 @@ class Hyper(NamedTuple):
 
 
 class State(NamedTuple):
-    x: np.ndarray         # (d,) server point
-    w: np.ndarray         # (d,) the server's local point
-    change: np.ndarray    # (d,) eta_g times the cohort's mean change
+    x: np.ndarray  # (d,) server point
+    w: np.ndarray  # (d,) the server's local point
+    change: np.ndarray  # (d,) eta_g times the cohort's mean change
 
 
 def init(x_0, N, layers, h):
@@ -41,7 +43,7 @@ def init(x_0, N, layers, h):
 @jit
 def begin(state, t, g, h):
     for j in range(state.x.size):
-        state.w[j] = state.x[j]    # line 11, at x_t rather than at the clients' mean
+        state.w[j] = state.x[j]  # line 11, at x_t rather than at the clients' mean
         state.change[j] = 0.0
 
 
@@ -52,13 +54,13 @@ def aggregate(state, cohort, work, p, y, local, h):
         for j in range(x.size):
             change[j] += y[s, j] - x[j]
     for j in range(x.size):
-        change[j] = h.eta_g * change[j] / cohort.size    # line 8; x waits for the server
+        change[j] = h.eta_g * change[j] / cohort.size  # line 8; x waits for the server
 
 
 @jit
 def server_step(state, k, g, h):
     for j in range(g.size):
-        state.w[j] -= h.eta_0 * g[j]    # line 14
+        state.w[j] -= h.eta_0 * g[j]  # line 14
 
 
 @jit
@@ -68,6 +70,17 @@ def end(state, h):
         x[j] += (state.change[j] + h.gamma * (state.w[j] - x[j])) / (1.0 + h.gamma)
 
 
-ALGORITHM = Algorithm("fsl_parallel", "FSL, section II-B", Hyper, init, local_sgd_step, aggregate, begin=begin,
-                      server_step=server_step, end=end, server_steps="K_0", server=True,
-                      meaning="FSL-p: the server learns beside the clients and is averaged with them")
+ALGORITHM = Algorithm(
+    "fsl_parallel",
+    "FSL, section II-B",
+    Hyper,
+    init,
+    local_sgd_step,
+    aggregate,
+    begin=begin,
+    server_step=server_step,
+    end=end,
+    server_steps="K_0",
+    server=True,
+    meaning="FSL-p: the server learns beside the clients and is averaged with them",
+)

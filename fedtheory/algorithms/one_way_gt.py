@@ -1,7 +1,7 @@
 """Mixed FL by 1-way gradient transfer (mixed, algorithm 2).
 
-One gradient of f_c, taken at x^(t), joins every client gradient of the round. The server's steps are
-those of its optimiser alone. Readings as in parallel_training.py.
+One gradient of f_c, taken at x^(t), joins every client gradient of the round. The server's steps
+are those of its optimiser alone. Readings as in parallel_training.py.
 """
 
 from typing import NamedTuple
@@ -23,24 +23,26 @@ class Hyper(NamedTuple):
     beta_1: float = fraction("decay of momentum, and of Adam's first moment", 0.9)
     beta_2: float = fraction("decay of Adam's second moment", 0.999)
     epsilon: float = positive("what Adam adds to the root", 1e-8)
-    bias_correction: int = choice("whether Adam divides out the bias of its start at zero", "yes", "no")
+    bias_correction: int = choice(
+        "whether Adam divides out the bias of its start at zero", "yes", "no"
+    )
     weighting: int = choice("what a client counts, by its steps or its samples", "steps", "samples")
 
 
 class State(NamedTuple):
-    x: np.ndarray          # (d,) global model
-    g_c: np.ndarray        # (d,) augmenting gradient
-    u: np.ndarray          # (d,) what SERVEROPT is about to take for a gradient
-    m: np.ndarray          # (d,) memory of SERVEROPT
-    v: np.ndarray          # (d,)
-    powers: np.ndarray     # (2,)
+    x: np.ndarray  # (d,) global model
+    g_c: np.ndarray  # (d,) augmenting gradient
+    u: np.ndarray  # (d,) what SERVEROPT is about to take for a gradient
+    m: np.ndarray  # (d,) memory of SERVEROPT
+    v: np.ndarray  # (d,)
+    powers: np.ndarray  # (2,)
 
 
 class Local(NamedTuple):
-    u: np.ndarray          # (d,) augmented gradient
-    m: np.ndarray          # (d,) memory of CLIENTOPT
-    v: np.ndarray          # (d,)
-    powers: np.ndarray     # (2,)
+    u: np.ndarray  # (d,) augmented gradient
+    m: np.ndarray  # (d,) memory of CLIENTOPT
+    v: np.ndarray  # (d,)
+    powers: np.ndarray  # (2,)
 
 
 def init(x_0, N, layers, h):
@@ -54,7 +56,7 @@ def local(d, layers, h):
 
 @jit
 def begin(state, t, g, h):
-    copy(g, state.g_c)    # g_c at x^(t), for the whole round
+    copy(g, state.g_c)  # g_c at x^(t), for the whole round
 
 
 @jit
@@ -67,17 +69,50 @@ def local_start(state, i, y, g, local, h):
 def local_step(state, i, k, y, g, local, h):
     for j in range(y.size):
         local.u[j] = g[j] + state.g_c[j]
-    step(h.client_opt, y, local.u, h.eta, local.m, local.v, local.powers, h.beta_1, h.beta_2, h.epsilon,
-         h.bias_correction == 0)
+    step(
+        h.client_opt,
+        y,
+        local.u,
+        h.eta,
+        local.m,
+        local.v,
+        local.powers,
+        h.beta_1,
+        h.beta_2,
+        h.epsilon,
+        h.bias_correction == 0,
+    )
 
 
 @jit
 def aggregate(state, cohort, work, p, y, local, h):
     pull(state.x, y, shares(weigh(cohort, work, p, h.weighting)), state.u)
-    step(h.server_opt, state.x, state.u, h.eta_s, state.m, state.v, state.powers, h.beta_1, h.beta_2, h.epsilon,
-         h.bias_correction == 0)
+    step(
+        h.server_opt,
+        state.x,
+        state.u,
+        h.eta_s,
+        state.m,
+        state.v,
+        state.powers,
+        h.beta_1,
+        h.beta_2,
+        h.epsilon,
+        h.bias_correction == 0,
+    )
 
 
-ALGORITHM = Algorithm("one_way_gt", "mixed, algorithm 2", Hyper, init, local_step, aggregate, begin=begin,
-                      local_start=local_start, local=local, server_grad=True, server=True,
-                      meaning="clients add one gradient of the central loss to their own")
+ALGORITHM = Algorithm(
+    "one_way_gt",
+    "mixed, algorithm 2",
+    Hyper,
+    init,
+    local_step,
+    aggregate,
+    begin=begin,
+    local_start=local_start,
+    local=local,
+    server_grad=True,
+    server=True,
+    meaning="clients add one gradient of the central loss to their own",
+)

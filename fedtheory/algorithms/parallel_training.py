@@ -3,10 +3,14 @@
 A round of FedAvg on f_f and K central steps on f_c start from the same x; their deltas are added.
 Readings of the listing:
 - x_c^(t,J) is the end of the K central steps: J is K, of which the paper knows no other.
-- Client and server optimisers are given t, not k. CLIENTOPT starts each round afresh, for clients are
-  stateless; SERVEROPT and MERGEOPT remember. CENTRALOPT forgets too unless `central_memory` is "kept":
-  the analysis takes f_c for one of two like meta-clients, and so A.3 (K = 1) stays true under momentum.
-- p_i counts samples, hence steps where batches are equal ("steps"); where they are proportional to the
+- Client and server optimisers are given t, not k. CLIENTOPT starts each round afresh, for clients
+  are
+  stateless; SERVEROPT and MERGEOPT remember. CENTRALOPT forgets too unless `central_memory` is
+  "kept":
+  the analysis takes f_c for one of two like meta-clients, and so A.3 (K = 1) stays true under
+  momentum.
+- p_i counts samples, hence steps where batches are equal ("steps"); where they are proportional to
+  the
   client's data, steps times the client's weight ("samples").
 - A cohort that did no step at all (0/0 in the listing) sends a zero change.
 """
@@ -19,13 +23,15 @@ from fedtheory.algorithm import Algorithm, choice, count, fraction, nonnegative,
 from fedtheory.algorithms._optimizers import copy, forget, optimizer, pull, shares, step
 from fedtheory.jit import jit
 
-SERVER, CENTRAL, MERGE = range(3)    # rows of the optimisers' memory
+SERVER, CENTRAL, MERGE = range(3)  # rows of the optimisers' memory
 
 
 class Hyper(NamedTuple):
     eta: float = nonnegative("step size of a client")
     eta_s: float = nonnegative("step size of the server", 1.0)
-    eta_c: float = nonnegative("step size of the central steps; eta eta_s puts both losses on one scale")
+    eta_c: float = nonnegative(
+        "step size of the central steps; eta eta_s puts both losses on one scale"
+    )
     eta_m: float = nonnegative("step size of the merge", 1.0)
     K: int = count("local steps of a client, and central steps", 1)
     client_opt: int = optimizer("CLIENTOPT")
@@ -35,30 +41,40 @@ class Hyper(NamedTuple):
     beta_1: float = fraction("decay of momentum, and of Adam's first moment", 0.9)
     beta_2: float = fraction("decay of Adam's second moment", 0.999)
     epsilon: float = positive("what Adam adds to the root", 1e-8)
-    bias_correction: int = choice("whether Adam divides out the bias of its start at zero", "yes", "no")
+    bias_correction: int = choice(
+        "whether Adam divides out the bias of its start at zero", "yes", "no"
+    )
     central_memory: int = choice("CENTRALOPT's memory when a round ends", "reset", "kept")
     weighting: int = choice("what a client counts, by its steps or its samples", "steps", "samples")
 
 
 class State(NamedTuple):
-    x: np.ndarray          # (d,) global model
-    w: np.ndarray          # (d,) central model x_c
-    x_f: np.ndarray        # (d,) federated model
-    u: np.ndarray          # (d,) what an optimiser is about to take for a gradient
-    m: np.ndarray          # (3, d) memory of SERVEROPT, CENTRALOPT, MERGEOPT
-    v: np.ndarray          # (3, d)
-    powers: np.ndarray     # (3, 2)
+    x: np.ndarray  # (d,) global model
+    w: np.ndarray  # (d,) central model x_c
+    x_f: np.ndarray  # (d,) federated model
+    u: np.ndarray  # (d,) what an optimiser is about to take for a gradient
+    m: np.ndarray  # (3, d) memory of SERVEROPT, CENTRALOPT, MERGEOPT
+    v: np.ndarray  # (3, d)
+    powers: np.ndarray  # (3, 2)
 
 
 class Local(NamedTuple):
-    m: np.ndarray          # (d,) memory of CLIENTOPT
-    v: np.ndarray          # (d,)
-    powers: np.ndarray     # (2,)
+    m: np.ndarray  # (d,) memory of CLIENTOPT
+    v: np.ndarray  # (d,)
+    powers: np.ndarray  # (2,)
 
 
 def init(x_0, N, layers, h):
     d = x_0.size
-    return State(x_0.copy(), x_0.copy(), x_0.copy(), np.zeros(d), np.zeros((3, d)), np.zeros((3, d)), np.ones((3, 2)))
+    return State(
+        x_0.copy(),
+        x_0.copy(),
+        x_0.copy(),
+        np.zeros(d),
+        np.zeros((3, d)),
+        np.zeros((3, d)),
+        np.ones((3, 2)),
+    )
 
 
 def local(d, layers, h):
@@ -67,7 +83,7 @@ def local(d, layers, h):
 
 @jit
 def begin(state, t, g, h):
-    copy(state.x, state.w)    # x_c^(t,0) = x^(t)
+    copy(state.x, state.w)  # x_c^(t,0) = x^(t)
     if h.central_memory == 0:
         forget(state.m[CENTRAL], state.v[CENTRAL], state.powers[CENTRAL])
 
@@ -80,8 +96,19 @@ def local_start(state, i, y, g, local, h):
 
 @jit
 def local_step(state, i, k, y, g, local, h):
-    step(h.client_opt, y, g, h.eta, local.m, local.v, local.powers, h.beta_1, h.beta_2, h.epsilon,
-         h.bias_correction == 0)
+    step(
+        h.client_opt,
+        y,
+        g,
+        h.eta,
+        local.m,
+        local.v,
+        local.powers,
+        h.beta_1,
+        h.beta_2,
+        h.epsilon,
+        h.bias_correction == 0,
+    )
 
 
 @jit
@@ -97,25 +124,71 @@ def weigh(cohort, work, p, weighting):
 def aggregate(state, cohort, work, p, y, local, h):
     pull(state.x, y, shares(weigh(cohort, work, p, h.weighting)), state.u)
     copy(state.x, state.x_f)
-    step(h.server_opt, state.x_f, state.u, h.eta_s, state.m[SERVER], state.v[SERVER], state.powers[SERVER],
-         h.beta_1, h.beta_2, h.epsilon, h.bias_correction == 0)
+    step(
+        h.server_opt,
+        state.x_f,
+        state.u,
+        h.eta_s,
+        state.m[SERVER],
+        state.v[SERVER],
+        state.powers[SERVER],
+        h.beta_1,
+        h.beta_2,
+        h.epsilon,
+        h.bias_correction == 0,
+    )
 
 
 @jit
 def server_step(state, k, g, h):
-    step(h.central_opt, state.w, g, h.eta_c, state.m[CENTRAL], state.v[CENTRAL], state.powers[CENTRAL],
-         h.beta_1, h.beta_2, h.epsilon, h.bias_correction == 0)
+    step(
+        h.central_opt,
+        state.w,
+        g,
+        h.eta_c,
+        state.m[CENTRAL],
+        state.v[CENTRAL],
+        state.powers[CENTRAL],
+        h.beta_1,
+        h.beta_2,
+        h.epsilon,
+        h.bias_correction == 0,
+    )
 
 
 @jit
 def end(state, h):
     x, u = state.x, state.u
     for j in range(x.size):
-        u[j] = (x[j] - state.w[j]) + (x[j] - state.x_f[j])    # -Delta = -(Delta_c + Delta_f)
-    step(h.merge_opt, x, u, h.eta_m, state.m[MERGE], state.v[MERGE], state.powers[MERGE],
-         h.beta_1, h.beta_2, h.epsilon, h.bias_correction == 0)
+        u[j] = (x[j] - state.w[j]) + (x[j] - state.x_f[j])  # -Delta = -(Delta_c + Delta_f)
+    step(
+        h.merge_opt,
+        x,
+        u,
+        h.eta_m,
+        state.m[MERGE],
+        state.v[MERGE],
+        state.powers[MERGE],
+        h.beta_1,
+        h.beta_2,
+        h.epsilon,
+        h.bias_correction == 0,
+    )
 
 
-ALGORITHM = Algorithm("parallel_training", "mixed, algorithm 1", Hyper, init, local_step, aggregate, begin=begin,
-                      local_start=local_start, server_step=server_step, end=end, local=local, server_steps="K",
-                      server=True, meaning="FedAvg and central training side by side, their deltas added")
+ALGORITHM = Algorithm(
+    "parallel_training",
+    "mixed, algorithm 1",
+    Hyper,
+    init,
+    local_step,
+    aggregate,
+    begin=begin,
+    local_start=local_start,
+    server_step=server_step,
+    end=end,
+    local=local,
+    server_steps="K",
+    server=True,
+    meaning="FedAvg and central training side by side, their deltas added",
+)

@@ -1,9 +1,10 @@
-"""SCAFFOLD (Karimireddy et al. 2020, algorithm 1): control variates c_i correct each client's drift.
+"""SCAFFOLD (Karimireddy et al. 2020, algorithm 1): control variates c_i correct each client's
+drift.
 
-The paper has f = (1/N) sum f_i and c the plain mean of c_i. Here F = sum p_i f_i: the cohort's changes
-count N p_i / S and c = sum p_i c_i throughout, which is the listing where p_i = 1/N. A client that did
-s < K of its steps divides by s in option II (its variate is the mean gradient along its path), and keeps
-its variate where s = 0.
+The paper has f = (1/N) sum f_i and c the plain mean of c_i. Here F = sum p_i f_i: the cohort's
+changes count N p_i / S and c = sum p_i c_i throughout, which is the listing where p_i = 1/N. A
+client that did s < K of its steps divides by s in option II (its variate is the mean gradient along
+its path), and keeps its variate where s = 0.
 """
 
 from typing import NamedTuple
@@ -18,19 +19,22 @@ class Hyper(NamedTuple):
     eta_l: float = positive("step size of a client")
     eta_g: float = nonnegative("aggregation step", 1.0)
     K: int = count("local steps of a client", 1)
-    option: int = choice("how c_i is renewed: II, the mean gradient of the local steps; I, a fresh gradient at x",
-                         "II", "I")
+    option: int = choice(
+        "how c_i is renewed: II, the mean gradient of the local steps; I, a fresh gradient at x",
+        "II",
+        "I",
+    )
 
 
 class State(NamedTuple):
-    x: np.ndarray      # (d,) server point
-    c: np.ndarray      # (d,) server variate
-    c_i: np.ndarray    # (N + 1, d) clients' variates; row 0 is not used
-    p: np.ndarray      # (N + 1,) the weights that c was made with
+    x: np.ndarray  # (d,) server point
+    c: np.ndarray  # (d,) server variate
+    c_i: np.ndarray  # (N + 1, d) clients' variates; row 0 is not used
+    p: np.ndarray  # (N + 1,) the weights that c was made with
 
 
 class Local(NamedTuple):
-    c_plus: np.ndarray    # (d,) the client's next variate
+    c_plus: np.ndarray  # (d,) the client's next variate
 
 
 def init(x_0, N, layers, h):
@@ -46,13 +50,13 @@ def local_start(state, i, y, g, local, h):
     for j in range(y.size):
         y[j] = state.x[j]
         if h.option == 1:
-            local.c_plus[j] = g[j]    # line 12, option I; g was drawn apart from those of the steps
+            local.c_plus[j] = g[j]  # line 12, option I; g was drawn apart from those of the steps
 
 
 @jit
 def local_step(state, i, k, y, g, local, h):
     for j in range(y.size):
-        y[j] -= h.eta_l * (g[j] - state.c_i[i, j] + state.c[j])    # line 10
+        y[j] -= h.eta_l * (g[j] - state.c_i[i, j] + state.c[j])  # line 10
 
 
 @jit
@@ -60,7 +64,7 @@ def local_end(state, i, s, y, local, h):
     for j in range(y.size):
         if s == 0:
             local.c_plus[j] = state.c_i[i, j]
-        elif h.option == 0:    # line 12, option II
+        elif h.option == 0:  # line 12, option II
             local.c_plus[j] = state.c_i[i, j] - state.c[j] + (state.x[j] - y[j]) / (s * h.eta_l)
 
 
@@ -86,7 +90,9 @@ def aggregate(state, cohort, work, p, y, local, h):
         i = cohort[s]
         for j in range(x.size):
             change[j] += N * p[i] * (y[s, j] - x[j])
-            c[j] += p[i] * (local.c_plus[s, j] - c_i[i, j])    # line 17: c + (S/N) mean of the changes
+            c[j] += p[i] * (
+                local.c_plus[s, j] - c_i[i, j]
+            )  # line 17: c + (S/N) mean of the changes
             c_i[i, j] = local.c_plus[s, j]
     for j in range(x.size):
         x[j] += h.eta_g * change[j] / S
@@ -97,6 +103,17 @@ def _first_option(h):
     return h.option == 1
 
 
-ALGORITHM = Algorithm("scaffold", "Karimireddy et al. 2020, algorithm 1", Hyper, init, local_step, aggregate,
-                      local_start=local_start, local_end=local_end, local=local, client_grad=_first_option,
-                      memory=True, meaning="control variates against client drift")
+ALGORITHM = Algorithm(
+    "scaffold",
+    "Karimireddy et al. 2020, algorithm 1",
+    Hyper,
+    init,
+    local_step,
+    aggregate,
+    local_start=local_start,
+    local_end=local_end,
+    local=local,
+    client_grad=_first_option,
+    memory=True,
+    meaning="control variates against client drift",
+)

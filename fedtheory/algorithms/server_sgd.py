@@ -1,4 +1,5 @@
-"""The server alone: LOCALSGD on its own data (FSL, lines 11-14; the pre-training of section IV-B)."""
+"""The server alone: LOCALSGD on its own data (FSL, lines 11-14; the pre-training of section
+IV-B)."""
 
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ class Hyper(NamedTuple):
 
 
 class State(NamedTuple):
-    x: np.ndarray    # (d,)
+    x: np.ndarray  # (d,)
 
 
 def init(x_0, N, layers, h):
@@ -37,6 +38,16 @@ def server_step(state, k, g, h):
         state.x[j] -= h.eta_0 * g[j]
 
 
-ALGORITHM = Algorithm("server_sgd", "FSL, lines 11-14", Hyper, init, local_step, aggregate,
-                      server_step=server_step, steps=0, server_steps="K_0", server=True,
-                      meaning="the server learns alone; clients rest")
+ALGORITHM = Algorithm(
+    "server_sgd",
+    "FSL, lines 11-14",
+    Hyper,
+    init,
+    local_step,
+    aggregate,
+    server_step=server_step,
+    steps=0,
+    server_steps="K_0",
+    server=True,
+    meaning="the server learns alone; clients rest",
+)

@@ -3,14 +3,19 @@
 Parallel training in which each side adds the other's gradient of the round before. Readings, beside
 those of parallel_training.py:
 - g~_c and g~_f of the next round are to be average gradients of f_c and f_f over this round's steps
-  (A.2). The listing recovers them from deltas, which is right for SGD only, and divides Delta_c by eta,
+  (A.2). The listing recovers them from deltas, which is right for SGD only, and divides Delta_c by
+  eta,
   the client's rate, although CENTRALOPT stepped with eta_c. `transfer` "gradients" averages the
-  gradients themselves, whatever the optimisers; "deltas" is (8)-(10) by the rate used, equal to it under
-  SGD; "listing" divides by eta. All three share their fixed points (the sum g~_c + g~_f vanishes there);
+  gradients themselves, whatever the optimisers; "deltas" is (8)-(10) by the rate used, equal to it
+  under
+  SGD; "listing" divides by eta. All three share their fixed points (the sum g~_c + g~_f vanishes
+  there);
   only the first two agree on the way where eta_c differs from eta.
-- The initial g~_c, g~_f are inputs of the listing: zero here. A first round with eta = eta_c = 0 (both
+- The initial g~_c, g~_f are inputs of the listing: zero here. A first round with eta = eta_c = 0
+  (both
   take schedules) moves nothing and leaves the exact gradients at x^(0), under "gradients".
-- A cohort that did no step, or a rate of zero under the other two words, carries no gradient: the last
+- A cohort that did no step, or a rate of zero under the other two words, carries no gradient: the
+  last
   ones stay.
 """
 
@@ -31,31 +36,36 @@ pt_aggregate, pt_end = pt.aggregate, pt.end
 
 
 # Parallel training's, and one more.
-Hyper = namedtuple("Hyper", [*pt.Hyper._fields, "transfer"], defaults=[
-    *pt.Hyper._field_defaults.values(),
-    choice("where the transferred gradients come from", "gradients", "deltas", "listing")])
+Hyper = namedtuple(
+    "Hyper",
+    [*pt.Hyper._fields, "transfer"],
+    defaults=[
+        *pt.Hyper._field_defaults.values(),
+        choice("where the transferred gradients come from", "gradients", "deltas", "listing"),
+    ],
+)
 
 
 class State(NamedTuple):
-    x: np.ndarray          # (d,) global model
-    w: np.ndarray          # (d,) central model x_c
-    x_f: np.ndarray        # (d,) federated model
-    u: np.ndarray          # (d,) what an optimiser is about to take for a gradient
-    m: np.ndarray          # (3, d) memory of SERVEROPT, CENTRALOPT, MERGEOPT
-    v: np.ndarray          # (3, d)
-    powers: np.ndarray     # (3, 2)
-    g_c: np.ndarray        # (d,) augmenting centralized gradient, for clients
-    g_f: np.ndarray        # (d,) augmenting federated gradient, for the central steps
-    next_f: np.ndarray     # (d,) g_f of the next round: this round's central steps need the old one
-    total_c: np.ndarray    # (d,) sum of the round's central gradients
+    x: np.ndarray  # (d,) global model
+    w: np.ndarray  # (d,) central model x_c
+    x_f: np.ndarray  # (d,) federated model
+    u: np.ndarray  # (d,) what an optimiser is about to take for a gradient
+    m: np.ndarray  # (3, d) memory of SERVEROPT, CENTRALOPT, MERGEOPT
+    v: np.ndarray  # (3, d)
+    powers: np.ndarray  # (3, 2)
+    g_c: np.ndarray  # (d,) augmenting centralized gradient, for clients
+    g_f: np.ndarray  # (d,) augmenting federated gradient, for the central steps
+    next_f: np.ndarray  # (d,) g_f of the next round: this round's central steps need the old one
+    total_c: np.ndarray  # (d,) sum of the round's central gradients
 
 
 class Local(NamedTuple):
-    m: np.ndarray          # (d,) memory of CLIENTOPT
-    v: np.ndarray          # (d,)
-    powers: np.ndarray     # (2,)
-    u: np.ndarray          # (d,) augmented gradient
-    total: np.ndarray      # (d,) sum of the round's gradients of the client's own loss
+    m: np.ndarray  # (d,) memory of CLIENTOPT
+    v: np.ndarray  # (d,)
+    powers: np.ndarray  # (2,)
+    u: np.ndarray  # (d,) augmented gradient
+    total: np.ndarray  # (d,) sum of the round's gradients of the client's own loss
 
 
 def init(x_0, N, layers, h):
@@ -69,7 +79,7 @@ def local(d, layers, h):
 
 @jit
 def begin(state, t, g, h):
-    copy(state.x, state.w)    # x_c^(t,0) = x^(t)
+    copy(state.x, state.w)  # x_c^(t,0) = x^(t)
     fill(state.total_c, 0.0)
     if h.central_memory == 0:
         forget(state.m[CENTRAL], state.v[CENTRAL], state.powers[CENTRAL])
@@ -87,8 +97,19 @@ def local_step(state, i, k, y, g, local, h):
     for j in range(y.size):
         local.total[j] += g[j]
         local.u[j] = g[j] + state.g_c[j]
-    step(h.client_opt, y, local.u, h.eta, local.m, local.v, local.powers, h.beta_1, h.beta_2, h.epsilon,
-         h.bias_correction == 0)
+    step(
+        h.client_opt,
+        y,
+        local.u,
+        h.eta,
+        local.m,
+        local.v,
+        local.powers,
+        h.beta_1,
+        h.beta_2,
+        h.epsilon,
+        h.bias_correction == 0,
+    )
 
 
 @jit
@@ -119,8 +140,19 @@ def server_step(state, k, g, h):
     for j in range(g.size):
         state.total_c[j] += g[j]
         state.u[j] = g[j] + state.g_f[j]
-    step(h.central_opt, state.w, state.u, h.eta_c, state.m[CENTRAL], state.v[CENTRAL], state.powers[CENTRAL],
-         h.beta_1, h.beta_2, h.epsilon, h.bias_correction == 0)
+    step(
+        h.central_opt,
+        state.w,
+        state.u,
+        h.eta_c,
+        state.m[CENTRAL],
+        state.v[CENTRAL],
+        state.powers[CENTRAL],
+        h.beta_1,
+        h.beta_2,
+        h.epsilon,
+        h.bias_correction == 0,
+    )
 
 
 @jit
@@ -135,6 +167,19 @@ def end(state, h):
     pt_end(state, h)
 
 
-ALGORITHM = Algorithm("two_way_gt", "mixed, algorithm 1", Hyper, init, local_step, aggregate, begin=begin,
-                      local_start=local_start, server_step=server_step, end=end, local=local, server_steps="K",
-                      server=True, meaning="parallel training in which each side adds the other's last gradient")
+ALGORITHM = Algorithm(
+    "two_way_gt",
+    "mixed, algorithm 1",
+    Hyper,
+    init,
+    local_step,
+    aggregate,
+    begin=begin,
+    local_start=local_start,
+    server_step=server_step,
+    end=end,
+    local=local,
+    server_steps="K",
+    server=True,
+    meaning="parallel training in which each side adds the other's last gradient",
+)

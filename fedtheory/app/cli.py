@@ -1,4 +1,5 @@
-"""The command line: `fedtheory COMMAND ...`; each command answers in text or, with --json, one JSON document.
+"""The command line: `fedtheory COMMAND ...`; each command answers in text or, with --json, one JSON
+document.
 
 Exit 0: the answer was obtained. 1: a check that was asked to hold did not. 2: bad input, one line.
 """
@@ -24,8 +25,12 @@ def _progress(stream=sys.stderr):
         if stream.isatty() and (now - last[0] > 0.2 or done == total) and seconds > 0.5:
             last[0] = now
             left = seconds * (total - done) / max(done, 1)
-            stream.write(f"\r{done}/{total} rounds, {seconds:.1f} s, {left:.0f} s left\033[K" + "\n" * (done == total))
+            stream.write(
+                f"\r{done}/{total} rounds, {seconds:.1f} s, {left:.0f} s left\033[K"
+                + "\n" * (done == total)
+            )
             stream.flush()
+
     return show
 
 
@@ -40,6 +45,7 @@ def _finite(value):
 
 # ---------------------------------------------------------------- commands
 
+
 def list_(arguments):
     if arguments.what == "claims":
         return _claims(arguments.prefix)
@@ -47,21 +53,36 @@ def list_(arguments):
         refuse("list", "takes a prefix for claims only", f"{arguments.what} {arguments.prefix}")
     from fedtheory import discover, metrics
     from fedtheory.algorithm import describe
+
     if arguments.what == "algorithms":
-        rows = {name: dict(cites=a.cites, meaning=a.meaning,
-                           hyper={field: describe(spec) for field, spec in a.hyper.items()})
-                for name, a in sorted(discover.algorithms().items())}
-        text = "\n".join(f"{name:20s}{row['cites']}: {row['meaning']}\n"
-                         + "\n".join(f"    {field:17s}{spec}" for field, spec in row["hyper"].items())
-                         for name, row in rows.items())
+        rows = {
+            name: dict(
+                cites=a.cites,
+                meaning=a.meaning,
+                hyper={field: describe(spec) for field, spec in a.hyper.items()},
+            )
+            for name, a in sorted(discover.algorithms().items())
+        }
+        text = "\n".join(
+            f"{name:20s}{row['cites']}: {row['meaning']}\n"
+            + "\n".join(f"    {field:17s}{spec}" for field, spec in row["hyper"].items())
+            for name, row in rows.items()
+        )
     elif arguments.what == "problems":
-        rows = {name: " ".join((maker.__doc__ or "").split()) for name, maker in discover.problem_makers().items()}
+        rows = {
+            name: " ".join((maker.__doc__ or "").split())
+            for name, maker in discover.problem_makers().items()
+        }
         text = "\n".join(f"{name:26s}{doc.split('. ')[0]}" for name, doc in rows.items())
     elif arguments.what == "papers":
-        rows = {name: dict(paper._asdict(), claims=sum(c.paper == name for c in discover.claims()))
-                for name, paper in discover.papers().items()}
-        text = "\n".join(f"{name:8s}{paper}: {rows[name]['claims']} claims"
-                         for name, paper in discover.papers().items())
+        rows = {
+            name: dict(paper._asdict(), claims=sum(c.paper == name for c in discover.claims()))
+            for name, paper in discover.papers().items()
+        }
+        text = "\n".join(
+            f"{name:8s}{paper}: {rows[name]['claims']} claims"
+            for name, paper in discover.papers().items()
+        )
     elif arguments.what == "metrics":
         rows = {name: dict(latex=m.latex, meaning=m.meaning) for name, m in metrics.ALL.items()}
         text = "\n".join(f"{name:22s}{row['meaning']}" for name, row in rows.items())
@@ -72,22 +93,27 @@ def list_(arguments):
 
 
 def _figures():
-    """id -> Figure; the room above this one is found by name when asked for, and need not be installed."""
+    """id -> Figure; the room above this one is found by name when asked for, and need not be
+    installed."""
     import importlib
+
     try:
         return importlib.import_module("figures").figures()
     except ModuleNotFoundError as missing:
         if missing.name != "figures":
             raise
-        raise InvalidInput("list figures needs the package `figures` of this project, which is not installed")
+        raise InvalidInput(
+            "list figures needs the package `figures` of this project, which is not installed"
+        )
 
 
 def _claims(prefix):
     from fedtheory.app.explain import listed
+
     rows = listed(prefix)
     wide = 2 + max(map(len, rows))
     lines = [f"{name:{wide}s}{row['kind']:11s}{row['meaning']}" for name, row in rows.items()]
-    return rows, "\n".join(line[:_width(500)] for line in lines)
+    return rows, "\n".join(line[: _width(500)] for line in lines)
 
 
 def _width(otherwise):
@@ -97,19 +123,25 @@ def _width(otherwise):
 
 def explain(arguments):
     from fedtheory import discover
+
     if arguments.id in discover.papers():
         from fedtheory.app.explain import of_paper
+
         return of_paper(arguments.id, min(100, max(60, _width(88))))
     from fedtheory.app.explain import described, explain
     from fedtheory.app.judging import asked
+
     claims, width = [claim for _, claim in asked([arguments.id])], min(100, max(60, _width(88)))
     data = [described(claim) for claim in claims]
-    return (data if len(data) != 1 else data[0],
-            "\n\n".join(explain(claim, width, bold=sys.stdout.isatty()) for claim in claims))
+    return (
+        data if len(data) != 1 else data[0],
+        "\n\n".join(explain(claim, width, bold=sys.stdout.isatty()) for claim in claims),
+    )
 
 
 def bound(arguments):
     from fedtheory.app.explain import bound, bound_text, parsed
+
     pairs = [parsed(text) for text in arguments.values]
     twice = [name for n, (name, _) in enumerate(pairs) if name in dict(pairs[:n])]
     if twice:
@@ -121,32 +153,58 @@ def bound(arguments):
 def run(arguments):
     from fedtheory import jit
     from fedtheory.app import spec
-    jit.announce.append(lambda: print("compiling kernels; the next process finds them in its cache", file=sys.stderr,
-                                      flush=True))
-    return spec.run_file(Path(arguments.spec), Path(arguments.out) if arguments.out else None, _progress())
+
+    jit.announce.append(
+        lambda: print(
+            "compiling kernels; the next process finds them in its cache",
+            file=sys.stderr,
+            flush=True,
+        )
+    )
+    return spec.run_file(
+        Path(arguments.spec), Path(arguments.out) if arguments.out else None, _progress()
+    )
 
 
 def check(arguments):
     from fedtheory.app import judging
-    return judging.check(arguments.claims, arguments.budget, arguments.seed, arguments.executor,
-                         Path(arguments.out) if arguments.out else None, arguments.expect,
-                         lambda line: print(line, file=sys.stderr, flush=True))
+
+    return judging.check(
+        arguments.claims,
+        arguments.budget,
+        arguments.seed,
+        arguments.executor,
+        Path(arguments.out) if arguments.out else None,
+        arguments.expect,
+        lambda line: print(line, file=sys.stderr, flush=True),
+    )
 
 
 def replay(arguments):
     from fedtheory.app import judging
+
     return judging.replay(Path(arguments.file))
 
 
 def mutate(arguments):
     from fedtheory.app import judging
+
     return judging.mutate(arguments.claims, arguments.budget, arguments.seed)
 
 
 def worst(arguments):
     from fedtheory.app.worst import worst
-    return worst(arguments.method, arguments.values, arguments.rounds, arguments.L, arguments.mu, arguments.measure,
-                 arguments.over, Path(arguments.out) if arguments.out else None)
+
+    return worst(
+        arguments.method,
+        arguments.values,
+        arguments.rounds,
+        arguments.L,
+        arguments.mu,
+        arguments.measure,
+        arguments.over,
+        Path(arguments.out) if arguments.out else None,
+    )
 
 
 def warmup(arguments):
@@ -154,6 +212,7 @@ def warmup(arguments):
     import fedtheory as ft
     from fedtheory import discover
     from fedtheory.algorithm import example_hyper
+
     begun = time.perf_counter()
     problems, algorithms = dict(discover.examples()), discover.algorithms()
     # Kernels are compiled apart, so every problem once and every algorithm once is enough.
@@ -161,14 +220,21 @@ def warmup(arguments):
     pairs += [(name, "quadratics.diagonal") for name in algorithms]
     for done, (name, on) in enumerate(pairs, 1):
         ft.run(problems[on], name, rounds=1, **example_hyper(algorithms[name]))
-        print(f"{done}/{len(pairs)} {name} on {on}: {time.perf_counter() - begun:.1f} s", file=sys.stderr, flush=True)
+        print(
+            f"{done}/{len(pairs)} {name} on {on}: {time.perf_counter() - begun:.1f} s",
+            file=sys.stderr,
+            flush=True,
+        )
     seconds = time.perf_counter() - begun
-    return (dict(algorithms=len(algorithms), problems=len(problems), seconds=seconds),
-            f"{len(algorithms)} algorithms and {len(problems)} problems are ready ({seconds:.1f} s)")
+    return (
+        dict(algorithms=len(algorithms), problems=len(problems), seconds=seconds),
+        f"{len(algorithms)} algorithms and {len(problems)} problems are ready ({seconds:.1f} s)",
+    )
 
 
 def _version():
     from fedtheory import __version__
+
     return __version__
 
 
@@ -180,44 +246,123 @@ def _parser():
     def add(name, function, help, **arguments):
         command = commands.add_parser(name, help=help, description=help)
         for argument, options in arguments.items():
-            command.add_argument(*([argument] if "flag" not in options else [f"--{argument}"]),
-                                 **{key: value for key, value in options.items() if key != "flag"})
-        command.add_argument("--json", action="store_true", help="one JSON document on standard output")
+            command.add_argument(
+                *([argument] if "flag" not in options else [f"--{argument}"]),
+                **{key: value for key, value in options.items() if key != "flag"},
+            )
+        command.add_argument(
+            "--json", action="store_true", help="one JSON document on standard output"
+        )
         command.set_defaults(function=function)
 
-    add("list", list_, "what there is", what=dict(nargs="?", default="algorithms",
-                                                  choices=["papers", "claims", "algorithms", "problems",
-                                                           "metrics", "figures"]),
-        prefix=dict(nargs="?", default="", metavar="PREFIX", help="claims only: a paper, or how their ids begin"))
-    add("explain", explain, "a claim in plain words: what it means, says and assumes; or a paper and what it claims",
-        id=dict(metavar="ID|PAPER|FILE.py"))
-    add("bound", bound, "a claim's right-hand side at numbers, rounded to the safe side", id=dict(metavar="ID"),
-        values=dict(nargs="*", metavar="NAME=NUMBER"), line=dict(flag=True, type=int, default=0, metavar="N",
-                                                                 help="which line of the statement, from 0"),
-        loose=dict(flag=True, action="store_true", help="also where an assumption does not hold"))
-    add("run", run, "run what a TOML file asks for: print it, plot it, keep the data",
-        spec=dict(metavar="SPEC.toml"), out=dict(flag=True, metavar="DIR", help="where figures and data go"))
-    budget = lambda seconds: dict(flag=True, type=float, default=seconds, metavar="SECONDS",
-                                  help=f"work for each claim, in seconds of one core ({seconds:g})")
-    seed = dict(flag=True, type=int, default=0, metavar="N", help="a verdict depends on it and the budget alone")
-    add("check", check, "is a claim true, how tight is it, where does it break",
-        claims=dict(nargs="+", metavar="ID|FILE.py", help="ids, or Python files that define CLAIM or CLAIMS"),
-        budget=budget(10), seed=seed,
-        executor=dict(flag=True, default="serial", metavar="SPEC", help="serial, threads:N or processes:N"),
+    add(
+        "list",
+        list_,
+        "what there is",
+        what=dict(
+            nargs="?",
+            default="algorithms",
+            choices=["papers", "claims", "algorithms", "problems", "metrics", "figures"],
+        ),
+        prefix=dict(
+            nargs="?",
+            default="",
+            metavar="PREFIX",
+            help="claims only: a paper, or how their ids begin",
+        ),
+    )
+    add(
+        "explain",
+        explain,
+        "a claim in plain words: what it means, says and assumes; or a paper and what it claims",
+        id=dict(metavar="ID|PAPER|FILE.py"),
+    )
+    add(
+        "bound",
+        bound,
+        "a claim's right-hand side at numbers, rounded to the safe side",
+        id=dict(metavar="ID"),
+        values=dict(nargs="*", metavar="NAME=NUMBER"),
+        line=dict(
+            flag=True, type=int, default=0, metavar="N", help="which line of the statement, from 0"
+        ),
+        loose=dict(flag=True, action="store_true", help="also where an assumption does not hold"),
+    )
+    add(
+        "run",
+        run,
+        "run what a TOML file asks for: print it, plot it, keep the data",
+        spec=dict(metavar="SPEC.toml"),
+        out=dict(flag=True, metavar="DIR", help="where figures and data go"),
+    )
+    budget = lambda seconds: dict(
+        flag=True,
+        type=float,
+        default=seconds,
+        metavar="SECONDS",
+        help=f"work for each claim, in seconds of one core ({seconds:g})",
+    )
+    seed = dict(
+        flag=True,
+        type=int,
+        default=0,
+        metavar="N",
+        help="a verdict depends on it and the budget alone",
+    )
+    add(
+        "check",
+        check,
+        "is a claim true, how tight is it, where does it break",
+        claims=dict(
+            nargs="+", metavar="ID|FILE.py", help="ids, or Python files that define CLAIM or CLAIMS"
+        ),
+        budget=budget(10),
+        seed=seed,
+        executor=dict(
+            flag=True, default="serial", metavar="SPEC", help="serial, threads:N or processes:N"
+        ),
         out=dict(flag=True, metavar="DIR", help="where verdicts and certificates go"),
-        expect=dict(flag=True, metavar="STATUS", help="exit 1 unless every verdict is this"))
-    add("replay", replay, "derive a verdict anew from its document alone", file=dict(metavar="FILE"))
-    add("mutate", mutate, "which wrong relatives of a claim are refuted, and which survive",
-        claims=dict(nargs="+", metavar="ID|FILE.py"), budget=budget(60), seed=seed)
-    add("worst", worst, "the exact worst case of a method over a class of functions, with its proof (extra pep)",
-        method=dict(metavar="METHOD", help="a method of `list algorithms`, gradient_descent, momentum or nesterov"),
+        expect=dict(flag=True, metavar="STATUS", help="exit 1 unless every verdict is this"),
+    )
+    add(
+        "replay", replay, "derive a verdict anew from its document alone", file=dict(metavar="FILE")
+    )
+    add(
+        "mutate",
+        mutate,
+        "which wrong relatives of a claim are refuted, and which survive",
+        claims=dict(nargs="+", metavar="ID|FILE.py"),
+        budget=budget(60),
+        seed=seed,
+    )
+    add(
+        "worst",
+        worst,
+        "the exact worst case of a method over a class of functions, with its proof (extra pep)",
+        method=dict(
+            metavar="METHOD",
+            help="a method of `list algorithms`, gradient_descent, momentum or nesterov",
+        ),
         values=dict(nargs="*", metavar="NAME=NUMBER", help="N and hyper-parameters"),
         rounds=dict(flag=True, type=int, default=1, metavar="R"),
         L=dict(flag=True, default="1", metavar="NUMBER", help="smoothness of every function (1)"),
-        mu=dict(flag=True, default="0", metavar="NUMBER", help="their strong convexity, or below 0 (0)"),
-        measure=dict(flag=True, default="loss", metavar="NAME", help="loss, sq_grad_norm or sq_distance (loss)"),
-        over=dict(flag=True, default="last", choices=["last", "least"], help="the last round, or the least over all"),
-        out=dict(flag=True, metavar="FILE", help="where its certificate goes"))
+        mu=dict(
+            flag=True, default="0", metavar="NUMBER", help="their strong convexity, or below 0 (0)"
+        ),
+        measure=dict(
+            flag=True,
+            default="loss",
+            metavar="NAME",
+            help="loss, sq_grad_norm or sq_distance (loss)",
+        ),
+        over=dict(
+            flag=True,
+            default="last",
+            choices=["last", "least"],
+            help="the last round, or the least over all",
+        ),
+        out=dict(flag=True, metavar="FILE", help="where its certificate goes"),
+    )
     add("warmup", warmup, "compile every kernel now")
     return parser
 
@@ -226,20 +371,26 @@ def main(argv=None):
     parser = _parser()
     arguments, rest = parser.parse_known_args(argv)
     if rest and hasattr(arguments, "values") and not any(text.startswith("-") for text in rest):
-        arguments.values += rest    # values may stand behind options
+        arguments.values += rest  # values may stand behind options
     elif rest:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     try:
         data, text, *held = arguments.function(arguments)
     except KeyboardInterrupt as stopped:
-        print(f"fedtheory: {stopped if isinstance(stopped, Interrupted) else 'interrupted'}", file=sys.stderr)
+        print(
+            f"fedtheory: {stopped if isinstance(stopped, Interrupted) else 'interrupted'}",
+            file=sys.stderr,
+        )
         return 130
     except (InvalidInput, FedtheoryError) as error:
         print(f"fedtheory: {error}", file=sys.stderr)
         return 2
     try:
-        print(json.dumps(_finite(data), allow_nan=False, indent=2) if arguments.json else text, flush=True)
-    except BrokenPipeError:    # whoever reads has seen enough, as `head` has
+        print(
+            json.dumps(_finite(data), allow_nan=False, indent=2) if arguments.json else text,
+            flush=True,
+        )
+    except BrokenPipeError:  # whoever reads has seen enough, as `head` has
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0 if all(held) else 1
 

@@ -1,4 +1,5 @@
-"""A claim for someone who has not read the paper: `explain` in a terminal, `bound` at numbers, `listed` in rows."""
+"""A claim for someone who has not read the paper: `explain` in a terminal, `bound` at numbers,
+`listed` in rows."""
 
 import re
 import textwrap
@@ -16,8 +17,16 @@ KINDS = {
     "structure": "a count, or two methods that coincide",
     "finding": "a sentence about an experiment",
 }
-RELATIONS = {"~": "is about", "<": "is below", ">": "is above", "<=": "is at most", ">=": "is at least"}
-NUMBER = re.compile(r"[+-]?(\d{1,50}/\d{1,50}|(\d{1,50}(\.\d{0,50})?|\.\d{1,50})([eE][+-]?\d{1,3})?)", re.ASCII)
+RELATIONS = {
+    "~": "is about",
+    "<": "is below",
+    ">": "is above",
+    "<=": "is at most",
+    ">=": "is at least",
+}
+NUMBER = re.compile(
+    r"[+-]?(\d{1,50}/\d{1,50}|(\d{1,50}(\.\d{0,50})?|\.\d{1,50})([eE][+-]?\d{1,3})?)", re.ASCII
+)
 
 
 def parsed(text):
@@ -26,7 +35,9 @@ def parsed(text):
     if not equals or not name.isidentifier():
         refuse("a value", "must be NAME=NUMBER, such as gamma=3/4", text)
     if not NUMBER.fullmatch(value) or value.partition("/")[2].strip("0") == "" and "/" in value:
-        refuse(name, "must be an integer, a decimal or a fraction, such as 5, 0.25, 1e-3 or 3/4", value)
+        refuse(
+            name, "must be an integer, a decimal or a fraction, such as 5, 0.25, 1e-3 or 3/4", value
+        )
     return name, Fraction(value)
 
 
@@ -35,10 +46,18 @@ def explain(claim, width=88, bold=False):
     about = described(claim)
     head = (lambda text: f"\033[1m{text}\033[0m") if bold else str
     wrap = lambda text, indent="  ", hang="": textwrap.wrap(
-        text, width, initial_indent=indent, subsequent_indent=indent + hang, break_long_words=False,
-        break_on_hyphens=False)
+        text,
+        width,
+        initial_indent=indent,
+        subsequent_indent=indent + hang,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
     out = [*map(head, wrap(f"{about['id']}: {about['where']}", "", "  "))]
-    out += [*(wrap(f"of {about['from']}", "  ", "  ") if about["from"] else []), *wrap(about["meaning"], "")]
+    out += [
+        *(wrap(f"of {about['from']}", "  ", "  ") if about["from"] else []),
+        *wrap(about["meaning"], ""),
+    ]
     out += ["", head("It says") + f" ({about['kind']}: {KINDS[about['kind']]})"]
     for formula in about["statement"]:
         out += _formula(formula, width)
@@ -46,26 +65,42 @@ def explain(claim, width=88, bold=False):
         out += ["", head("with")]
         for name, formula in about["definitions"].items():
             out += _formula(f"{name} = {formula}", width)
-    for title, key in (("It holds for steps of the order", "regime"), ("It prescribes", "schedule")):
+    for title, key in (
+        ("It holds for steps of the order", "regime"),
+        ("It prescribes", "schedule"),
+    ):
         if about[key]:
-            out += ["", head(title)] + [line for text in about[key] for line in _formula(text, width)]
-    for title, key in (("It assumes", "stated"), ("Its proof also uses, though the text does not say so", "unstated"),
-                       ("By the meaning of the symbols", "by_meaning")):
+            out += ["", head(title)] + [
+                line for text in about[key] for line in _formula(text, width)
+            ]
+    for title, key in (
+        ("It assumes", "stated"),
+        ("Its proof also uses, though the text does not say so", "unstated"),
+        ("By the meaning of the symbols", "by_meaning"),
+    ):
         if about[key]:
             out += ["", head(title)]
             out += [line for text in about[key] for line in wrap("- " + text, hang="  ")]
     if about["comparisons"]:
-        out += ["", head("That is")] + [line for text in about["comparisons"] for line in wrap("- " + text, hang="  ")]
+        out += ["", head("That is")] + [
+            line for text in about["comparisons"] for line in wrap("- " + text, hang="  ")
+        ]
     if about["cells"]:
         out += ["", head("Printed, and computed")]
-        out += [f"  {name:34s} {str(printed):>20s} {'' if computed is None else str(computed):>20s}"
-                for name, (printed, computed) in about["cells"].items()]
+        out += [
+            f"  {name:34s} {str(printed):>20s} {'' if computed is None else str(computed):>20s}"
+            for name, (printed, computed) in about["cells"].items()
+        ]
     if about["symbols"]:
         out += ["", head("Symbols") + " (units: x of a point, f of a loss)"]
         wide = min(26, 2 + max(map(len, about["symbols"])))
         for name, row in about["symbols"].items():
-            facts = ", ".join(part for part in (row["domain"], row["unit"] and f"unit {row['unit']}") if part)
-            lines = textwrap.wrap(row["meaning"] + (f" ({facts})" if facts else ""), width - wide - 2)
+            facts = ", ".join(
+                part for part in (row["domain"], row["unit"] and f"unit {row['unit']}") if part
+            )
+            lines = textwrap.wrap(
+                row["meaning"] + (f" ({facts})" if facts else ""), width - wide - 2
+            )
             out += [f"  {name:{wide}s}{lines[0]}", *(" " * (wide + 2) + line for line in lines[1:])]
     if about["note"]:
         out += ["", head("Note"), *wrap(about["note"])]
@@ -76,39 +111,66 @@ def explain(claim, width=88, bold=False):
     if about["figure"]:
         more.append(f"of {about['figure']}")
     if about["needs"]:
-        more.append(f"at numbers: fedtheory bound {about['id']} " + " ".join(f"{name}=..." for name in about["needs"]))
+        more.append(
+            f"at numbers: fedtheory bound {about['id']} "
+            + " ".join(f"{name}=..." for name in about["needs"])
+        )
     if more:
-        out += ["", head("See")] + [line for text in more for line in wrap("- " + text, hang="    ")]
+        out += ["", head("See")] + [
+            line for text in more for line in wrap("- " + text, hang="    ")
+        ]
     return "\n".join(line.rstrip() for line in out)
 
 
 def of_paper(name, width=88):
-    """(data, text) of a paper: where it was published, and how many claims of each kind it makes."""
+    """(data, text) of a paper: where it was published, and how many claims of each kind it
+    makes."""
     paper, claims = discover.papers()[name], [c for c in discover.claims() if c.paper == name]
     counts = {kind: sum(c.kind == kind for c in claims) for kind in KINDS}
-    unknown = [what for what, value in (("authors", paper.authors), ("year", paper.year), ("where", paper.where))
-               if not value]
-    lines = [*textwrap.wrap(paper.title, width), *textwrap.wrap(paper.by, width, initial_indent="  ",
-                                                               subsequent_indent="  ")]
+    unknown = [
+        what
+        for what, value in (
+            ("authors", paper.authors),
+            ("year", paper.year),
+            ("where", paper.where),
+        )
+        if not value
+    ]
+    lines = [
+        *textwrap.wrap(paper.title, width),
+        *textwrap.wrap(paper.by, width, initial_indent="  ", subsequent_indent="  "),
+    ]
     lines += ["  " + fact for fact in (paper.where, str(paper.year or ""), paper.link) if fact]
     if unknown:
         lines.append(f"  (not said in the text: {', '.join(unknown)})")
-    lines += ["", *(f"{count:5d} {KINDS[kind]}" for kind, count in counts.items() if count), "",
-              f"fedtheory list claims {name} names them."]
+    lines += [
+        "",
+        *(f"{count:5d} {KINDS[kind]}" for kind, count in counts.items() if count),
+        "",
+        f"fedtheory list claims {name} names them.",
+    ]
     return dict(paper._asdict(), claims=counts), "\n".join(lines)
 
 
 def described(claim):
     """What `explain` says, as data."""
     claim = discover.claim(claim)
-    sides = lambda a, sign, b: f"{claim.plain(a)} = O({claim.plain(b)})" if sign == "O" \
+    sides = lambda a, sign, b: (
+        f"{claim.plain(a)} = O({claim.plain(b)})"
+        if sign == "O"
         else f"{claim.plain(a)} {'=' if sign == '==' else sign} {claim.plain(b)}"
+    )
     hypotheses = [a for a in claim.assumptions if a.where != "by meaning"]
     lines = [sides(*line) for line in claim.lines] or [claim.says]
     return dict(
-        id=claim.id, paper=claim.paper, where=claim.where, kind=claim.kind, meaning=claim.meaning or claim.says,
+        id=claim.id,
+        paper=claim.paper,
+        where=claim.where,
+        kind=claim.kind,
+        meaning=claim.meaning or claim.says,
         **{"from": str(discover.papers().get(claim.paper, ""))},
-        statement=lines, latex=claim.latex() if claim.lines else "",
+        statement=lines,
+        latex=claim.latex() if claim.lines else "",
         definitions={s.name: claim.plain(e) for s, e in claim.definitions.items()},
         regime=[f"{plain(theta.symbol)} = Theta({plain(theta.shape)})" for theta in claim.regime],
         schedule=[f"{name} = {plain(e)}" for name, e in claim.schedule.items()],
@@ -117,13 +179,25 @@ def described(claim):
         by_meaning=[plain(a.holds) for a in claim.assumptions if a.where == "by meaning"],
         comparisons=[_comparison(c) for c in claim.compares],
         cells={name: (printed, computed) for name, printed, computed in claim.cells()},
-        symbols={name: dict(meaning=e.meaning, latex=e.latex, unit=_unit(e.unit),
-                            domain="" if e.domain == "real" or e.measure or e.definition is not None
-                            else DOMAINS[e.domain][1].removeprefix("is "),
-                            measured=e.measure is not None, derived=e.definition is not None)
-                 for name, e in claim.symbols.items()},
-        note=claim.note, explicit=claim.explicit, algorithms=_algorithms(claim), figure=claim.figure,
-        needs=_needs(claim) if claim.lines else [])
+        symbols={
+            name: dict(
+                meaning=e.meaning,
+                latex=e.latex,
+                unit=_unit(e.unit),
+                domain=""
+                if e.domain == "real" or e.measure or e.definition is not None
+                else DOMAINS[e.domain][1].removeprefix("is "),
+                measured=e.measure is not None,
+                derived=e.definition is not None,
+            )
+            for name, e in claim.symbols.items()
+        },
+        note=claim.note,
+        explicit=claim.explicit,
+        algorithms=_algorithms(claim),
+        figure=claim.figure,
+        needs=_needs(claim) if claim.lines else [],
+    )
 
 
 def _needs(claim, line=0, strict=True):
@@ -133,13 +207,21 @@ def _needs(claim, line=0, strict=True):
 
 def _assumption(a):
     text = a.holds.says if a.condition else plain(a.holds)
-    return text + (f"  [{a.where}]" if a.where and a.where not in text else "") + (f": {a.note}" if a.note else "")
+    return (
+        text
+        + (f"  [{a.where}]" if a.where and a.where not in text else "")
+        + (f": {a.note}" if a.note else "")
+    )
 
 
 def _comparison(c):
     where = f" ({c.where})" if c.where else ""
     margin = f", within {c.margin:.3g}" if c.margin is not None else ""
-    margin += " and half a unit of the last digit" if c.relation == "~" and NUMBER.fullmatch(c.other) else ""
+    margin += (
+        " and half a unit of the last digit"
+        if c.relation == "~" and NUMBER.fullmatch(c.other)
+        else ""
+    )
     return f"{c.quantity.replace('_', ' ')}: {c.one} {RELATIONS.get(c.relation, c.relation)} {c.other}{margin}{where}"
 
 
@@ -147,11 +229,15 @@ def _algorithms(claim):
     known = discover.algorithms() if claim.algorithm is not None else {}
     given = claim.algorithm if isinstance(claim.algorithm, (tuple, list)) else (claim.algorithm,)
     names = [getattr(a, "name", a) for a in given if a is not None]
-    return {name: f"{known[name].cites}, {known[name].meaning}" if name in known else "" for name in names}
+    return {
+        name: f"{known[name].cites}, {known[name].meaning}" if name in known else ""
+        for name in names
+    }
 
 
 def _formula(text, width):
-    """A formula over several lines, broken before its outermost + and - and, where that is not enough, at spaces."""
+    """A formula over several lines, broken before its outermost + and - and, where that is not
+    enough, at spaces."""
     depth, pieces = 0, [""]
     for at, letter in enumerate(text):
         depth += (letter in "([") - (letter in ")]")
@@ -166,17 +252,29 @@ def _formula(text, width):
         lines[-1] += " " * bool(lines[-1]) + piece
     out = []
     for n, line in enumerate(lines):
-        out += textwrap.wrap(line, width, initial_indent="  " if n == 0 else "      ", subsequent_indent=" " * 8,
-                             break_long_words=False, break_on_hyphens=False)
+        out += textwrap.wrap(
+            line,
+            width,
+            initial_indent="  " if n == 0 else "      ",
+            subsequent_indent=" " * 8,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
     return out
 
 
 def _unit(powers):
     """f^2/x^2 of (-2, 2)."""
-    part = lambda pairs: " ".join(f"{name}^{power}" if power != 1 else name for name, power in pairs if power > 0)
+    part = lambda pairs: " ".join(
+        f"{name}^{power}" if power != 1 else name for name, power in pairs if power > 0
+    )
     point, loss = powers
     above_, below = part([("x", point), ("f", loss)]), part([("x", -point), ("f", -loss)])
-    return (above_ or "1") + (f"/{below}" if " " not in below else f"/({below})") * bool(below) if any(powers) else ""
+    return (
+        (above_ or "1") + (f"/{below}" if " " not in below else f"/({below})") * bool(below)
+        if any(powers)
+        else ""
+    )
 
 
 def bound(claim, values, strict=True, line=0):
@@ -190,41 +288,66 @@ def bound(claim, values, strict=True, line=0):
     unknown = sorted(set(values) - set(claim.parameters) - set(claim.quantities))
     derived = [name for name in unknown if name in claim.symbols]
     if derived:
-        raise InvalidInput(f"{derived[0]} of {claim.id} is {plain(claim.symbols[derived[0]].definition)}; give "
-                           + ", ".join(claim.needs(claim.symbols[derived[0]].symbol)))
+        raise InvalidInput(
+            f"{derived[0]} of {claim.id} is {plain(claim.symbols[derived[0]].definition)}; give "
+            + ", ".join(claim.needs(claim.symbols[derived[0]].symbol))
+        )
     if unknown:
-        raise InvalidInput(f"{claim.id} has no symbol {', '.join(unknown)}; it takes "
-                           + ", ".join([*claim.parameters, *claim.quantities]))
+        raise InvalidInput(
+            f"{claim.id} has no symbol {', '.join(unknown)}; it takes "
+            + ", ".join([*claim.parameters, *claim.quantities])
+        )
     missing = [name for name in _needs(claim, line, strict) if name not in values]
     if missing:
-        raise InvalidInput(f"{claim.id} needs " + ", ".join(f"{name} ({claim.symbols[name].meaning})"
-                                                            for name in missing))
+        raise InvalidInput(
+            f"{claim.id} needs "
+            + ", ".join(f"{name} ({claim.symbols[name].meaning})" for name in missing)
+        )
     value = claim.evaluate(values, strict=strict, line=line)
     exact = value.exact
-    return dict(id=claim.id, where=claim.where, left=plain(left), relation=sign, right=plain(right), value=float(value),
-                enclosure=[-above(-value.lower), above(value.upper)],
-                exact=str(exact) if exact is not None and len(str(exact)) <= 200 else None,
-                unmet=[str(a) for a in claim.admits(values)] if not strict else [],
-                values={name: str(v) for name, v in values.items()})
+    return dict(
+        id=claim.id,
+        where=claim.where,
+        left=plain(left),
+        relation=sign,
+        right=plain(right),
+        value=float(value),
+        enclosure=[-above(-value.lower), above(value.upper)],
+        exact=str(exact) if exact is not None and len(str(exact)) <= 200 else None,
+        unmet=[str(a) for a in claim.admits(values)] if not strict else [],
+        values={name: str(v) for name, v in values.items()},
+    )
 
 
 def bound_text(found, width=88):
     sign, value = found["relation"], found["value"]
     rounded = {">=": "rounded down", ">": "rounded down"}.get(sign, "rounded up")
     said = "of the order of" if sign == "O" else "=" if sign == "==" else sign
-    out = [f"{found['id']} ({found['where']})", *_formula(f"{found['left']} {said} {value!r}", width)]
+    out = [
+        f"{found['id']} ({found['where']})",
+        *_formula(f"{found['left']} {said} {value!r}", width),
+    ]
     out[-1] += f"  ({rounded})"
-    out.append(f"  exactly {found['exact']}" if found["exact"] is not None and len(found["exact"]) < width - 12
-               else f"  enclosed by [{found['enclosure'][0]!r}, {found['enclosure'][1]!r}]")
+    out.append(
+        f"  exactly {found['exact']}"
+        if found["exact"] is not None and len(found["exact"]) < width - 12
+        else f"  enclosed by [{found['enclosure'][0]!r}, {found['enclosure'][1]!r}]"
+    )
     for text in found["unmet"]:
-        out += textwrap.wrap(f"not met: {text}", width, initial_indent="  ", subsequent_indent="    ")
+        out += textwrap.wrap(
+            f"not met: {text}", width, initial_indent="  ", subsequent_indent="    "
+        )
     return "\n".join(out)
 
 
 def listed(prefix=""):
-    """id -> kind, paper, place and meaning of every claim whose id starts with a paper's name, or with a part of it."""
-    rows = {c.id: dict(kind=c.kind, paper=c.paper, where=c.where, meaning=c.meaning or c.says)
-            for c in discover.claims() if c.id.startswith(prefix)}
+    """id -> kind, paper, place and meaning of every claim whose id starts with a paper's name, or
+    with a part of it."""
+    rows = {
+        c.id: dict(kind=c.kind, paper=c.paper, where=c.where, meaning=c.meaning or c.says)
+        for c in discover.claims()
+        if c.id.startswith(prefix)
+    }
     if not rows:
         papers = dict.fromkeys(c.id.partition(".")[0] for c in discover.claims())
         raise InvalidInput(f"no claim starts with {show(prefix)}; papers are {', '.join(papers)}")

@@ -1,4 +1,5 @@
-"""`fedtheory check`, `replay` and `mutate`: claims by id or from a file, verdicts in words, documents to and fro."""
+"""`fedtheory check`, `replay` and `mutate`: claims by id or from a file, verdicts in words,
+documents to and fro."""
 
 import importlib.util
 import sys
@@ -18,7 +19,8 @@ STATUSES = ("proved", "holds", "violated", "vacuous", "undecided")
 
 
 def asked(names):
-    """Claims by their ids, or those that Python files define as CLAIM or CLAIMS; (name, claim) each."""
+    """Claims by their ids, or those that Python files define as CLAIM or CLAIMS; (name, claim)
+    each."""
     found = []
     for name in names:
         if name.endswith(".py"):
@@ -42,7 +44,9 @@ def defined(path):
         raise InvalidInput(f"{path} cannot be run: {type(error).__name__}: {error}") from None
     claims = list(getattr(module, "CLAIMS", ())) or [getattr(module, "CLAIM", None)]
     if not all(isinstance(claim, Claim) for claim in claims):
-        raise InvalidInput(f"{path} must define CLAIM, a fedtheory Claim, or CLAIMS, several of them")
+        raise InvalidInput(
+            f"{path} must define CLAIM, a fedtheory Claim, or CLAIMS, several of them"
+        )
     return claims
 
 
@@ -51,7 +55,11 @@ def executor(text):
     kind, _, number = text.partition(":")
     if kind == "serial" and not number:
         return None
-    if kind not in ("threads", "processes") or not (number or "2").isdigit() or not 1 <= int(number or 2) <= 256:
+    if (
+        kind not in ("threads", "processes")
+        or not (number or "2").isdigit()
+        or not 1 <= int(number or 2) <= 256
+    ):
         refuse("executor", "must be serial, threads:N or processes:N", text)
     return (ThreadPoolExecutor if kind == "threads" else ProcessPoolExecutor)(int(number or 2))
 
@@ -59,25 +67,34 @@ def executor(text):
 def verdict_of(job, budget, seed):
     """The Verdict on one (name, id) pair; what a worker process runs."""
     from fedtheory.verdicts.checking import check
+
     name, claim = job
     if isinstance(claim, str):
         claim = next(c for _, c in asked([name]) if c.id == claim)
     return check(claim, budget, seed)
 
 
-def check(names, budget=10.0, seed=0, workers="serial", out=None, expect=None, say=lambda line: None):
+def check(
+    names, budget=10.0, seed=0, workers="serial", out=None, expect=None, say=lambda line: None
+):
     """(data, text, whether every verdict is the expected one)."""
     if expect is not None and expect not in STATUSES:
         refuse("expect", f"must be one of {', '.join(STATUSES)}", expect)
     claims, pool = asked(names), executor(workers)
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
-    jobs = claims if not isinstance(pool, ProcessPoolExecutor) else [(name, claim.id) for name, claim in claims]
+    jobs = (
+        claims
+        if not isinstance(pool, ProcessPoolExecutor)
+        else [(name, claim.id) for name, claim in claims]
+    )
     verdicts, run = [], partial(verdict_of, budget=budget, seed=seed)
     try:
         for verdict in (map if pool is None else pool.map)(run, jobs):
             verdicts.append(verdict)
-            say(f"{len(verdicts)}/{len(claims)} {verdict.claim}: {verdict.status} ({verdict.seconds:.1f} s)")
+            say(
+                f"{len(verdicts)}/{len(claims)} {verdict.claim}: {verdict.status} ({verdict.seconds:.1f} s)"
+            )
             if out is not None:
                 keep(out, verdict)
     finally:
@@ -95,7 +112,10 @@ def check(names, budget=10.0, seed=0, workers="serial", out=None, expect=None, s
 def keep(out, verdict):
     """Write a verdict, and its certificate by itself."""
     name = "".join(c if c.isalnum() or c in "._-" else "_" for c in verdict.claim)[:100]
-    for label, data in ((f"{name}.verdict.json", verdict.as_dict()), (f"{name}.certificate.json", verdict.certificate)):
+    for label, data in (
+        (f"{name}.verdict.json", verdict.as_dict()),
+        (f"{name}.certificate.json", verdict.certificate),
+    ):
         if data is not None:
             write(out / label, ledger.text(ledger.plain_data(data)))
 
@@ -106,23 +126,36 @@ def described(verdict, out=None, width=88):
     lines += textwrap.wrap(verdict.why, width, initial_indent="  ", subsequent_indent="  ")
     if verdict.tightness is not None:
         lines.append(f"  largest left over right found: {float(verdict.tightness):.6g}")
-    lines.append(f"  decided by: {verdict.kind}; instances looked at: {verdict.cases}; {verdict.seconds:.1f} s")
+    lines.append(
+        f"  decided by: {verdict.kind}; instances looked at: {verdict.cases}; {verdict.seconds:.1f} s"
+    )
     if verdict.searched:
-        lines += textwrap.wrap(f"searched: {verdict.searched}", width, initial_indent="  ", subsequent_indent="    ")
+        lines += textwrap.wrap(
+            f"searched: {verdict.searched}", width, initial_indent="  ", subsequent_indent="    "
+        )
     if verdict.status == "violated" and verdict.witness:
-        lines += textwrap.wrap("at " + short(verdict.witness), width, initial_indent="  ", subsequent_indent="    ")
+        lines += textwrap.wrap(
+            "at " + short(verdict.witness), width, initial_indent="  ", subsequent_indent="    "
+        )
     for note in verdict.notes:
-        lines += textwrap.wrap(f"note: {note}", width, initial_indent="  ", subsequent_indent="    ")
+        lines += textwrap.wrap(
+            f"note: {note}", width, initial_indent="  ", subsequent_indent="    "
+        )
     if verdict.certificate is not None:
-        lines.append("  its certificate stands alone: `fedtheory replay FILE`" if out is not None else
-                     "  it has a certificate that stands alone: add --out DIR to keep it")
+        lines.append(
+            "  its certificate stands alone: `fedtheory replay FILE`"
+            if out is not None
+            else "  it has a certificate that stands alone: add --out DIR to keep it"
+        )
     return "\n".join(lines)
 
 
 def short(tree):
     """A witness on one line."""
     if isinstance(tree, dict):
-        return ", ".join(f"{key}={short(value)}" for key, value in tree.items() if value not in ([], {}))
+        return ", ".join(
+            f"{key}={short(value)}" for key, value in tree.items() if value not in ([], {})
+        )
     if isinstance(tree, list):
         return "[" + ", ".join(map(short, tree)) + "]"
     return str(tree)
@@ -133,34 +166,66 @@ def replay(path):
     from fedtheory.certificates.check_instance import approximately
     from fedtheory.verdicts.replaying import Refused
     from fedtheory.verdicts.replaying import replay as replayed
+
     try:
         found = replayed(read(path))
     except Refused as why:
-        return dict(status="refused", why=str(why)), f"{printable(path.name)} is refused: {why}", False
-    rows = {key: plain(value) for key, value in found.items()
-            if key in ("status", "claim", "about", "says", "rests_on", "shows", "lines", "left", "right", "bound", "least")}
-    text = [f"{found.get('claim') or path.name}: {found['status']}, derived anew from the document alone"]
+        return (
+            dict(status="refused", why=str(why)),
+            f"{printable(path.name)} is refused: {why}",
+            False,
+        )
+    rows = {
+        key: plain(value)
+        for key, value in found.items()
+        if key
+        in (
+            "status",
+            "claim",
+            "about",
+            "says",
+            "rests_on",
+            "shows",
+            "lines",
+            "left",
+            "right",
+            "bound",
+            "least",
+        )
+    }
+    text = [
+        f"{found.get('claim') or path.name}: {found['status']}, derived anew from the document alone"
+    ]
     if found.get("says"):
         text += textwrap.wrap(found["says"], 86, initial_indent="  ", subsequent_indent="  ")
     if "left" in found:
         text.append(f"  left {approximately(found['left'])}, right {approximately(found['right'])}")
     if "rests_on" in found:
         text.append(f"  it rests on {found['rests_on']}")
-    return rows, printable("\n".join([*text, f"  it states {found.get('about', 'no more than its lines')}"])), True
+    return (
+        rows,
+        printable(
+            "\n".join([*text, f"  it states {found.get('about', 'no more than its lines')}"])
+        ),
+        True,
+    )
 
 
 def plain(value):
     """What JSON holds as it is, anything else as text."""
     from fedtheory.certificates.check_instance import approximately
     from fedtheory.enclosure.arithmetic import Interval
+
     if isinstance(value, (Fraction, Interval)):
         return approximately(value)
     return value if value is None or isinstance(value, (str, list, dict, int)) else str(value)
 
 
 def read(path):
-    """A verdict's document from a file, or the one inside a kept verdict; Refused where none would be that long."""
+    """A verdict's document from a file, or the one inside a kept verdict; Refused where none would
+    be that long."""
     from fedtheory.certificates import documents
+
     if not path.is_file():
         refuse("replay", "takes a JSON file", str(path))
     documents.small(path)
@@ -174,12 +239,15 @@ def read(path):
 def mutate(names, budget=60.0, seed=0, stream=sys.stderr):
     """(data, text) of the mutants of each claim."""
     from fedtheory.verdicts.mutation import mutate as mutated
+
     rows, text = [], []
     for _, claim in asked(names):
+
         def progress(done, total, mutant):
             if stream.isatty():
                 stream.write(f"\r{claim.id}: {done}/{total}\033[K" + "\n" * (done == total))
                 stream.flush()
+
         found = mutated(claim, budget, seed, progress)
         rows.append(found.as_dict())
         text.append(str(found))

@@ -1,8 +1,9 @@
 """The ledger: what was found about every claim, kept one by one under the hash of what defines it.
 
-A result is defined by the claim's record, the budget, the seed, the sources that decide and the libraries they use:
-whatever changes one of these makes a new name, and nothing else does. Results carry no times, so a ledger is the same
-bytes in whatever order, number of processes and number of attempts it was made; times and memory are kept beside it.
+A result is defined by the claim's record, the budget, the seed, the sources that decide and the
+libraries they use: whatever changes one of these makes a new name, and nothing else does. Results
+carry no times, so a ledger is the same bytes in whatever order, number of processes and number of
+attempts it was made; times and memory are kept beside it.
 """
 
 import hashlib
@@ -23,17 +24,20 @@ from fedtheory.files import write
 FORMAT = "fedtheory ledger 2"
 PACKAGE = Path(__file__).resolve().parents[1]
 LIBRARIES = ("numpy", "scipy", "sympy", "mpmath", "numba")
-LARGEST = 2**23    # bytes of a document of somebody else's
-SHOWS = "app/"    # the room of what decides no verdict
+LARGEST = 2**23  # bytes of a document of somebody else's
+SHOWS = "app/"  # the room of what decides no verdict
 
 
 # ---------------------------------------------------------------- what defines a result
 
+
 @cache
 def sources():
     """file -> SHA-256, of every source of the library."""
-    return {path.relative_to(PACKAGE).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-            for path in sorted(PACKAGE.rglob("*.py"))}
+    return {
+        path.relative_to(PACKAGE).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(PACKAGE.rglob("*.py"))
+    }
 
 
 def libraries():
@@ -43,10 +47,19 @@ def libraries():
 
 @cache
 def _deciding():
-    """A hash of the sources that decide a verdict on any claim; records of claims are hashed by their content."""
+    """A hash of the sources that decide a verdict on any claim; records of claims are hashed by
+    their content."""
     record = re.compile(r"claims/\w+/[^_]\w*\.py")
-    return digest([libraries(), {name: content for name, content in sources().items()
-                                 if not name.startswith(SHOWS) and not record.fullmatch(name)}])
+    return digest(
+        [
+            libraries(),
+            {
+                name: content
+                for name, content in sources().items()
+                if not name.startswith(SHOWS) and not record.fullmatch(name)
+            },
+        ]
+    )
 
 
 def digest(data):
@@ -61,21 +74,65 @@ def key(claim, budget, seed):
 def content(claim):
     """Everything a claim's record says, as plain data."""
     from sympy import srepr
+
     formula = lambda e: None if e is None else srepr(e)
-    return plain_data(dict(
-        id=claim.id, cites=claim.cites, kind=claim.kind, paper=claim.paper, says=claim.says, note=claim.note,
-        meaning=claim.meaning, explicit=claim.explicit, figure=claim.figure,
-        algorithm=[getattr(a, "name", a) for a in (claim.algorithm if isinstance(claim.algorithm, (tuple, list))
-                                                   else [claim.algorithm])],
-        lines=[[formula(a), sign, formula(b)] for a, sign, b in claim.lines],
-        assumptions=[[a.name, a.where, a.stated, a.note, [a.holds.name, a.holds.says, list(a.holds.constants)]
-                      if a.condition else formula(a.relation)] for a in claim.assumptions],
-        symbols=[[name, e.latex, e.meaning, list(e.unit), e.domain, formula(e.definition), e.some,
-                  list(e.measure) if e.measure else None, formula(e.symbol)] for name, e in claim.symbols.items()],
-        schedule={name: formula(e) for name, e in claim.schedule.items()},
-        regime=[list(map(formula, theta)) for theta in claim.regime], compares=[list(c) for c in claim.compares],
-        printed=list(claim.printed.items()), compute=_code(claim.compute),
-        same=[[_code(s.one), s.fixed, _code(s.other), s.other_fixed, s.shared, s.clients] for s in claim.same]))
+    return plain_data(
+        dict(
+            id=claim.id,
+            cites=claim.cites,
+            kind=claim.kind,
+            paper=claim.paper,
+            says=claim.says,
+            note=claim.note,
+            meaning=claim.meaning,
+            explicit=claim.explicit,
+            figure=claim.figure,
+            algorithm=[
+                getattr(a, "name", a)
+                for a in (
+                    claim.algorithm
+                    if isinstance(claim.algorithm, (tuple, list))
+                    else [claim.algorithm]
+                )
+            ],
+            lines=[[formula(a), sign, formula(b)] for a, sign, b in claim.lines],
+            assumptions=[
+                [
+                    a.name,
+                    a.where,
+                    a.stated,
+                    a.note,
+                    [a.holds.name, a.holds.says, list(a.holds.constants)]
+                    if a.condition
+                    else formula(a.relation),
+                ]
+                for a in claim.assumptions
+            ],
+            symbols=[
+                [
+                    name,
+                    e.latex,
+                    e.meaning,
+                    list(e.unit),
+                    e.domain,
+                    formula(e.definition),
+                    e.some,
+                    list(e.measure) if e.measure else None,
+                    formula(e.symbol),
+                ]
+                for name, e in claim.symbols.items()
+            ],
+            schedule={name: formula(e) for name, e in claim.schedule.items()},
+            regime=[list(map(formula, theta)) for theta in claim.regime],
+            compares=[list(c) for c in claim.compares],
+            printed=list(claim.printed.items()),
+            compute=_code(claim.compute),
+            same=[
+                [_code(s.one), s.fixed, _code(s.other), s.other_fixed, s.shared, s.clients]
+                for s in claim.same
+            ],
+        )
+    )
 
 
 def _code(one):
@@ -91,26 +148,40 @@ def plain_data(value):
         return {str(name): plain_data(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain_data(item) for item in value]
-    if isinstance(value, float):    # also a Tightness, and NumPy's
+    if isinstance(value, float):  # also a Tightness, and NumPy's
         return float(value) if math.isfinite(value) else str(float(value))
     return value if value is None or isinstance(value, (bool, int, str)) else str(value)
 
 
 # ---------------------------------------------------------------- results
 
+
 def decided(claim, budget, seed):
     """A claim's result: the verdict as plain data, and what it took."""
     from fedtheory.verdicts.checking import check
+
     _forget_peak()
     begun = time.process_time()
     try:
         verdict = plain_data(check(claim, budget=budget, seed=seed).as_dict())
-    except (OSError, MemoryError):    # the machine's fault, not the claim's
+    except (OSError, MemoryError):  # the machine's fault, not the claim's
         raise
     except Exception as error:
         why = f"The check failed: {type(error).__name__}: {' '.join(str(error).split())[:300]}"
-        verdict = dict(claim=claim.id, status="undecided", kind="error", why=why, tightness=None, cases=0,
-                       confidence=None, witness=None, certificate=None, lines=[], notes=[], searched="")
+        verdict = dict(
+            claim=claim.id,
+            status="undecided",
+            kind="error",
+            why=why,
+            tightness=None,
+            cases=0,
+            confidence=None,
+            witness=None,
+            certificate=None,
+            lines=[],
+            notes=[],
+            searched="",
+        )
     return dict(verdict=verdict, seconds=round(time.process_time() - begun, 3), megabytes=_peak())
 
 
@@ -135,7 +206,8 @@ def keep(folder, name, result):
 
 
 def kept(folder, name):
-    """The result of a name, or None: what was cut short, edited, or kept by anybody else counts as absent."""
+    """The result of a name, or None: what was cut short, edited, or kept by anybody else counts as
+    absent."""
     try:
         found = private.opened(name, (Path(folder) / f"{name}.sealed").read_bytes())
     except OSError:
@@ -149,9 +221,11 @@ def text(data):
 
 # ---------------------------------------------------------------- the ledger
 
+
 def made(claims, verdicts, budget, seed, findings=None, plots=None, asked=()):
-    """(ledger, {file: certificate}) of claims and their verdicts; `findings` are what figures say: id -> data, `plots`
-    the figures that show a claim: id -> names, `asked` how the ids begin if these are not all claims."""
+    """(ledger, {file: certificate}) of claims and their verdicts; `findings` are what figures say:
+    id -> data, `plots` the figures that show a claim: id -> names, `asked` how the ids begin if
+    these are not all claims."""
     certificates, entries = {}, []
     for claim in claims:
         verdict = dict(verdicts[claim.id])
@@ -170,11 +244,26 @@ def made(claims, verdicts, budget, seed, findings=None, plots=None, asked=()):
             if part["certificate"] is not None:
                 certificates[file] = part["certificate"]
                 part["certificate"] = file
-        entries.append(dict(**statement(claim), command=f"fedtheory check {claim.id} --budget {budget:g} --seed {seed}",
-                            key=key(claim, budget, seed), verdict=verdict, finding=(findings or {}).get(claim.id),
-                            plots=(plots or {}).get(claim.id, [])))
-    return dict(format=FORMAT, budget=float(budget), seed=seed, asked=sorted(set(asked)), sources=digest(sources()),
-                libraries=libraries(), counts=counts(entries), claims=entries), certificates
+        entries.append(
+            dict(
+                **statement(claim),
+                command=f"fedtheory check {claim.id} --budget {budget:g} --seed {seed}",
+                key=key(claim, budget, seed),
+                verdict=verdict,
+                finding=(findings or {}).get(claim.id),
+                plots=(plots or {}).get(claim.id, []),
+            )
+        )
+    return dict(
+        format=FORMAT,
+        budget=float(budget),
+        seed=seed,
+        asked=sorted(set(asked)),
+        sources=digest(sources()),
+        libraries=libraries(),
+        counts=counts(entries),
+        claims=entries,
+    ), certificates
 
 
 STATUSES = ("proved", "holds", "violated", "vacuous", "undecided")
@@ -194,20 +283,48 @@ def statement(claim):
     """What a claim says, in plain text and in LaTeX."""
     from fedtheory.claim import SIGNS
     from fedtheory.symbol import plain
-    latex = lambda a, sign, b: f"{claim.latex(a)} {SIGNS[sign]}" + (rf"\left({claim.latex(b)}\right)" if sign == "O"
-                                                                    else f" {claim.latex(b)}")
-    sides = lambda a, sign, b: f"{plain(a)} = O({plain(b)})" if sign == "O" \
+
+    latex = lambda a, sign, b: (
+        f"{claim.latex(a)} {SIGNS[sign]}"
+        + (rf"\left({claim.latex(b)}\right)" if sign == "O" else f" {claim.latex(b)}")
+    )
+    sides = lambda a, sign, b: (
+        f"{plain(a)} = O({plain(b)})"
+        if sign == "O"
         else f"{plain(a)} {'=' if sign == '==' else sign} {plain(b)}"
+    )
     return dict(
-        id=claim.id, paper=claim.paper, cites=claim.cites, kind=claim.kind, meaning=claim.meaning or claim.says,
-        statement=[sides(*line) for line in claim.lines] or [claim.says], latex=[latex(*line) for line in claim.lines],
-        regime=[rf"{claim.latex(t.symbol)} = \Theta\left({claim.latex(t.shape)}\right)" for t in claim.regime],
-        definitions=[f"{claim.latex(symbol)} = {claim.latex(e)}" for symbol, e in claim.definitions.items()],
-        assumptions=[dict(says=a.condition.says if a.condition else plain(a.relation),
-                          latex="" if a.condition else claim.latex(a.relation), where=a.where, stated=a.stated,
-                          note=a.note) for a in claim.assumptions],
-        symbols=[dict(name=name, latex=e.latex, meaning=e.meaning) for name, e in claim.symbols.items()],
-        figure=claim.figure, explicit=claim.explicit, note=claim.note)
+        id=claim.id,
+        paper=claim.paper,
+        cites=claim.cites,
+        kind=claim.kind,
+        meaning=claim.meaning or claim.says,
+        statement=[sides(*line) for line in claim.lines] or [claim.says],
+        latex=[latex(*line) for line in claim.lines],
+        regime=[
+            rf"{claim.latex(t.symbol)} = \Theta\left({claim.latex(t.shape)}\right)"
+            for t in claim.regime
+        ],
+        definitions=[
+            f"{claim.latex(symbol)} = {claim.latex(e)}" for symbol, e in claim.definitions.items()
+        ],
+        assumptions=[
+            dict(
+                says=a.condition.says if a.condition else plain(a.relation),
+                latex="" if a.condition else claim.latex(a.relation),
+                where=a.where,
+                stated=a.stated,
+                note=a.note,
+            )
+            for a in claim.assumptions
+        ],
+        symbols=[
+            dict(name=name, latex=e.latex, meaning=e.meaning) for name, e in claim.symbols.items()
+        ],
+        figure=claim.figure,
+        explicit=claim.explicit,
+        note=claim.note,
+    )
 
 
 def read(path):
@@ -221,7 +338,9 @@ def read(path):
 
 
 def parsed(content, name):
-    """A JSON document of at most LARGEST bytes: no NaN, no name twice, or a refusal that names the file."""
+    """A JSON document of at most LARGEST bytes: no NaN, no name twice, or a refusal that names the
+    file."""
+
     def once(pairs):
         if len(dict(pairs)) != len(pairs):
             raise ValueError("it has a name twice")
@@ -229,11 +348,16 @@ def parsed(content, name):
 
     def never(value):
         raise ValueError(f"it holds {value}")
+
     try:
         if len(content) > LARGEST:
             raise ValueError(f"it has more than {LARGEST} bytes")
         found = json.loads(content, object_pairs_hook=once, parse_constant=never)
-        text(found)    # 1e999 is no number, and half a character no text: neither could be written again
+        text(
+            found
+        )  # 1e999 is no number, and half a character no text: neither could be written again
         return found
     except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"{name} must be a JSON document; {' '.join(str(error).split())}") from None
+        raise InvalidInput(
+            f"{name} must be a JSON document; {' '.join(str(error).split())}"
+        ) from None

@@ -1,6 +1,8 @@
-"""The reviewer's package around a ledger: certificates, figures, environment, checksums, and one page to read it on.
+"""The reviewer's package around a ledger: certificates, figures, environment, checksums, and one
+page to read it on.
 
-Nothing in a package is run, imported or unpickled: what it says is read as text and JSON, hashed, and derived anew.
+Nothing in a package is run, imported or unpickled: what it says is read as text and JSON, hashed,
+and derived anew.
 """
 
 import base64
@@ -17,7 +19,10 @@ from xml.etree import ElementTree
 from fedtheory.app import ledger
 from fedtheory.errors import InvalidInput, refuse
 
-SUMS, RESULTS = "SHA256SUMS", ".results"    # RESULTS is the campaign's own store, no part of the package
+SUMS, RESULTS = (
+    "SHA256SUMS",
+    ".results",
+)  # RESULTS is the campaign's own store, no part of the package
 WORDS = {
     "proved": "It follows from its hypotheses, with a document that a short independent program accepts.",
     "holds": "No counterexample was found in a search inside its hypotheses; this is evidence, not a proof.",
@@ -25,29 +30,81 @@ WORDS = {
     "vacuous": "It says nothing: no instance meets its hypotheses, or all do what it says.",
     "undecided": "Nothing was decided; the reason stands with it.",
 }
-LARGEST, MOST = 2**28, 5000    # bytes of a package in all, and files
-DRAWERS = ("matplotlib", "jinja2", "latex2mathml")    # they decide no verdict, but the bytes of pictures and the page
+LARGEST, MOST = 2**28, 5000  # bytes of a package in all, and files
+DRAWERS = (
+    "matplotlib",
+    "jinja2",
+    "latex2mathml",
+)  # they decide no verdict, but the bytes of pictures and the page
 
 
 # ---------------------------------------------------------------- the page
 
+
 class Tags:
     """What a typeset formula may hold."""
 
-    elements = {"math", "mrow", "mi", "mn", "mo", "mtext", "mspace", "msup", "msub", "msubsup", "mfrac", "msqrt",
-                "mroot", "mover", "munder", "munderover", "mtable", "mtr", "mtd", "mstyle", "mpadded", "mphantom",
-                "menclose", "semantics"}
-    attributes = {"stretchy", "fence", "form", "separator", "display", "displaystyle", "scriptlevel", "mathvariant",
-                  "width", "height", "depth", "lspace", "rspace", "linethickness", "columnalign", "rowspacing",
-                  "columnspacing", "accent", "accentunder", "minsize", "maxsize", "movablelimits", "notation"}
+    elements = {
+        "math",
+        "mrow",
+        "mi",
+        "mn",
+        "mo",
+        "mtext",
+        "mspace",
+        "msup",
+        "msub",
+        "msubsup",
+        "mfrac",
+        "msqrt",
+        "mroot",
+        "mover",
+        "munder",
+        "munderover",
+        "mtable",
+        "mtr",
+        "mtd",
+        "mstyle",
+        "mpadded",
+        "mphantom",
+        "menclose",
+        "semantics",
+    }
+    attributes = {
+        "stretchy",
+        "fence",
+        "form",
+        "separator",
+        "display",
+        "displaystyle",
+        "scriptlevel",
+        "mathvariant",
+        "width",
+        "height",
+        "depth",
+        "lspace",
+        "rspace",
+        "linethickness",
+        "columnalign",
+        "rowspacing",
+        "columnspacing",
+        "accent",
+        "accentunder",
+        "minsize",
+        "maxsize",
+        "movablelimits",
+        "notation",
+    }
 
 
 @lru_cache(maxsize=None)
 def typeset(latex):
     """LaTeX as MathML; as it is, where it cannot be converted to harmless elements alone."""
     from markupsafe import Markup, escape
+
     try:
         from latex2mathml.converter import convert_to_element
+
         tree = convert_to_element(latex)
         for node in tree.iter():
             if node.tag not in Tags.elements:
@@ -56,7 +113,7 @@ def typeset(latex):
             for name in set(node.attrib) - Tags.attributes:
                 del node.attrib[name]
         return Markup(ElementTree.tostring(tree, encoding="unicode"))
-    except Exception:    # the converter is optional, and raises whatever it likes
+    except Exception:  # the converter is optional, and raises whatever it likes
         return Markup("<code>%s</code>") % escape(latex)
 
 
@@ -71,8 +128,14 @@ def bar(tightness):
 @cache
 def _template():
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
-    room = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined,
-                       trim_blocks=True, lstrip_blocks=True)
+
+    room = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
     room.filters.update(typeset=typeset, bar=bar, ratio=ratio, shown=shown)
     return room.get_template("package_page.html")
 
@@ -90,14 +153,27 @@ def shown(data, most=4000):
 def page(book, pictures=None):
     """The page of a ledger, with pictures {name: SVG bytes} in it."""
     from markupsafe import Markup
+
     script = Path(__file__).with_name("package_page.js").read_text()
     seal = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    drawn = {name: "data:image/svg+xml;base64," + base64.b64encode(content).decode()
-             for name, content in (pictures or {}).items()}
+    drawn = {
+        name: "data:image/svg+xml;base64," + base64.b64encode(content).decode()
+        for name, content in (pictures or {}).items()
+    }
     listing = lambda what: list(dict.fromkeys(what(entry) for entry in book["claims"]))
-    return _template().render(
-        book=book, words=WORDS, drawn=drawn, script=Markup(script), seal=seal,
-        papers=listing(lambda e: e["paper"]), kinds=listing(lambda e: e["kind"])).encode()
+    return (
+        _template()
+        .render(
+            book=book,
+            words=WORDS,
+            drawn=drawn,
+            script=Markup(script),
+            seal=seal,
+            papers=listing(lambda e: e["paper"]),
+            kinds=listing(lambda e: e["kind"]),
+        )
+        .encode()
+    )
 
 
 def drawers():
@@ -113,17 +189,21 @@ def drawers():
 
 # ---------------------------------------------------------------- making one
 
+
 def build(folder, book, certificates, more, figures=None):
-    """Write the package; `more` is {file: data}, `figures` {name: bytes}. Files of an earlier one that are no part of
-    it go."""
+    """Write the package; `more` is {file: data}, `figures` {name: bytes}. Files of an earlier one
+    that are no part of it go."""
     linked(folder)
     before = _named(folder / SUMS)
-    (folder / SUMS).unlink(missing_ok=True)    # until all of it is there, it is no package
-    for part in folder.rglob(".*.part"):    # of one that was killed in mid-write
+    (folder / SUMS).unlink(missing_ok=True)  # until all of it is there, it is no package
+    for part in folder.rglob(".*.part"):  # of one that was killed in mid-write
         part.unlink(missing_ok=True)
-    files = {"ledger.json": ledger.text(book), **{name: ledger.text(data) for name, data in more.items()},
-             **{name: ledger.text(document) for name, document in certificates.items()},
-             **{f"figures/{name}": content for name, content in (figures or {}).items()}}
+    files = {
+        "ledger.json": ledger.text(book),
+        **{name: ledger.text(data) for name, data in more.items()},
+        **{name: ledger.text(document) for name, document in certificates.items()},
+        **{f"figures/{name}": content for name, content in (figures or {}).items()},
+    }
     files["index.html"] = page(book, pictures(files))
     for name, content in files.items():
         path = folder / name
@@ -138,7 +218,8 @@ def build(folder, book, certificates, more, figures=None):
 
 
 def linked(folder):
-    """Refuse a folder in which a link leads elsewhere: what is written to it or taken away would not stay inside."""
+    """Refuse a folder in which a link leads elsewhere: what is written to it or taken away would
+    not stay inside."""
     for path in [folder, *folder.rglob("*")]:
         if path.is_symlink():
             refuse("the package's folder", "must hold no links", str(path))
@@ -154,44 +235,64 @@ def _named(path):
 
 def listing(files):
     """The checksums of files {name: bytes}, as `sha256sum -c` reads them."""
-    return "".join(f"{hashlib.sha256(content).hexdigest()}  {name}\n"
-                   for name, content in sorted(files.items()) if name != SUMS).encode()
+    return "".join(
+        f"{hashlib.sha256(content).hexdigest()}  {name}\n"
+        for name, content in sorted(files.items())
+        if name != SUMS
+    ).encode()
 
 
 def figures(folder):
-    """{name: bytes} of what figures made in a folder: what its index names, and nothing else that lies there."""
+    """{name: bytes} of what figures made in a folder: what its index names, and nothing else that
+    lies there."""
     files, _ = contents(folder)
     try:
         index = ledger.parsed(files.get("figures.json", b"[]"), "figures.json")
         made = [(str(entry["figure"]), str(entry["scale"])) for entry in index]
     except (InvalidInput, KeyError, TypeError):
         return {}
-    mine = lambda name: name in ("figures.json", "findings.json") or any(
-        name.rpartition(".")[0] == figure or name == f"data/{figure}.drawn.json"
-        or name.startswith(f"data/{figure}-{scale}-") and name.endswith(".npz") for figure, scale in made)
+    mine = lambda name: (
+        name in ("figures.json", "findings.json")
+        or any(
+            name.rpartition(".")[0] == figure
+            or name == f"data/{figure}.drawn.json"
+            or name.startswith(f"data/{figure}-{scale}-")
+            and name.endswith(".npz")
+            for figure, scale in made
+        )
+    )
     return {name: content for name, content in files.items() if mine(name)}
 
 
 def pictures(files):
     """name -> SVG, of the figures among a package's files."""
-    return {Path(name).stem: content for name, content in sorted(files.items())
-            if name.startswith("figures/") and name.endswith(".svg") and name.count("/") == 1}
+    return {
+        Path(name).stem: content
+        for name, content in sorted(files.items())
+        if name.startswith("figures/") and name.endswith(".svg") and name.count("/") == 1
+    }
 
 
 # ---------------------------------------------------------------- reading one
 
+
 def contents(folder):
-    """({name: bytes} of its plain files, sentences about what else there is and about what is too large).
+    """({name: bytes} of its plain files, sentences about what else there is and about what is too
+    large).
 
     Everything is read here, once: what is judged later is what was hashed. Links are not followed.
     """
     files, found, left = {}, [], LARGEST
-    unlisted = lambda error: found.append(f"{os.path.relpath(error.filename, folder)}: it cannot be listed")
+    unlisted = lambda error: found.append(
+        f"{os.path.relpath(error.filename, folder)}: it cannot be listed"
+    )
     for place, folders, names in os.walk(folder, onerror=unlisted):
         inside = lambda name: (Path(place) / name).relative_to(folder).as_posix()
         links = {name for name in folders if (Path(place) / name).is_symlink()}
         found += [f"{inside(name)}: it is no plain file" for name in sorted(links)]
-        folders[:] = sorted(name for name in folders if name not in links and inside(name) != RESULTS)
+        folders[:] = sorted(
+            name for name in folders if name not in links and inside(name) != RESULTS
+        )
         if not folders and not names and Path(place) != folder:
             found.append(f"{inside('')}: it is an empty folder")
         for name in map(inside, sorted(names)):
@@ -208,7 +309,9 @@ def contents(folder):
 def _plain(path, most):
     """A plain file's bytes, or why there are none."""
     try:
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+        handle = os.open(
+            path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+        )
     except OSError:
         return "it is no plain file that can be read"
     with os.fdopen(handle, "rb") as file:
@@ -226,15 +329,25 @@ def sums(content):
     for line in content.decode(errors="replace").splitlines():
         hashed, _, name = line.partition("  ")
         parts = name.split("/")
-        if not re.fullmatch("[0-9a-f]{64}", hashed) or not name or "\\" in name \
-                or any(part in ("", ".", "..") for part in parts) or name in found:
-            refuse(SUMS, "must list each file once, as its SHA-256 and its name inside the package", line)
+        if (
+            not re.fullmatch("[0-9a-f]{64}", hashed)
+            or not name
+            or "\\" in name
+            or any(part in ("", ".", "..") for part in parts)
+            or name in found
+        ):
+            refuse(
+                SUMS,
+                "must list each file once, as its SHA-256 and its name inside the package",
+                line,
+            )
         found[name] = hashed
     return found
 
 
 def unlike_sums(files):
-    """Sentences: files that were changed, added or taken away since their checksums were written."""
+    """Sentences: files that were changed, added or taken away since their checksums were
+    written."""
     if SUMS not in files:
         return [f"{SUMS}: it is missing"]
     try:
@@ -248,22 +361,51 @@ def unlike_sums(files):
         elif name != SUMS and hashlib.sha256(content).hexdigest() != listed[name]:
             found.append(f"{name}: its content is not that of {SUMS}")
     found += [f"{name}: it is missing" for name in sorted(set(listed) - set(files))]
-    return found or ([] if files[SUMS] == listing(files) else [f"{SUMS}: it is not written as checksums are here"])
+    return found or (
+        []
+        if files[SUMS] == listing(files)
+        else [f"{SUMS}: it is not written as checksums are here"]
+    )
 
 
 def opened(content):
     """A ledger from its bytes, its outermost shape checked."""
     book = ledger.parsed(content, "ledger.json")
     if not isinstance(book, dict) or book.get("format") != ledger.FORMAT:
-        refuse("ledger.json", f"must be a {ledger.FORMAT}", book.get("format") if isinstance(book, dict) else book)
-    budget, seed, asked, entries = (book.get(name) for name in ("budget", "seed", "asked", "claims"))
-    if not isinstance(budget, float) or not 0 < budget < 1e6 or type(seed) is not int or not 0 <= seed < 2**63:
+        refuse(
+            "ledger.json",
+            f"must be a {ledger.FORMAT}",
+            book.get("format") if isinstance(book, dict) else book,
+        )
+    budget, seed, asked, entries = (
+        book.get(name) for name in ("budget", "seed", "asked", "claims")
+    )
+    if (
+        not isinstance(budget, float)
+        or not 0 < budget < 1e6
+        or type(seed) is not int
+        or not 0 <= seed < 2**63
+    ):
         refuse("ledger.json", "must have a positive budget and a seed >= 0", (budget, seed))
-    if not isinstance(asked, list) or not all(isinstance(prefix, str) and prefix for prefix in asked) \
-            or asked != sorted(set(asked)):
+    if (
+        not isinstance(asked, list)
+        or not all(isinstance(prefix, str) and prefix for prefix in asked)
+        or asked != sorted(set(asked))
+    ):
         refuse("ledger.json", "must say in order how the ids begin that were asked for", asked)
-    if not isinstance(entries, list) or not all(
-            isinstance(entry, dict) and isinstance(entry.get("id"), str) and isinstance(entry.get("verdict"), dict)
-            for entry in entries) or len({entry["id"] for entry in entries}) != len(entries):
-        refuse("ledger.json", "must list claims, each once and with its verdict", type(entries).__name__)
+    if (
+        not isinstance(entries, list)
+        or not all(
+            isinstance(entry, dict)
+            and isinstance(entry.get("id"), str)
+            and isinstance(entry.get("verdict"), dict)
+            for entry in entries
+        )
+        or len({entry["id"] for entry in entries}) != len(entries)
+    ):
+        refuse(
+            "ledger.json",
+            "must list claims, each once and with its verdict",
+            type(entries).__name__,
+        )
     return book

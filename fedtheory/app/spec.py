@@ -4,8 +4,8 @@
     kind = "quadratic"            algorithm = "fsl"       eta_l = 0.01      claim = "fsl.theorem2"
     d = 20 ...                    rounds = 200 ...        gamma = 1.0 ...
 
-`kind` is a name of `fedtheory list problems`, its other keys that function's arguments; [run] takes the
-arguments of `ft.run`. Prints a table, and writes the figure and its data under `out`.
+`kind` is a name of `fedtheory list problems`, its other keys that function's arguments; [run] takes
+the arguments of `ft.run`. Prints a table, and writes the figure and its data under `out`.
 """
 
 import inspect
@@ -70,10 +70,13 @@ def make_problem(section):
 
 # ---------------------------------------------------------------- the two sides of a bound
 
+
 def infimum(problem, gamma):
     """inf of (F + gamma f_0) / (1 + gamma), from its gradients: exact where they are affine."""
     if not problem.affine:
-        raise InvalidInput(f"the infimum of the modified loss is known for quadratics only; {problem.name} is none")
+        raise InvalidInput(
+            f"the infimum of the modified loss is known for quadratics only; {problem.name} is none"
+        )
     grad = lambda x: (problem.grad(x) + gamma * problem.client_grad(0, x)) / (1 + gamma)
     x = vanishing(grad, problem.d)
     return (problem.loss(x) + gamma * problem.client_loss(0, x)) / (1 + gamma)
@@ -90,7 +93,7 @@ def _measured(entry, curves, problem, hyper):
         curve = curve - infimum(problem, hyper.gamma)
     if how.at == "0":
         return np.full(len(T), curve[0])
-    if how.at == "min":    # over t = 0 .. T - 1
+    if how.at == "min":  # over t = 0 .. T - 1
         return np.minimum.accumulate(curve)[:-1]
     if how.at == "mean":
         return np.cumsum(curve)[:-1] / T
@@ -107,19 +110,30 @@ def sides(claim, problem, hyper, S, curves):
     known = {name: value for name, value in numbers.items() if name in claim.table}
     for name in claim.parameters:
         if name != "T" and name not in known:
-            raise InvalidInput(f"{claim.id} needs {name}, {claim.symbols[name].meaning}; this run has none")
+            raise InvalidInput(
+                f"{claim.id} needs {name}, {claim.symbols[name].meaning}; this run has none"
+            )
     values = {name: known[name] for name in claim.parameters if name != "T"}
     broken = claim.admits({**values, "T": rounds})
     if broken:
-        raise InvalidInput(f"{claim.title} assumes {broken[0]}; this run breaks it at "
-                           + ", ".join(f"{name}={value:g}" for name, value in values.items()))
+        raise InvalidInput(
+            f"{claim.title} assumes {broken[0]}; this run breaks it at "
+            + ", ".join(f"{name}={value:g}" for name, value in values.items())
+        )
     values["T"] = np.arange(1.0, rounds + 1)
-    values.update({name: _measured(entry, curves, problem, hyper) for name, entry in claim.quantities.items()})
-    arrays = {name: np.broadcast_to(np.asarray(v, dtype=float), (rounds,)) for name, v in values.items()}
-    return np.broadcast_to(claim.fast_left(arrays), (rounds,)), np.broadcast_to(claim.fast(arrays), (rounds,))
+    values.update(
+        {name: _measured(entry, curves, problem, hyper) for name, entry in claim.quantities.items()}
+    )
+    arrays = {
+        name: np.broadcast_to(np.asarray(v, dtype=float), (rounds,)) for name, v in values.items()
+    }
+    return np.broadcast_to(claim.fast_left(arrays), (rounds,)), np.broadcast_to(
+        claim.fast(arrays), (rounds,)
+    )
 
 
 # ---------------------------------------------------------------- the whole job
+
 
 def run_file(path, out=None, progress=None):
     """Carry out a file; returns (data for --json, text)."""
@@ -133,21 +147,32 @@ def run_file(path, out=None, progress=None):
     wanted = tuple(settings.pop("metrics", metrics.DEFAULT))
     if "bound" in spec:
         claim = discover.claim(spec["bound"]["claim"])
-        wanted = tuple(dict.fromkeys([*wanted, *(e.measure.metric for e in claim.quantities.values())]))
-    result = ft.run(problem, name, rounds=rounds, metrics=wanted, progress=progress, **settings, **hyper)
+        wanted = tuple(
+            dict.fromkeys([*wanted, *(e.measure.metric for e in claim.quantities.values())])
+        )
+    result = ft.run(
+        problem, name, rounds=rounds, metrics=wanted, progress=progress, **settings, **hyper
+    )
     means = {metric: curve.mean(axis=0) for metric, curve in result.metrics.items()}
     if claim is not None and not result.hyper.constant:
-        refuse("[hyper]", f"must be constant over rounds where {claim.title} is set against the run", hyper)
+        refuse(
+            "[hyper]",
+            f"must be constant over rounds where {claim.title} is set against the run",
+            hyper,
+        )
     exact = None
-    if "pretrained" not in settings:    # whose own draws make the start random
+    if "pretrained" not in settings:  # whose own draws make the start random
         try:
-            exact = ft.expected(problem, name, rounds=rounds, S=settings.get("S"), x_0=settings.get("x_0"),
-                                **hyper).metrics
+            exact = ft.expected(
+                problem, name, rounds=rounds, S=settings.get("S"), x_0=settings.get("x_0"), **hyper
+            ).metrics
         except NotExact:
             pass
     data = dict(rounds=np.arange(rounds + 1), **means)
-    lines = [f"{name} on {problem.name} (N={problem.N}, d={problem.d}): {rounds} rounds, {result.trials} trials, "
-             f"{result.seconds:.2f} s"]
+    lines = [
+        f"{name} on {problem.name} (N={problem.N}, d={problem.d}): {rounds} rounds, {result.trials} trials, "
+        f"{result.seconds:.2f} s"
+    ]
     if claim is None:
         lines += _table(["round", *wanted], [data["rounds"], *(means[m] for m in wanted)], 0)
     else:
@@ -155,26 +180,44 @@ def run_file(path, out=None, progress=None):
         data.update(T=np.arange(1, rounds + 1), left=left, right=right)
         columns = [data["T"], left, right]
         heads = ["T", "left side, sampled", "right side, the bound"]
-        if exact is not None and set(claim_metrics := [e.measure.metric for e in claim.quantities.values()]) <= set(exact):
-            data["left_exact"] = sides(claim, problem, result.hyper[0], result.settings.S,
-                                       {m: np.asarray(exact[m]) for m in claim_metrics})[0]
+        if exact is not None and set(
+            claim_metrics := [e.measure.metric for e in claim.quantities.values()]
+        ) <= set(exact):
+            data["left_exact"] = sides(
+                claim,
+                problem,
+                result.hyper[0],
+                result.settings.S,
+                {m: np.asarray(exact[m]) for m in claim_metrics},
+            )[0]
             columns.insert(2, data["left_exact"])
             heads.insert(2, "left side, exact")
         judged = data.get("left_exact", left)
         lines += [f"{claim.title}: {claim}", *_table(heads, columns, 1)]
-        above = np.flatnonzero(~(judged <= right))    # NaN counts as above
-        lines.append(f"on this run the bound is exceeded first at T = {above[0] + 1}" if len(above) else
-                     f"on this run the left side stays below the bound at every T; at T = {rounds} it is "
-                     f"{judged[-1] / right[-1]:.2g} of it")
-        lines += [f"{constant} holds within {problem.constants[constant].radius:g} of the minimiser, and "
-                  f"{(~inside).sum()} of {result.trials} trials left that ball"
-                  for constant, inside in result.inside.items() if constant in claim.parameters]
+        above = np.flatnonzero(~(judged <= right))  # NaN counts as above
+        lines.append(
+            f"on this run the bound is exceeded first at T = {above[0] + 1}"
+            if len(above)
+            else f"on this run the left side stays below the bound at every T; at T = {rounds} it is "
+            f"{judged[-1] / right[-1]:.2g} of it"
+        )
+        lines += [
+            f"{constant} holds within {problem.constants[constant].radius:g} of the minimiser, and "
+            f"{(~inside).sum()} of {result.trials} trials left that ball"
+            for constant, inside in result.inside.items()
+            if constant in claim.parameters
+        ]
     out.mkdir(parents=True, exist_ok=True)
     np.savez(out / "run.npz", **data)
     _plot(out, data, claim, wanted, name)
-    (out / "run.json").write_text(json.dumps(dict(spec=spec, seconds=result.seconds, machine=jit.manifest()),
-                                                indent=2, default=str))
-    lines.append(f"wrote {', '.join(str(out / f) for f in ('run.pdf', 'run.png', 'run.npz', 'run.json'))}")
+    (out / "run.json").write_text(
+        json.dumps(
+            dict(spec=spec, seconds=result.seconds, machine=jit.manifest()), indent=2, default=str
+        )
+    )
+    lines.append(
+        f"wrote {', '.join(str(out / f) for f in ('run.pdf', 'run.png', 'run.npz', 'run.json'))}"
+    )
     return {key: np.asarray(value).tolist() for key, value in data.items()}, "\n".join(lines)
 
 
@@ -192,19 +235,29 @@ def _table(heads, columns, first):
 
 def _plot(out, data, claim, wanted, name):
     import matplotlib
+
     matplotlib.use("Agg")
     matplotlib.rcParams["svg.hashsalt"] = "fedtheory"
     from matplotlib import pyplot as plt
+
     figure, axis = plt.subplots(figsize=(5.5, 3.6), layout="constrained")
     if claim is None:
         for metric in wanted:
             axis.plot(data["rounds"], data[metric], label=f"${metrics.ALL[metric].latex}$")
         axis.set_xlabel("round $t$")
     else:
-        axis.plot(data["T"], data["right"], color="black", linestyle="--", label=f"bound: {claim.cites}")
+        axis.plot(
+            data["T"], data["right"], color="black", linestyle="--", label=f"bound: {claim.cites}"
+        )
         axis.plot(data["T"], data["left"], color="#0072B2", label=f"{name}, sampled")
         if "left_exact" in data:
-            axis.plot(data["T"], data["left_exact"], color="#D55E00", linestyle=":", label=f"{name}, exact expectation")
+            axis.plot(
+                data["T"],
+                data["left_exact"],
+                color="#D55E00",
+                linestyle=":",
+                label=f"{name}, exact expectation",
+            )
         axis.set_xlabel("rounds $T$")
         axis.set_ylabel(f"${claim.latex(claim.measures)}$")
         axis.set_xscale("log")

@@ -1,4 +1,5 @@
-"""`fedtheory worst`: the exact worst case of a method over a class of functions of any dimension, with its proof."""
+"""`fedtheory worst`: the exact worst case of a method over a class of functions of any dimension,
+with its proof."""
 
 import json
 
@@ -13,9 +14,10 @@ TEXTBOOK = ("gradient_descent", "momentum", "nesterov")
 def method_of(name, values):
     """A textbook recursion or a library method's kernels, with numbers as fractions."""
     from fedtheory.worstcase import methods, program
+
     if name in TEXTBOOK:
         maker = getattr(program, name)
-        wanted = maker.__code__.co_varnames[:maker.__code__.co_argcount]
+        wanted = maker.__code__.co_varnames[: maker.__code__.co_argcount]
         if set(values) != set(wanted):
             refuse(name, f"takes {', '.join(wanted)}", sorted(values))
         return maker(**values)
@@ -25,14 +27,23 @@ def method_of(name, values):
     N = values.pop("N", 1)
     if N != int(N) or not 1 <= N <= 20:
         refuse("N", "must be an integer from 1 to 20", N)
-    return methods.of(record, int(N), **{field: record.hyper[field].check(field, int(value)) if field in record.hyper
-                                             and record.hyper[field].integer else value
-                                             for field, value in values.items()})
+    return methods.of(
+        record,
+        int(N),
+        **{
+            field: record.hyper[field].check(field, int(value))
+            if field in record.hyper and record.hyper[field].integer
+            else value
+            for field, value in values.items()
+        },
+    )
 
 
 def worst(name, texts, rounds, L, mu, measure, over, out=None):
-    """(data, text) of the worst case; the certificate goes to `out`, where `fedtheory replay` takes it."""
+    """(data, text) of the worst case; the certificate goes to `out`, where `fedtheory replay` takes
+    it."""
     from fedtheory.worstcase import program
+
     pairs = [parsed(text) for text in texts]
     twice = [key for n, (key, _) in enumerate(pairs) if key in dict(pairs[:n])]
     if twice:
@@ -41,15 +52,25 @@ def worst(name, texts, rounds, L, mu, measure, over, out=None):
     if not 0 <= rounds <= 50:
         refuse("--rounds", "must be from 0 to 50", rounds)
     try:
-        found = program.worst_case(method_of(name, dict(pairs)), rounds, L=high, mu=low, measure=measure, over=over)
+        found = program.worst_case(
+            method_of(name, dict(pairs)), rounds, L=high, mu=low, measure=measure, over=over
+        )
     except ModuleNotFoundError as missing:
         if missing.name != "clarabel":
             raise
-        raise InvalidInput('worst cases need the extra `pep`: python -m pip install "fedtheory[pep]"') from None
+        raise InvalidInput(
+            'worst cases need the extra `pep`: python -m pip install "fedtheory[pep]"'
+        ) from None
     text = [f"{name}, {rounds} rounds: {found}"]
     if out is not None:
         write(out, json.dumps(found.certificate, indent=1).encode())
         text.append(f"Its proof: {out} (fedtheory replay {out})")
     least = None if found.least is None else str(found.least)
-    return dict(method=name, rounds=rounds, value=found.value, bound=str(found.bound), least=least,
-                certificate=found.certificate), "\n".join(text)
+    return dict(
+        method=name,
+        rounds=rounds,
+        value=found.value,
+        bound=str(found.bound),
+        least=least,
+        certificate=found.certificate,
+    ), "\n".join(text)

@@ -1,8 +1,10 @@
-"""Checks a family of instances that refutes an order: along it, left over shape grows by a factor at each step.
+"""Checks a family of instances that refutes an order: along it, left over shape grows by a factor
+at each step.
 
-Each member is a counterexample to left <= C shape with its own constant C, derived anew by `certificate_run`. All state
-the same line under the same hypotheses; C grows geometrically; free numbers that move do so geometrically; and what the
-shape does not mention, which its hidden constant may depend on, stays as it is or becomes easier.
+Each member is a counterexample to left <= C shape with its own constant C, derived anew by
+`certificate_run`. All state the same line under the same hypotheses; C grows geometrically; free
+numbers that move do so geometrically; and what the shape does not mention, which its hidden
+constant may depend on, stays as it is or becomes easier.
 """
 
 from fractions import Fraction
@@ -14,8 +16,8 @@ from fedtheory.enclosure.arithmetic import pair
 from fedtheory.settings import by_name
 
 FORMAT = "fedtheory family 1"
-CONSTANT = "C_order"          # the symbol that stands for the constant
-COEFFICIENT = "c_order_"      # those of a regime: symbol = coefficient times shape
+CONSTANT = "C_order"  # the symbol that stands for the constant
+COEFFICIENT = "c_order_"  # those of a regime: symbol = coefficient times shape
 ENTRIES = ("claim", "cites", "says", "line", "moves", "members")
 MEMBERS, MOST, GROWTH = 7, 30, Fraction(4)
 WIDTH = Fraction(1, 10**40)
@@ -23,33 +25,62 @@ WIDTH = Fraction(1, 10**40)
 
 @refusing
 def check(document):
-    """Refused unless the family shows what it is said to; {"status", "claim", "says", "constants"}."""
+    """Refused unless the family shows what it is said to; {"status", "claim", "says",
+    "constants"}."""
     sealed(document, FORMAT, *ENTRIES)
     members = document["members"]
-    require(all(isinstance(document[name], str) for name in ("claim", "cites", "says")), "its words are no texts")
-    require(isinstance(members, list) and MEMBERS <= len(members) <= MOST,
-            f"a family has {MEMBERS} to {MOST} members")
+    require(
+        all(isinstance(document[name], str) for name in ("claim", "cites", "says")),
+        "its words are no texts",
+    )
+    require(
+        isinstance(members, list) and MEMBERS <= len(members) <= MOST,
+        f"a family has {MEMBERS} to {MOST} members",
+    )
     for member in members:
         check_instance.check(member)
-        require(all(member[name] == members[0][name] for name in ("claim", "line", "statement", "setting")),
-                "its members speak of different lines")
-    require([step[2] for step in members[0]["statement"]["right"] if step[0] == "symbol"].count(CONSTANT) == 1
-            and CONSTANT not in symbols(members[0]["statement"]["left"]), "no constant to refute")
-    require(not any(CONSTANT in symbols(rule["program"]) for rule in members[0]["statement"]["assumes"]),
-            "a hypothesis speaks of the constant")
+        require(
+            all(
+                member[name] == members[0][name]
+                for name in ("claim", "line", "statement", "setting")
+            ),
+            "its members speak of different lines",
+        )
+    require(
+        [step[2] for step in members[0]["statement"]["right"] if step[0] == "symbol"].count(
+            CONSTANT
+        )
+        == 1
+        and CONSTANT not in symbols(members[0]["statement"]["left"]),
+        "no constant to refute",
+    )
+    require(
+        not any(
+            CONSTANT in symbols(rule["program"]) for rule in members[0]["statement"]["assumes"]
+        ),
+        "a hypothesis speaks of the constant",
+    )
     constants = [check_instance.fraction(member["numbers"][CONSTANT]) for member in members]
     require(all(b >= GROWTH * a for a, b in zip(constants, constants[1:])), "it does not grow")
     for name in members[0]["numbers"]:
         each = [member["numbers"].get(name) for member in members]
         if name != CONSTANT and all(isinstance(text, str) for text in each):
             at = list(map(check_instance.fraction, each))
-            require(all(a * c == b * b for a, b, c in zip(at, at[1:], at[2:])), f"{name} does not move geometrically")
+            require(
+                all(a * c == b * b for a, b, c in zip(at, at[1:], at[2:])),
+                f"{name} does not move geometrically",
+            )
     first, *rest = map(hidden, members)
     loose = by_name(members[0]["setting"]).loose
     for other in rest:
-        require(first.keys() == other.keys() and all(kept(first[n], other[n], loose.get(n, 0)) for n in first),
-                "what the shape does not mention moves")
-    return dict(status="violated", claim=document["claim"], says=document["says"], constants=constants)
+        require(
+            first.keys() == other.keys()
+            and all(kept(first[n], other[n], loose.get(n, 0)) for n in first),
+            "what the shape does not mention moves",
+        )
+    return dict(
+        status="violated", claim=document["claim"], says=document["says"], constants=constants
+    )
 
 
 def symbols(steps):
@@ -57,22 +88,38 @@ def symbols(steps):
 
 
 def hidden(member):
-    """What the constant may depend on: whatever is known of an instance before a run, and free numbers, unless the
-    shape mentions it or an equation between numbers fixes it."""
+    """What the constant may depend on: whatever is known of an instance before a run, and free
+    numbers, unless the shape mentions it or an equation between numbers fixes it."""
     statement, setting = member["statement"], by_name(member["setting"])
     instance = check_instance.numbers(member["instance"])
     values = dict(setting.constants(instance))
-    values.update({name: check_instance.fraction(text) for name, text in member["numbers"].items()
-                   if isinstance(text, str)})
+    values.update(
+        {
+            name: check_instance.fraction(text)
+            for name, text in member["numbers"].items()
+            if isinstance(text, str)
+        }
+    )
     for name, steps in statement["solved"]:
         values[name] = check_instance.value(steps, check_instance.paired(values))
-    begun = [name for name, entry in setting.table.items() if entry.measure in setting.measures
-             and entry.measure.at in ("0", "1") and name not in values]
+    begun = [
+        name
+        for name, entry in setting.table.items()
+        if entry.measure in setting.measures
+        and entry.measure.at in ("0", "1")
+        and name not in values
+    ]
     values.update(setting.measure(instance, dict(values), begun) if begun else {})
     fixed = {name for name, _ in statement["solved"] if not name.startswith(COEFFICIENT)}
     mine = {theirs: name for name, theirs in statement["measured"].items()}
-    shown = symbols(statement["right"]) | {statement["measured"].get(n, n) for n in symbols(statement["right"])}
-    return {name: value for name, value in values.items() if mine.get(name, name) not in shown and name not in fixed}
+    shown = symbols(statement["right"]) | {
+        statement["measured"].get(n, n) for n in symbols(statement["right"])
+    }
+    return {
+        name: value
+        for name, value in values.items()
+        if mine.get(name, name) not in shown and name not in fixed
+    }
 
 
 def kept(before, after, way):
@@ -80,5 +127,11 @@ def kept(before, after, way):
     if isinstance(before, float) or isinstance(after, float):
         return before == after
     (low, high), (least, most) = pair(before), pair(after)
-    return most - low <= WIDTH and way > 0 or high - least <= WIDTH and way < 0 \
-        or abs(most - low) <= WIDTH and abs(high - least) <= WIDTH
+    return (
+        most - low <= WIDTH
+        and way > 0
+        or high - least <= WIDTH
+        and way < 0
+        or abs(most - low) <= WIDTH
+        and abs(high - least) <= WIDTH
+    )

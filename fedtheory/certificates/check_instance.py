@@ -1,11 +1,14 @@
-"""Checks a counterexample from its document alone: the instance, in rationals, through the definitions; no engine.
+"""Checks a counterexample from its document alone: the instance, in rationals, through the
+definitions; no engine.
 
-The document carries the instance as plain numbers, the values of free symbols, and the claim's formulas as short
-programs. Constants and measured quantities are derived anew from the instance, every hypothesis is decided, and the
-line must fail: all in Fractions, or in intervals with rational ends where roots and logarithms appear.
+The document carries the instance as plain numbers, the values of free symbols, and the claim's
+formulas as short programs. Constants and measured quantities are derived anew from the instance,
+every hypothesis is decided, and the line must fail: all in Fractions, or in intervals with rational
+ends where roots and logarithms appear.
 
-What it shows is its own statement; whether that is a claim as it is recorded, `replaying` says. A statement speaks of
-the instance: each of its symbols gets its value in one way, and nothing that is derived or measured can be given.
+What it shows is its own statement; whether that is a claim as it is recorded, `replaying` says. A
+statement speaks of the instance: each of its symbols gets its value in one way, and nothing that is
+derived or measured can be given.
 """
 
 import re
@@ -23,17 +26,48 @@ from fedtheory.symbol import DOMAINS, admits
 
 __all__ = ["FORMAT", "Refused", "approximately", "check", "digest", "fraction", "numbers", "value"]
 FORMAT = "fedtheory counterexample 1"
-ENTRIES = ("claim", "cites", "line", "setting", "instance", "numbers", "symbols", "statement", "values", "left", "right")
+ENTRIES = (
+    "claim",
+    "cites",
+    "line",
+    "setting",
+    "instance",
+    "numbers",
+    "symbols",
+    "statement",
+    "values",
+    "left",
+    "right",
+)
 STATES = ("says", "left", "sign", "right", "assumes", "conditions", "domains", "measured", "solved")
 RULES = Enclosures(BITS)
-# What an operation makes of what, (operands, result): n a number, t a truth; a star: any number of the last one.
+# What an operation makes of what, (operands, result): n a number, t a truth; a star: any number of
+# the last one.
 OPERATIONS = dict(
-    number=("", "n"), symbol=("", "n"), truth=("", "t"), add=("nn*", "n"), mul=("nn*", "n"), power=("n", "n"),
-    integer_power=("nn", "n"), exp=("n", "n"), log=("n", "n"), min=("nn*", "n"), max=("nn*", "n"), abs=("n", "n"),
-    floor=("n", "n"), ceiling=("n", "n"), le=("nn", "t"), lt=("nn", "t"), ge=("nn", "t"), gt=("nn", "t"),
-    eq=("nn", "t"), ne=("nn", "t"), both=("tt*", "t"))
-STEPS, NAMES, HIGHEST, DEEPEST = 5000, 500, 1000, 100    # of a formula; of a statement; powers, roots
-COUNT, PARTS = 10_000, 5000    # the largest integer of an instance, and how many values it has
+    number=("", "n"),
+    symbol=("", "n"),
+    truth=("", "t"),
+    add=("nn*", "n"),
+    mul=("nn*", "n"),
+    power=("n", "n"),
+    integer_power=("nn", "n"),
+    exp=("n", "n"),
+    log=("n", "n"),
+    min=("nn*", "n"),
+    max=("nn*", "n"),
+    abs=("n", "n"),
+    floor=("n", "n"),
+    ceiling=("n", "n"),
+    le=("nn", "t"),
+    lt=("nn", "t"),
+    ge=("nn", "t"),
+    gt=("nn", "t"),
+    eq=("nn", "t"),
+    ne=("nn", "t"),
+    both=("tt*", "t"),
+)
+STEPS, NAMES, HIGHEST, DEEPEST = 5000, 500, 1000, 100  # of a formula; of a statement; powers, roots
+COUNT, PARTS = 10_000, 5000  # the largest integer of an instance, and how many values it has
 
 
 def numbers(tree):
@@ -56,7 +90,9 @@ def _numbers(tree):
     if isinstance(tree, str) and re.match("-?[0-9]", tree):
         return fraction(tree)
     require(type(tree) in (int, str), f"no number: {show(tree)}")
-    require(isinstance(tree, str) or abs(tree) <= COUNT, f"{show(tree)} is more than is counted here")
+    require(
+        isinstance(tree, str) or abs(tree) <= COUNT, f"{show(tree)} is more than is counted here"
+    )
     return tree
 
 
@@ -65,19 +101,35 @@ def program(steps, kind="n"):
     found, kinds = [], ""
     require(isinstance(steps, list) and 0 < len(steps) <= STEPS, "no formula")
     for n, step in enumerate(steps):
-        require(isinstance(step, list) and len(step) == 3 and isinstance(step[0], str), f"no operation: {show(step)}")
+        require(
+            isinstance(step, list) and len(step) == 3 and isinstance(step[0], str),
+            f"no operation: {show(step)}",
+        )
         op, operands, detail = step
-        require(isinstance(operands, list) and all(type(k) is int and 0 <= k < n for k in operands)
-                and fits(op, "".join(kinds[k] for k in operands)), f"no operation: {show(step)}")
+        require(
+            isinstance(operands, list)
+            and all(type(k) is int and 0 <= k < n for k in operands)
+            and fits(op, "".join(kinds[k] for k in operands)),
+            f"no operation: {show(step)}",
+        )
         if op == "number":
             detail = fraction(detail)
         elif op == "power":
-            require(isinstance(detail, list) and len(detail) == 2 and type(detail[1]) is bool, f"no power: {show(detail)}")
+            require(
+                isinstance(detail, list) and len(detail) == 2 and type(detail[1]) is bool,
+                f"no power: {show(detail)}",
+            )
             detail = (fraction(detail[0]), detail[1])
-            require(abs(detail[0].numerator) <= HIGHEST and detail[0].denominator <= DEEPEST, f"no power: {detail[0]}")
+            require(
+                abs(detail[0].numerator) <= HIGHEST and detail[0].denominator <= DEEPEST,
+                f"no power: {detail[0]}",
+            )
         else:
-            require({"symbol": str, "truth": bool, "integer_power": bool}.get(op, type(None)) is type(detail),
-                    f"no operation: {show(step)}")
+            require(
+                {"symbol": str, "truth": bool, "integer_power": bool}.get(op, type(None))
+                is type(detail),
+                f"no operation: {show(step)}",
+            )
         found.append((op, tuple(operands), detail))
         kinds += "n" if op == "piecewise" else OPERATIONS[op][1]
     require(kinds[-1] == kind, "a truth stands where a number should, or the other way round")
@@ -110,41 +162,70 @@ class Statement:
         said = document["statement"]
         having(said, "the statement", *STATES)
         self.setting, self.sign, self.says = setting, said["sign"], said["says"]
-        require(isinstance(self.says, str) and isinstance(document["claim"], str), "its words are no texts")
+        require(
+            isinstance(self.says, str) and isinstance(document["claim"], str),
+            "its words are no texts",
+        )
         self.left, self.right = program(said["left"]), program(said["right"])
-        self.domains, self.measured, self.conditions = said["domains"], said["measured"], said["conditions"]
+        self.domains, self.measured, self.conditions = (
+            said["domains"],
+            said["measured"],
+            said["conditions"],
+        )
         for names in (self.domains, self.measured, self.conditions, document["numbers"]):
             require(isinstance(names, dict) and len(names) <= NAMES, "no names, or too many")
         require(all(domain in DOMAINS for domain in self.domains.values()), "no domain")
-        require(isinstance(said["assumes"], list) and len(said["assumes"]) <= NAMES, "no hypotheses")
+        require(
+            isinstance(said["assumes"], list) and len(said["assumes"]) <= NAMES, "no hypotheses"
+        )
         for rule in said["assumes"]:
             having(rule, "a hypothesis", "says", "program")
         self.assumes = [(rule["says"], program(rule["program"], "t")) for rule in said["assumes"]]
-        require(isinstance(said["solved"], list) and len(said["solved"]) <= NAMES, "no values of symbols")
+        require(
+            isinstance(said["solved"], list) and len(said["solved"]) <= NAMES,
+            "no values of symbols",
+        )
         self.solved = {name: steps for name, steps in said["solved"]}
         require(len(self.solved) == len(said["solved"]), "a symbol is solved for twice")
-        used = set().union(*map(named, (self.left, self.right, *(steps for _, steps in self.assumes))))
-        require(used <= self.domains.keys() | self.measured.keys(), "a symbol has no domain and is not measured")
+        used = set().union(
+            *map(named, (self.left, self.right, *(steps for _, steps in self.assumes)))
+        )
+        require(
+            used <= self.domains.keys() | self.measured.keys(),
+            "a symbol has no domain and is not measured",
+        )
 
     def values(self, document, instance):
-        """The value of every symbol: from the instance, given, or from an equation, and from one of these alone."""
+        """The value of every symbol: from the instance, given, or from an equation, and from one of
+        these alone."""
         setting, given = self.setting, document["numbers"]
-        measurable = {name for name, entry in setting.table.items() if entry.measure in setting.measures}
-        require(set(self.measured.values()) <= measurable, "it speaks of what is not measured there")
+        measurable = {
+            name for name, entry in setting.table.items() if entry.measure in setting.measures
+        }
+        require(
+            set(self.measured.values()) <= measurable, "it speaks of what is not measured there"
+        )
         free = {**{name: setting.table[name].domain for name in setting.takes}, **self.domains}
         for name in [*given, *self.solved, *free]:
-            require(name not in measurable and name not in self.measured, f"{name} is measured there, so it is not free")
+            require(
+                name not in measurable and name not in self.measured,
+                f"{name} is measured there, so it is not free",
+            )
         tight = setting.constants(instance)
         for name in [*given, *self.solved]:
             require(name in free, f"{name} has a value and no domain")
-        values = {name: number for name, number in tight.items() if name in free or name in measurable}
+        values = {
+            name: number for name, number in tight.items() if name in free or name in measurable
+        }
         for name, text in given.items():
-            if name in setting.loose and name in tight:    # a constant given more loosely than it is
+            if name in setting.loose and name in tight:  # a constant given more loosely than it is
                 values[name] = looser(name, text, tight[name], setting.loose[name])
             else:
                 require(name not in tight, f"{name} is not free here")
                 values[name] = fraction(text)
-        values.update({mine: values[theirs] for mine, theirs in self.measured.items() if theirs in values})
+        values.update(
+            {mine: values[theirs] for mine, theirs in self.measured.items() if theirs in values}
+        )
         pairs = paired(values)
         for name, steps in self.solved.items():
             require(name not in values, f"{name} is given twice")
@@ -153,10 +234,15 @@ class Statement:
         for name, domain in free.items():
             require(name in values, f"nothing gives {name}")
             low, high = pair(values[name])
-            require(admits(domain, low) and (low == high or admits(domain, high)), f"{name} lies outside its domain")
+            require(
+                admits(domain, low) and (low == high or admits(domain, high)),
+                f"{name} lies outside its domain",
+            )
         missing = {theirs for theirs in self.measured.values() if theirs not in values}
         found = setting.measured(instance, {**tight, **values}, sorted(missing))
-        values.update({mine: found[theirs] for mine, theirs in self.measured.items() if theirs in missing})
+        values.update(
+            {mine: found[theirs] for mine, theirs in self.measured.items() if theirs in missing}
+        )
         return {name: values[name] for name in (*self.domains, *self.measured)}
 
 
@@ -166,18 +252,25 @@ def paired(values):
 
 def looser(name, text, tight, way):
     """A given bound, no tighter than the instance's own."""
-    require(isinstance(text, str) or isinstance(text, list) and len(text) == 2, f"no number: {show(text)}")
+    require(
+        isinstance(text, str) or isinstance(text, list) and len(text) == 2,
+        f"no number: {show(text)}",
+    )
     given = fraction(text) if isinstance(text, str) else Interval(*map(fraction, text))
     low, high = pair(given)
     require(low <= high, f"no number: {show(text)}")
     require(not isinstance(tight, float), f"{name} is not finite")
-    require(pair(given - tight if way > 0 else tight - given)[0] >= 0, f"{name} is no bound of this instance")
+    require(
+        pair(given - tight if way > 0 else tight - given)[0] >= 0,
+        f"{name} is no bound of this instance",
+    )
     return given
 
 
 @refusing
 def check(document):
-    """Refused unless the document's instance meets every hypothesis and breaks the line; {"left", "right", ...}."""
+    """Refused unless the document's instance meets every hypothesis and breaks the line; {"left",
+    "right", ...}."""
     sealed(document, FORMAT, *ENTRIES)
     setting = by_name(document["setting"])
     require(setting is not None, f"no setting: {show(document['setting'])}")
@@ -190,26 +283,50 @@ def check(document):
     require(held or not setting.ensures, "its parts do not fit together")
     for name, says in stated.conditions.items():
         require(name in held, f"does not meet: {says}")
-    left, right = value(document["statement"]["left"], pairs), value(document["statement"]["right"], pairs)
+    left, right = (
+        value(document["statement"]["left"], pairs),
+        value(document["statement"]["right"], pairs),
+    )
     (low, high), (least, most) = pair(left), pair(right)
-    broken = {"<=": low > most, "<": low >= most, ">=": high < least, ">": high <= least,
-              "==": low > most or high < least}[stated.sign]
+    broken = {
+        "<=": low > most,
+        "<": low >= most,
+        ">=": high < least,
+        ">": high <= least,
+        "==": low > most or high < least,
+    }[stated.sign]
     require(broken, "the line holds there, or no enclosure decides")
     shown = {name: approximately(values[name]) for name in sorted(values)}
-    for name, told in (("values", shown), ("left", approximately(left)), ("right", approximately(right))):
+    for name, told in (
+        ("values", shown),
+        ("left", approximately(left)),
+        ("right", approximately(right)),
+    ):
         require(document[name] == told, f"its {name} is not what its instance gives")
-    return dict(status="violated", claim=document["claim"], says=stated.says, left=left, right=right, values=values)
+    return dict(
+        status="violated",
+        claim=document["claim"],
+        says=stated.says,
+        left=left,
+        right=right,
+        values=values,
+    )
 
 
 def holds(steps, pairs, solved):
-    """A relation certainly holds; an equation between roots, as far as it fixed a symbol, within their enclosure."""
+    """A relation certainly holds; an equation between roots, as far as it fixed a symbol, within
+    their enclosure."""
     try:
         truth = enclosure.execute(steps, RULES, pairs)
     except enclosure.Undefined:
         return False
     if truth is None and steps[-1][0] == "eq" and named(steps) & solved.keys():
-        gap = (*steps[:-1], ("number", (), Fraction(-1)), ("mul", (steps[-1][1][1], len(steps) - 1), None),
-               ("add", (steps[-1][1][0], len(steps)), None))
+        gap = (
+            *steps[:-1],
+            ("number", (), Fraction(-1)),
+            ("mul", (steps[-1][1][1], len(steps) - 1), None),
+            ("add", (steps[-1][1][0], len(steps)), None),
+        )
         low, high = enclosure.execute(gap, RULES, pairs)
         return low <= 0 <= high and high - low <= Fraction(1, 2**200)
     return truth is True
@@ -218,7 +335,11 @@ def holds(steps, pairs, solved):
 def approximately(value):
     """For the reader: a fraction where it is short, a decimal otherwise."""
     low, high = pair(value)
-    if low == high and max(low.numerator.bit_length(), low.denominator.bit_length()) <= 80 and len(str(low)) <= 24:
+    if (
+        low == high
+        and max(low.numerator.bit_length(), low.denominator.bit_length()) <= 80
+        and len(str(low)) <= 24
+    ):
         return str(low)
     middle = (low + high) / 2
     try:

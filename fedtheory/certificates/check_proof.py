@@ -1,37 +1,50 @@
 """Checks a proof by algebra from its document alone: dictionaries and fractions, nothing else.
 
-A goal, cleared of its denominators, must equal a sum of products of what is known to be nonnegative: variables,
-assumptions, lemmas, squares, principal minors of Gram matrices. A document of the format "fedtheory proof 2" holds
+A goal, cleared of its denominators, must equal a sum of products of what is known to be
+nonnegative: variables, assumptions, lemmas, squares, principal minors of Gram matrices. A document
+of the format "fedtheory proof 2" holds
 
 - `variables`, {name: domain}: numbers, or vectors of one real inner product space;
-- `nodes`, {name: node}, names of parts: ["define", value], ["root", base, degree], ["cases", relation, value, other];
-- `assumes`, relations such as ["<=", left, right], and `shows`, the relation that follows from them;
+- `nodes`, {name: node}, names of parts: ["define", value], ["root", base, degree], ["cases",
+  relation, value, other];
+- `assumes`, relations such as ["<=", left, right], and `shows`, the relation that follows from
+  them;
 - `proof`, what `Reading.prove` follows; texts beside these are for readers.
 
-Expressions are trees: "3/4", "gamma", ["+", ...], ["*", ...], ["^", base, 3]. A vector is no number. It enters only by
-inner products, which are real unknowns with "v.w" = "w.v" and "v.v" >= 0: ["dot", {"v": "1", "w": "gamma"}, {"w": "3"}]
-is 3 v.w + 3 gamma w.w. Two inner products multiply as numbers do, and no two vectors otherwise; of such products
-nothing is known but {"gram": [{"v": "1"}, {"w": "2"}]} in a term: the determinant of the combinations' inner products.
+Expressions are trees: "3/4", "gamma", ["+", ...], ["*", ...], ["^", base, 3]. A vector is no
+number. It enters only by inner products, which are real unknowns with "v.w" = "w.v" and "v.v" >= 0:
+["dot", {"v": "1", "w": "gamma"}, {"w": "3"}] is 3 v.w + 3 gamma w.w. Two inner products multiply as
+numbers do, and no two vectors otherwise; of such products nothing is known but {"gram": [{"v":
+"1"}, {"w": "2"}]} in a term: the determinant of the combinations' inner products.
 
-1/x is +infinity at x = 0 where x >= 0: nothing else may divide by what may vanish, and only where the sum is positive.
+1/x is +infinity at x = 0 where x >= 0: nothing else may divide by what may vanish, and only where
+the sum is positive.
 """
 
 import re
 from fractions import Fraction
 from reprlib import Repr
 
-FORMAT, SCALAR_FORMAT = "fedtheory proof 2", "fedtheory proof 1"    # the same language, without vectors
+FORMAT, SCALAR_FORMAT = (
+    "fedtheory proof 2",
+    "fedtheory proof 1",
+)  # the same language, without vectors
 ONE = {(): Fraction(1)}
-DOMAINS = {"real", "vector", "nonnegative", "positive", "count"}    # a count is an integer >= 1
+DOMAINS = {"real", "vector", "nonnegative", "positive", "count"}  # a count is an integer >= 1
 OPPOSITE = {"<=": ">", "<": ">=", ">=": "<", ">": "<="}
 NAME, NUMBER = re.compile(r"[A-Za-z]\w*"), re.compile(r"-?[0-9]{1,4000}(/[0-9]{1,4000})?")
 PARTS = dict(variables=dict, nodes=dict, assumes=list, shows=list, proof=dict)
-ITEMS, LETTERS, DEPTH = 200_000, 2_000_000, 100    # of a document, at most
-WORK, DEGREE, MINOR = 200_000, 10_000, 3           # products of small terms, a variable's power, rows of a minor
-LONG = 2_000_000    # bits times bits of two coefficients whose sum takes as long as a product of small terms
+ITEMS, LETTERS, DEPTH = 200_000, 2_000_000, 100  # of a document, at most
+WORK, DEGREE, MINOR = (
+    200_000,
+    10_000,
+    3,
+)  # products of small terms, a variable's power, rows of a minor
+# bits times bits of two coefficients whose sum takes as long as a product of small terms
+LONG = 2_000_000
 
 
-BRIEF = Repr()    # the first parts of a part, however large it is
+BRIEF = Repr()  # the first parts of a part, however large it is
 BRIEF.maxlist = BRIEF.maxtuple = BRIEF.maxdict = 12
 BRIEF.maxlevel, BRIEF.maxstring = 4, 80
 
@@ -59,7 +72,8 @@ def key(p):
 
 
 class Ring:
-    """Polynomials within a budget of work: {monomial: coefficient}, monomials as sorted tuples of (name, power)."""
+    """Polynomials within a budget of work: {monomial: coefficient}, monomials as sorted tuples of
+    (name, power)."""
 
     def __init__(self, work):
         self.left = work
@@ -99,18 +113,28 @@ class Ring:
 
 def width(p):
     """Bits of the longest coefficient."""
-    return max((v.numerator.bit_length() + v.denominator.bit_length() for v in p.values()), default=0)
+    return max(
+        (v.numerator.bit_length() + v.denominator.bit_length() for v in p.values()), default=0
+    )
 
 
 class Reading:
-    """What is known at one place of a proof: values of symbols, facts (a polynomial >= 0, whether it is > 0)."""
+    """What is known at one place of a proof: values of symbols, facts (a polynomial >= 0, whether
+    it is > 0)."""
 
     def __init__(self, document, ring):
         self.ring, self.nodes, self.assumes = ring, document["nodes"], document["assumes"]
         self.domains, self.vectors, self.facts, self.known, self.signs = {}, set(), {}, {}, {}
-        self.solved, self.values, self.finite = {}, {}, set()    # symbols' values, as trees and read; what is settled
+        self.solved, self.values, self.finite = (
+            {},
+            {},
+            set(),
+        )  # symbols' values, as trees and read; what is settled
         for name, domain in document["variables"].items():
-            require(NAME.fullmatch(name) and domain in DOMAINS, f"no variable: {shown(name)}, {shown(domain)}")
+            require(
+                NAME.fullmatch(name) and domain in DOMAINS,
+                f"no variable: {shown(name)}, {shown(domain)}",
+            )
             if domain == "vector":
                 self.vectors.add(name)
                 name, domain = f"{name}.{name}", "nonnegative"
@@ -120,16 +144,20 @@ class Reading:
             if domain == "count":
                 self.know(f"{name}:1", {((name, 1),): Fraction(1), (): Fraction(-1)}, False)
         names = set(self.domains)
-        for name, (kind, *parts) in self.nodes.items():    # made of earlier nodes only
-            require(NAME.fullmatch(name) and name not in names | self.vectors, f"no node: {shown(name)}")
+        for name, (kind, *parts) in self.nodes.items():  # made of earlier nodes only
+            require(
+                NAME.fullmatch(name) and name not in names | self.vectors, f"no node: {shown(name)}"
+            )
             if kind == "define":
-                self.solved[name], = trees = parts
+                (self.solved[name],) = trees = parts
             elif kind == "root":
                 trees, degree = parts[:1], parts[1]
                 require(type(degree) is int and 1 <= degree <= 100, f"no root: {name}")
             else:
                 (sign, *trees), *values = parts
-                require(kind == "cases" and len(values) == 2 and sign in OPPOSITE, f"no cases: {name}")
+                require(
+                    kind == "cases" and len(values) == 2 and sign in OPPOSITE, f"no cases: {name}"
+                )
                 trees += values
             self.spelled(trees, names)
             names.add(name)
@@ -142,14 +170,24 @@ class Reading:
         """Refused unless these are expressions in these names."""
         for tree in trees:
             if isinstance(tree, str):
-                require(tree in names or NUMBER.fullmatch(tree) or len(between := tree.split(".")) == 2
-                        and {*between} <= self.vectors,
-                        f"no number and no symbol: {shown(tree)}")
+                require(
+                    tree in names
+                    or NUMBER.fullmatch(tree)
+                    or len(between := tree.split(".")) == 2
+                    and {*between} <= self.vectors,
+                    f"no number and no symbol: {shown(tree)}",
+                )
             else:
                 op, *parts = tree
                 require(op in ("+", "*", "^", "dot") and parts, f"no operation: {shown(op)}")
-                self.spelled(parts[:1] if op == "^" else [c for v in parts for c in v.values()] if op == "dot"
-                             else parts, names)
+                self.spelled(
+                    parts[:1]
+                    if op == "^"
+                    else [c for v in parts for c in v.values()]
+                    if op == "dot"
+                    else parts,
+                    names,
+                )
 
     def know(self, name, poly, strict):
         self.facts[name] = poly, strict
@@ -158,20 +196,28 @@ class Reading:
     def learn(self, poly, strict):
         self.known[key(poly)] = max(self.known.get(key(poly), 0), 1 + strict)
         for m, value in poly.items():
-            if len(poly) == len(m) == value == m[0][1] == 1:    # the sign of a variable
+            if len(poly) == len(m) == value == m[0][1] == 1:  # the sign of a variable
                 self.signs[m[0][0]] = max(self.signs.get(m[0][0], 0), 1 + strict)
 
     def again(self):
         other = object.__new__(Reading)
         self.ring.spend(1 + len(self.facts) // 10)
-        other.__dict__.update(self.__dict__, **{name: getattr(self, name).copy() for name in (
-            "facts", "known", "signs", "solved", "values", "finite")})
+        other.__dict__.update(
+            self.__dict__,
+            **{
+                name: getattr(self, name).copy()
+                for name in ("facts", "known", "signs", "solved", "values", "finite")
+            },
+        )
         return other
 
     def settle(self):
-        """Learn the signs that assumptions give, and take in use the nodes that are finite numbers, as far as known."""
-        pending = [*(n for n, relation in enumerate(self.assumes) if relation[0] != "=="),
-                   *(name for name in self.nodes if name not in self.solved)]
+        """Learn the signs that assumptions give, and take in use the nodes that are finite numbers,
+        as far as known."""
+        pending = [
+            *(n for n, relation in enumerate(self.assumes) if relation[0] != "=="),
+            *(name for name in self.nodes if name not in self.solved),
+        ]
         while pending and (left := [each for each in pending if not self.settled(each)]) != pending:
             pending = left
 
@@ -181,21 +227,24 @@ class Reading:
         try:
             if which not in self.nodes:
                 self.learn(*self.gap(self.assumes[which], False))
-            elif self.nodes[which][0] == "root":    # the nonnegative one, of what is not negative
+            elif self.nodes[which][0] == "root":  # the nonnegative one, of what is not negative
                 num, den = self.read(self.nodes[which][1])
-                require(self.sign(num) and all(map(self.firm, den)), "it may be negative or infinite")
+                require(
+                    self.sign(num) and all(map(self.firm, den)), "it may be negative or infinite"
+                )
                 self.know(which, {((which, 1),): Fraction(1)}, self.sign(num) == 2)
             else:
                 for case, value in zip(self.cases(which), self.nodes[which][2:]):
                     require(all(map(case.firm, case.read(value)[1])), "it may be infinite")
         except Refused:
-            self.ring.spend(1)    # of no use so far; or too large, which ends here
+            self.ring.spend(1)  # of no use so far; or too large, which ends here
             return False
         self.finite.add(which)
         return True
 
     def read(self, tree):
-        """A rational expression, a polynomial over {denominator: power}; +infinity where a denominator vanishes."""
+        """A rational expression, a polynomial over {denominator: power}; +infinity where a
+        denominator vanishes."""
         if isinstance(tree, str):
             v, dot, w = tree.partition(".")
             tree = f"{min(v, w)}.{max(v, w)}" if dot else tree
@@ -215,7 +264,7 @@ class Reading:
             return self.read(dotted(first, *rest))
         num, den = self.read(first)
         if op == "^":
-            power, = rest
+            (power,) = rest
             require(type(power) is int and abs(power) <= 100, f"no power: {shown(power)}")
             den = {f: n * abs(power) for f, n in den.items() if power}
             if power < 0:
@@ -225,12 +274,22 @@ class Reading:
                 num = self.ring.raised(num, power)
         require(op in ("+", "*", "^"), f"no operation: {shown(op)}")
         for other, below in map(self.read, () if op == "^" else rest):
-            full = {f: (max if op == "+" else sum)((den.get(f, 0), below.get(f, 0))) for f in {*den, *below}}
-            num = self.ring.times(num, other) if op == "*" else \
-                self.ring.plus(self.lifted(num, den, full), self.lifted(other, below, full))
+            full = {
+                f: (max if op == "+" else sum)((den.get(f, 0), below.get(f, 0)))
+                for f in {*den, *below}
+            }
+            num = (
+                self.ring.times(num, other)
+                if op == "*"
+                else self.ring.plus(self.lifted(num, den, full), self.lifted(other, below, full))
+            )
             den = full
-        require(all(map(self.firm, den)) or self.sign(num) == 2 and all(self.sign(dict(f)) for f in den),
-                f"it may divide by zero: {shown(tree)}")
+        require(
+            all(map(self.firm, den))
+            or self.sign(num) == 2
+            and all(self.sign(dict(f)) for f in den),
+            f"it may divide by zero: {shown(tree)}",
+        )
         return num, den
 
     def lifted(self, num, den, full):
@@ -242,8 +301,12 @@ class Reading:
     def sign(self, p):
         """2: positive, 1: nonnegative, 0: not known."""
         self.ring.spend(len(p) // 10)
-        signs = [0 if value < 0 else min((self.signs.get(name, 0) or k % 2 == 0 for name, k in m), default=2)
-                 for m, value in p.items()]
+        signs = [
+            0
+            if value < 0
+            else min((self.signs.get(name, 0) or k % 2 == 0 for name, k in m), default=2)
+            for m, value in p.items()
+        ]
         return max(self.known.get(key(p), 0), max(signs) if signs and 0 not in signs else 0)
 
     def firm(self, f):
@@ -257,19 +320,29 @@ class Reading:
         return [self.read(side) for side in (sides if "<" in sign else sides[::-1])]
 
     def gap(self, relation, goal=True):
-        """A polynomial that is >= 0 where a relation holds (a goal: that shows it holds), and whether it is > 0.
+        """A polynomial that is >= 0 where a relation holds (a goal: that shows it holds), and
+        whether it is > 0.
 
-        A side is infinite where a denominator f vanishes; cleared of f, its numerator stays and is positive, the
-        other side's goes. So the polynomial is positive where the larger side alone is infinite, and negative where
-        the smaller one is. It says nothing where both are: a goal "<=" holds there, and an assumption "<" does not.
+        A side is infinite where a denominator f vanishes; cleared of f, its numerator stays and is
+        positive, the other side's goes. So the polynomial is positive where the larger side alone
+        is infinite, and negative where the smaller one is. It says nothing where both are: a goal
+        "<=" holds there, and an assumption "<" does not.
         """
         (low, under), (high, over) = self.sides(relation)
         low_finite, high_finite = (all(map(self.firm, den)) for den in (under, over))
         equation, strict = relation[0] == "==", relation[0] in ("<", ">")
-        require(low_finite and high_finite if equation else low_finite or not strict if goal
-                else low_finite or high_finite or strict, f"it divides by what may be zero: {shown(relation)}")
+        require(
+            low_finite and high_finite
+            if equation
+            else low_finite or not strict
+            if goal
+            else low_finite or high_finite or strict,
+            f"it divides by what may be zero: {shown(relation)}",
+        )
         full = {f: max(under.get(f, 0), over.get(f, 0)) for f in {*under, *over}}
-        return self.ring.plus(self.lifted(high, over, full), self.lifted(low, under, full), -1), strict
+        return self.ring.plus(
+            self.lifted(high, over, full), self.lifted(low, under, full), -1
+        ), strict
 
     def fact(self, name):
         kind, _, at = name.partition(":")
@@ -277,22 +350,35 @@ class Reading:
             require(self.assumes[int(at)][0] != "==", f"no inequality: {shown(name)}")
             return self.gap(self.assumes[int(at)], False)
         require(name in self.facts, f"no fact: {shown(name)}")
-        if kind in self.solved and kind in self.domains:    # what a domain says of a value
+        if kind in self.solved and kind in self.domains:  # what a domain says of a value
             return self.gap([">" if self.facts[name][1] else ">=", kind, at or "0"], False)
         return self.facts[name]
 
     def solve(self, symbol, value, name):
-        """Replace a symbol by a value: an equation, linear in it with a coefficient that is not zero, asks for it."""
+        """Replace a symbol by a value: an equation, linear in it with a coefficient that is not
+        zero, asks for it."""
         kind, *parts = self.nodes.get(name, [None])
-        require(kind != "root" or name in self.finite, f"no root of what may be negative: {shown(name)}")
-        relation = ["==", ["^", name, parts[1]], parts[0]] if kind == "root" else self.assumes[int(name[8:])]
-        require(relation[0] == "==" and symbol not in self.solved, f"no equation for {shown(symbol)}: {shown(name)}")
+        require(
+            kind != "root" or name in self.finite, f"no root of what may be negative: {shown(name)}"
+        )
+        relation = (
+            ["==", ["^", name, parts[1]], parts[0]]
+            if kind == "root"
+            else self.assumes[int(name[8:])]
+        )
+        require(
+            relation[0] == "==" and symbol not in self.solved,
+            f"no equation for {shown(symbol)}: {shown(name)}",
+        )
         having = {m: v for m, v in self.gap(relation)[0].items() if symbol in dict(m)}
         slope = {tuple(f for f in m if f[0] != symbol): v for m, v in having.items()}
         require(all(dict(m)[symbol] == 1 for m in having), f"{name} is not linear in {symbol}")
-        require(2 in (self.sign(slope), self.sign(self.ring.plus({}, slope, -1))), f"{name} does not fix {symbol}")
+        require(
+            2 in (self.sign(slope), self.sign(self.ring.plus({}, slope, -1))),
+            f"{name} does not fix {symbol}",
+        )
         self.solved[symbol], self.values = value, {}
-        self.finite -= set(range(len(self.assumes)))    # they read otherwise now
+        self.finite -= set(range(len(self.assumes)))  # they read otherwise now
         require(not self.gap(relation)[0], f"{name} does not give {symbol} that value")
 
     def cases(self, node):
@@ -300,10 +386,12 @@ class Reading:
         kind, (sign, *sides), *values = self.nodes[node]
         require(kind == "cases" and node not in self.solved, f"no cases: {shown(node)}")
         held, denied = branches = self.again(), self.again()
-        for here, relation, value in zip(branches, ([sign, *sides], [OPPOSITE[sign], *sides]), values):
+        for here, relation, value in zip(
+            branches, ([sign, *sides], [OPPOSITE[sign], *sides]), values
+        ):
             here.know(f"{node}:case", *here.gap(relation, False))
             for n, f in enumerate(f for f in here.sides(relation)[0][1] if not here.firm(f)):
-                here.know(f"{node}:case {n}", dict(f), True)    # the smaller side is finite
+                here.know(f"{node}:case {n}", dict(f), True)  # the smaller side is finite
             here.solved[node], here.values = value, {}
         return held, denied
 
@@ -313,7 +401,10 @@ class Reading:
             self.solve(*step)
             self.settle()
         for name, relation, lemma in proof.get("lemmas", ()):
-            require(re.fullmatch(r"lemma [0-9]+", name) and name not in self.facts, f"no lemma: {shown(name)}")
+            require(
+                re.fullmatch(r"lemma [0-9]+", name) and name not in self.facts,
+                f"no lemma: {shown(name)}",
+            )
             self.again().prove(relation, lemma)
             self.know(name, *self.gap(relation))
             self.settle()
@@ -340,7 +431,8 @@ class Reading:
         return num
 
     def term(self, term):
-        """A polynomial that is >= 0, and whether it is > 0: a known factor, facts, a square and a minor."""
+        """A polynomial that is >= 0, and whether it is > 0: a known factor, facts, a square and a
+        minor."""
         value = self.whole(term["by"])
         sign = self.sign(value)
         require(sign, f"of unknown sign: {shown(term['by'])}")
@@ -361,13 +453,14 @@ class Reading:
     def determinant(self, rows):
         total = {} if rows else ONE
         for n, entry in enumerate(rows[0] if rows else ()):
-            rest = self.determinant([row[:n] + row[n + 1:] for row in rows[1:]])
+            rest = self.determinant([row[:n] + row[n + 1 :] for row in rows[1:]])
             total = self.ring.plus(total, self.ring.times(entry, rest), (-1) ** n)
         return total
 
 
 def dotted(one, other):
-    """The inner product of two combinations of vectors, as an expression in those of the vectors."""
+    """The inner product of two combinations of vectors, as an expression in those of the
+    vectors."""
     require(one and other, "an inner product of nothing")
     return ["+", *(["*", a, b, f"{v}.{w}"] for v, a in one.items() for w, b in other.items())]
 
@@ -390,8 +483,8 @@ def bounded(document):
 
 
 def check(document, ring=None):
-    """The relation that a document shows under its assumptions; Refused if it does not. Documents that are checked
-    together share a ring, and with it what they may take."""
+    """The relation that a document shows under its assumptions; Refused if it does not. Documents
+    that are checked together share a ring, and with it what they may take."""
     try:
         ring = ring or Ring(WORK)
         ring.spend(bounded(document))
@@ -399,9 +492,12 @@ def check(document, ring=None):
         for part, kind in PARTS.items():
             require(isinstance(document.get(part), kind), f"its {part} must be a {kind.__name__}")
         vectors = "vector" in document["variables"].values()
-        require(document.get("format") in (FORMAT, *[SCALAR_FORMAT] * (not vectors)), "no proof of this format")
+        require(
+            document.get("format") in (FORMAT, *[SCALAR_FORMAT] * (not vectors)),
+            "no proof of this format",
+        )
         Reading(document, ring).prove(document["shows"], document["proof"])
-    except Exception as error:    # whatever a malformed document leads to
+    except Exception as error:  # whatever a malformed document leads to
         if isinstance(error, Refused):
             raise
         raise Refused(f"the document is not well formed: {shown(error)}") from None

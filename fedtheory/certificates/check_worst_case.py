@@ -1,9 +1,11 @@
-"""Checks a worst case of a first-order method from its document alone: dictionaries and fractions, nothing else.
+"""Checks a worst case of a first-order method from its document alone: dictionaries and fractions,
+nothing else.
 
-The document lists what the method asks: the gradient of function k at a point, a combination of x_0 and earlier
-answers. Each f_k has curvature in [mu, L]; F = sum weight_k f_k. Of such functions only finitely many numbers matter,
-inner products and values, bound by the interpolation conditions of Taylor, Hendrickx and Glineur (2017, theorem 4;
-for mu < 0 Rotaru, Glineur and Patrinos 2022, theorem 3.1). Multipliers >= 0 prove a bound when
+The document lists what the method asks: the gradient of function k at a point, a combination of x_0
+and earlier answers. Each f_k has curvature in [mu, L]; F = sum weight_k f_k. Of such functions only
+finitely many numbers matter, inner products and values, bound by the interpolation conditions of
+Taylor, Hendrickx and Glineur (2017, theorem 4; for mu < 0 Rotaru, Glineur and Patrinos 2022,
+theorem 3.1). Multipliers >= 0 prove a bound when
 
     bound - measure - sum multiplier * condition = a positive semidefinite form in the vectors,
 
@@ -16,9 +18,19 @@ from fractions import Fraction
 from math import lcm
 
 STAR = "*"
-ENTRIES = {"format", "functions", "minimiser", "queries", "points", "measure", "assumes", "bound", "multipliers",
-           "instance"}
-STEPS = 500_000    # products of short fractions that a document may take
+ENTRIES = {
+    "format",
+    "functions",
+    "minimiser",
+    "queries",
+    "points",
+    "measure",
+    "assumes",
+    "bound",
+    "multipliers",
+    "instance",
+}
+STEPS = 500_000  # products of short fractions that a document may take
 LEFT = ContextVar("left", default=None)
 QUANTITIES = {"loss", "sq_grad_norm", "sq_distance", "sq_dissimilarity", "sq_xi"}
 
@@ -33,15 +45,21 @@ def require(truth, why):
 
 
 def number(text):
-    require(isinstance(text, str) and re.fullmatch(r"-?[0-9]{1,4000}(/[0-9]{1,4000})?", text), f"no number: {text}")
+    require(
+        isinstance(text, str) and re.fullmatch(r"-?[0-9]{1,4000}(/[0-9]{1,4000})?", text),
+        f"no number: {text}",
+    )
     return Fraction(text)
 
 
 def spend(times, one=(), other=()):
-    """Take products of the longest of some numbers from what a check may spend; while none is under way, nothing."""
+    """Take products of the longest of some numbers from what a check may spend; while none is under
+    way, nothing."""
     left = LEFT.get()
     if left is not None:
-        bits = lambda values: max((v.numerator.bit_length() + v.denominator.bit_length() for v in values), default=0)
+        bits = lambda values: max(
+            (v.numerator.bit_length() + v.denominator.bit_length() for v in values), default=0
+        )
         left[0] -= times * (1 + bits(one) * bits(other) // 300_000)
         require(left[0] >= 0, "it takes more work than a document may")
 
@@ -68,30 +86,39 @@ def dot(u, v):
 
 
 def semidefinite(matrix):
-    """Whether a symmetric matrix of fractions is positive semidefinite: elimination without fractions (Bareiss)."""
+    """Whether a symmetric matrix of fractions is positive semidefinite: elimination without
+    fractions (Bareiss)."""
     scale, last, values = 1, 1, [value for row in matrix for value in row]
     for value in values:
         spend(1, [scale], [value])
         scale = lcm(scale, value.denominator)
-    length = len(matrix) * max((int(value * scale).bit_length() for value in values), default=0)    # of minors
+    length = len(matrix) * max(
+        (int(value * scale).bit_length() for value in values), default=0
+    )  # of minors
     spend(len(matrix) ** 3 // 6 * (1 + length * length // 300_000))
-    rows = [[int(value * scale) for value in row[n:]] for n, row in enumerate(matrix)]    # the upper triangle
+    rows = [
+        [int(value * scale) for value in row[n:]] for n, row in enumerate(matrix)
+    ]  # the upper triangle
     while rows:
         (pivot, *first), *rows = rows
         if pivot < 0 or pivot == 0 and any(first):
             return False
         if pivot:
-            rows = [[(pivot * value - first[n] * other) // last for value, other in zip(row, first[n:])]
-                    for n, row in enumerate(rows)]
+            rows = [
+                [(pivot * value - first[n] * other) // last for value, other in zip(row, first[n:])]
+                for n, row in enumerate(rows)
+            ]
             last = pivot
     return True
 
 
 class Reading:
-    """What a document states. A quantity is {key: coefficient}: (i, j) inner products, (q,) values, () a constant.
+    """What a document states. A quantity is {key: coefficient}: (i, j) inner products, (q,) values,
+    () a constant.
 
-    Vector 0 is x_0 - x_star, vector q the answer to question q; behind them come gradients at x_star, where the sum
-    of weight_k grad f_k vanishes. Values count from f_k(x_star); without a minimiser, from inf F, and points from x_0.
+    Vector 0 is x_0 - x_star, vector q the answer to question q; behind them come gradients at
+    x_star, where the sum of weight_k grad f_k vanishes. Values count from f_k(x_star); without a
+    minimiser, from inf F, and points from x_0.
     """
 
     def __init__(self, document):
@@ -100,14 +127,19 @@ class Reading:
         self.minimiser, self.assumes = document["minimiser"], document["assumes"]
         require(type(self.minimiser) is bool and len(document["queries"]) <= 5000, "no statement")
         require(all(re.fullmatch("[0-9]{1,4}", k) for k in self.functions), "no function")
-        require(all(mu < L and L > 0 and w >= 0 for mu, L, w in self.functions.values()), "no curvature or weight")
+        require(
+            all(mu < L and L > 0 and w >= 0 for mu, L, w in self.functions.values()),
+            "no curvature or weight",
+        )
         self.weights = {k: w for k, (mu, L, w) in self.functions.items() if w}
         self.clients = [k for k in self.functions if k != "0"]
         require(self.weights, "no objective")
         self.queries, self.at, self.samples = [], {}, {k: {} for k in self.functions}
         for q, (k, combination) in enumerate(document["queries"], 1):
             point = self.point(combination, q)
-            require(k in self.functions and (k, self.key(point)) not in self.at, f"no question: {q}")
+            require(
+                k in self.functions and (k, self.key(point)) not in self.at, f"no question: {q}"
+            )
             self.queries.append((k, point))
             self.at[k, self.key(point)] = q
             self.samples[k][str(q)] = point, {q: Fraction(1)}, {(q,): Fraction(1)}
@@ -117,15 +149,21 @@ class Reading:
         if self.minimiser:
             self.optimum()
         self.measure, rounds = document["measure"]
-        require(rounds and all(type(t) is int and 0 <= t < len(self.points) for t in rounds)
-                and len({*rounds}) == len(rounds), "no measure")
+        require(
+            rounds
+            and all(type(t) is int and 0 <= t < len(self.points) for t in rounds)
+            and len({*rounds}) == len(rounds),
+            "no measure",
+        )
         self.measures = {f"measure:{t}": self.quantity(self.measure, t) for t in rounds}
         self.conditions = dict(self.all_conditions())
 
     def point(self, combination, known):
         """The method may not know x_star: points are x_0 plus a combination of answers."""
         point = {int(i): number(value) for i, value in combination.items()}
-        require(point.get(0) == 1 and all(0 <= i < known for i in point), f"no point: {combination}")
+        require(
+            point.get(0) == 1 and all(0 <= i < known for i in point), f"no point: {combination}"
+        )
         return {i: value for i, value in point.items() if value and (i or self.minimiser)}
 
     @staticmethod
@@ -138,8 +176,13 @@ class Reading:
             if k != first:
                 self.stars[k] = {self.size: Fraction(1)}
                 self.size += 1
-        self.stars[first] = add(*((-w / self.weights[first], self.stars[k]) for k, w in self.weights.items()
-                                  if k != first))
+        self.stars[first] = add(
+            *(
+                (-w / self.weights[first], self.stars[k])
+                for k, w in self.weights.items()
+                if k != first
+            )
+        )
         for k in self.functions:
             self.samples[k][STAR] = {}, self.stars[k], {}
 
@@ -158,7 +201,10 @@ class Reading:
         return add(*((w, g) for w, g, f in samples)), add(*((w, f) for w, g, f in samples))
 
     def quantity(self, name, t):
-        require(name in QUANTITIES and (t == STAR or type(t) is int and 0 <= t < len(self.points)), f"no {name}")
+        require(
+            name in QUANTITIES and (t == STAR or type(t) is int and 0 <= t < len(self.points)),
+            f"no {name}",
+        )
         if name == "sq_distance":
             require(self.minimiser, "no minimiser")
             return {} if t == STAR else dot(self.points[t], self.points[t])
@@ -179,8 +225,13 @@ class Reading:
                     if i != j:
                         dx, dg = add((1, x), (-1, y)), add((1, g), (-1, h))
                         c = 1 / (2 * (L - mu))
-                        curved = [(-c * mu * L, dot(dx, dx)), (2 * c * mu, dot(dg, dx))] if mu else []
-                        yield f"{k}:{i}:{j}", add((1, f), (-1, e), (-1, dot(h, dx)), (-c, dot(dg, dg)), *curved)
+                        curved = (
+                            [(-c * mu * L, dot(dx, dx)), (2 * c * mu, dot(dg, dx))] if mu else []
+                        )
+                        yield (
+                            f"{k}:{i}:{j}",
+                            add((1, f), (-1, e), (-1, dot(h, dx)), (-c, dot(dg, dg)), *curved),
+                        )
         for n, (name, t, bound) in enumerate(self.assumes):
             yield f"assumed:{n}", add((1, {(): number(bound)}), (-1, self.quantity(name, t)))
         if not self.minimiser:
@@ -193,8 +244,12 @@ class Reading:
             asked = [(w, self.at.get((k, point))) for k, w in self.weights.items()]
             if all(q for w, q in asked):
                 gradient = {q: w for w, q in asked}
-                yield f"below:{min(q for w, q in asked)}", add(*((w, {(q,): 1}) for w, q in asked),
-                                                               (-1 / (2 * L), dot(gradient, gradient)))
+                yield (
+                    f"below:{min(q for w, q in asked)}",
+                    add(
+                        *((w, {(q,): 1}) for w, q in asked), (-1 / (2 * L), dot(gradient, gradient))
+                    ),
+                )
 
     def vectors(self):
         """Indices of the vectors that a form speaks of."""
@@ -207,46 +262,83 @@ class Reading:
 
 
 def bounded(reading, bound, multipliers):
-    """Refused unless the multipliers prove that the least of the measures never exceeds the bound."""
+    """Refused unless the multipliers prove that the least of the measures never exceeds the
+    bound."""
     known = {**reading.conditions, **reading.measures}
-    require(multipliers.keys() <= known.keys() and all(value >= 0 for value in multipliers.values()), "no multipliers")
-    require(sum(multipliers.get(name, 0) for name in reading.measures) == 1, "the measures' shares are not 1 in all")
+    require(
+        multipliers.keys() <= known.keys() and all(value >= 0 for value in multipliers.values()),
+        "no multipliers",
+    )
+    require(
+        sum(multipliers.get(name, 0) for name in reading.measures) == 1,
+        "the measures' shares are not 1 in all",
+    )
     left = add((bound, {(): 1}), *((-value, known[name]) for name, value in multipliers.items()))
     require(left.pop((), 0) >= 0 and all(len(key) == 2 for key in left), "the values do not cancel")
     require(semidefinite(reading.matrix(left)), "what is left is not positive semidefinite")
 
 
 def attained(reading, least, gram, values):
-    """Refused unless vectors with this Gram matrix, and these values, meet all conditions and reach `least`.
+    """Refused unless vectors with this Gram matrix, and these values, meet all conditions and reach
+    `least`.
 
-    Interpolation makes them functions. Where F is not convex that takes care of inf F for a single function only.
+    Interpolation makes them functions. Where F is not convex that takes care of inf F for a single
+    function only.
     """
-    require(len(gram) == len(reading.vectors()) and len(values) == len(reading.queries), "no instance")
-    require(all(row == list(column) for row, column in zip(gram, zip(*gram, strict=True))), "no Gram matrix")
+    require(
+        len(gram) == len(reading.vectors()) and len(values) == len(reading.queries), "no instance"
+    )
+    require(
+        all(row == list(column) for row, column in zip(gram, zip(*gram, strict=True))),
+        "no Gram matrix",
+    )
     require(semidefinite(gram), "no Gram matrix")
-    kinds, start = [kind for k, kind in reading.functions.items() if k in reading.weights], reading.vectors()[0]
-    require(all(mu >= 0 for mu, L, w in kinds) if reading.minimiser else
-            len(reading.functions) == 1 and kinds[0][0] <= 0, "conditions that are not known to suffice")
-    at = lambda form: sum(value * (1 if not key else values[key[0] - 1] if len(key) == 1 else
-                                   gram[key[0] - start][key[1] - start]) for key, value in form.items())
+    kinds, start = (
+        [kind for k, kind in reading.functions.items() if k in reading.weights],
+        reading.vectors()[0],
+    )
+    require(
+        all(mu >= 0 for mu, L, w in kinds)
+        if reading.minimiser
+        else len(reading.functions) == 1 and kinds[0][0] <= 0,
+        "conditions that are not known to suffice",
+    )
+    at = lambda form: sum(
+        value
+        * (
+            1
+            if not key
+            else values[key[0] - 1]
+            if len(key) == 1
+            else gram[key[0] - start][key[1] - start]
+        )
+        for key, value in form.items()
+    )
     require(all(at(form) >= 0 for form in reading.conditions.values()), "a condition is broken")
     require(all(at(form) >= least for form in reading.measures.values()), "the measure stays below")
 
 
 def check(document):
-    """(least, bound) of the worst case that a document shows, `least` None where it has no instance; else Refused."""
+    """(least, bound) of the worst case that a document shows, `least` None where it has no
+    instance; else Refused."""
     token = LEFT.set([STEPS])
     try:
         require(document["format"] == "fedtheory pep 1", "no document of this format")
         reading, bound, least = Reading(document), number(document["bound"]), None
-        bounded(reading, bound, {name: number(value) for name, value in document["multipliers"].items()})
+        bounded(
+            reading, bound, {name: number(value) for name, value in document["multipliers"].items()}
+        )
         if "instance" in document:
             instance = document["instance"]
             least = number(instance["least"])
             gram = [[number(value) for value in row] for row in instance["gram"]]
             attained(reading, least, gram, [number(value) for value in instance["values"]])
-    except Exception as error:    # whatever a malformed document leads to
-        raise error if isinstance(error, Refused) else Refused(f"the document is not well formed: {error!r}") from None
+    except Exception as error:  # whatever a malformed document leads to
+        raise (
+            error
+            if isinstance(error, Refused)
+            else Refused(f"the document is not well formed: {error!r}")
+        ) from None
     finally:
         LEFT.reset(token)
     return least, bound

@@ -1,7 +1,9 @@
-"""Documents of verdicts as strangers hand them in: what may be read at all, and how a check of one refuses.
+"""Documents of verdicts as strangers hand them in: what may be read at all, and how a check of one
+refuses.
 
-A document is what JSON holds, within a size; its numbers are texts of digits. Checking one spends from a budget of
-steps (`enclosure.work`), so that whatever it asks for ends soon; every refusal is a sentence that a terminal may show.
+A document is what JSON holds, within a size; its numbers are texts of digits. Checking one spends
+from a budget of steps (`enclosure.work`), so that whatever it asks for ends soon; every refusal is
+a sentence that a terminal may show.
 """
 
 import hashlib
@@ -16,19 +18,32 @@ from fedtheory.enclosure import work
 from fedtheory.enclosure.work import Counted
 from fedtheory.errors import FedtheoryError, printable, show
 
-BYTES, VALUES, DEPTH, LETTERS = 4_000_000, 200_000, 100, 10_000    # of a file, in a document, of each text
+BYTES, VALUES, DEPTH, LETTERS = (
+    4_000_000,
+    200_000,
+    100,
+    10_000,
+)  # of a file, in a document, of each text
 DIGITS = 4000
-STEPS = 120_000    # of arithmetic with which a document is derived anew: the longest of ours takes a tenth
+# of arithmetic with which a document is derived anew: the longest of ours takes a tenth
+STEPS = 120_000
 NUMBER = re.compile(f"-?[0-9]{{1,{DIGITS}}}(/[0-9]{{1,{DIGITS}}})?")
 
 
 def plain(document):
-    """A copy as JSON has it; Refused if it is larger than a verdict's document, or no plain data."""
+    """A copy as JSON has it; Refused if it is larger than a verdict's document, or no plain
+    data."""
     waiting, seen = [(document, 0)], 0
     while waiting:
         value, depth = waiting.pop()
         seen += 1
-        parts = [*value, *value.values()] if type(value) is dict else value if type(value) in (list, tuple) else ()
+        parts = (
+            [*value, *value.values()]
+            if type(value) is dict
+            else value
+            if type(value) in (list, tuple)
+            else ()
+        )
         require(seen + len(waiting) + len(parts) <= VALUES, f"it holds more than {VALUES} values")
         require(depth <= DEPTH, f"it is nested more than {DEPTH} deep")
         wrong = impossible(value)
@@ -52,23 +67,33 @@ def impossible(value):
 
 
 def small(path):
-    """Refused if a file of JSON has too many bytes, or holds more values than it may: seen before it is parsed."""
+    """Refused if a file of JSON has too many bytes, or holds more values than it may: seen before
+    it is parsed."""
     require(path.stat().st_size <= BYTES, f"it has more than {BYTES} bytes")
     content = path.read_bytes()
-    require(sum(map(content.count, (b",", b"[", b"{"))) <= 2 * VALUES, f"it holds more than {VALUES} values")
+    require(
+        sum(map(content.count, (b",", b"[", b"{"))) <= 2 * VALUES,
+        f"it holds more than {VALUES} values",
+    )
 
 
 def digest(document):
     """What a document's content hashes to, its own digest left out."""
     body = {key: value for key, value in document.items() if key != "digest"}
-    return hashlib.sha256(json.dumps(body, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    return hashlib.sha256(
+        json.dumps(body, sort_keys=True, separators=(",", ":")).encode()
+    ).hexdigest()
 
 
 def sealed(document, kind, *names):
-    """Refused unless a document has this format, exactly these entries, and the content that it had when written."""
+    """Refused unless a document has this format, exactly these entries, and the content that it had
+    when written."""
     require(document.get("format") == kind, f"no document of the format {kind}")
     having(document, "the document", "format", "digest", *names)
-    require(document["digest"] == digest(document), "its content does not match its digest: it was changed")
+    require(
+        document["digest"] == digest(document),
+        "its content does not match its digest: it was changed",
+    )
 
 
 def having(part, what, *names, perhaps=()):
@@ -77,7 +102,10 @@ def having(part, what, *names, perhaps=()):
     for name in names:
         require(name in part, f"{what} lacks {name}")
     for name in part:
-        require(name in names or name in perhaps, f"{what} has an entry that means nothing: {show(name)}")
+        require(
+            name in names or name in perhaps,
+            f"{what} has an entry that means nothing: {show(name)}",
+        )
 
 
 def fraction(text):
@@ -88,7 +116,9 @@ def fraction(text):
 
 
 def refusing(check):
-    """A check of a document that says Refused, in one sentence, whatever a malformed or too laborious one leads to."""
+    """A check of a document that says Refused, in one sentence, whatever a malformed or too
+    laborious one leads to."""
+
     @wraps(check)
     def checked(document, *more):
         try:
@@ -97,8 +127,13 @@ def refusing(check):
         except (Refused, check_worst_case.Refused, work.Spent) as why:
             raise Refused(sentence(why)) from None
         except Exception as error:
-            said = sentence(error) if isinstance(error, FedtheoryError) else f"{type(error).__name__} {show(error)}"
+            said = (
+                sentence(error)
+                if isinstance(error, FedtheoryError)
+                else f"{type(error).__name__} {show(error)}"
+            )
             raise Refused(f"the document is not well formed: {said}") from None
+
     return checked
 
 

@@ -1,7 +1,8 @@
-"""Values of our own formulas that can be trusted: exact where rational, enclosed elsewhere, rounded outward.
+"""Values of our own formulas that can be trusted: exact where rational, enclosed elsewhere, rounded
+outward.
 
-A SymPy expression becomes a short program; two arithmetics run it: `intervals.Enclosures` on intervals with
-rational ends, and `arrays.Arrays` on NumPy arrays that carry their own error bounds.
+A SymPy expression becomes a short program; two arithmetics run it: `intervals.Enclosures` on
+intervals with rational ends, and `arrays.Arrays` on NumPy arrays that carry their own error bounds.
 """
 
 import math
@@ -17,7 +18,7 @@ from fedtheory.enclosure.program import Undefined, execute, program
 from fedtheory.errors import refuse
 
 __all__ = ["Enclosed", "Undefined", "decide", "enclose", "execute", "number", "program"]
-ACCURACY = Fraction(1, 2**60)    # relative width at which an enclosure is narrow enough for a float
+ACCURACY = Fraction(1, 2**60)  # relative width at which an enclosure is narrow enough for a float
 
 
 class Enclosed(float):
@@ -49,7 +50,12 @@ def number(name, value):
     """A given number as an exact Fraction; floats are taken at their binary value."""
     if isinstance(value, bool):
         refuse(name, "must be a number", value)
-    if isinstance(value, str) and value.isascii() and len(value) <= 64 and abs(_exponent(value)) <= 400:
+    if (
+        isinstance(value, str)
+        and value.isascii()
+        and len(value) <= 64
+        and abs(_exponent(value)) <= 400
+    ):
         try:
             return Fraction(value)
         except (ValueError, ZeroDivisionError):
@@ -72,7 +78,8 @@ def _exponent(text):
 
 
 def enclose(expr, values, up=True):
-    """The value of an expression at Fractions by symbol name, in an enclosure a float cannot resolve."""
+    """The value of an expression at Fractions by symbol name, in an enclosure a float cannot
+    resolve."""
     steps = program(expr)
     pairs = {name: (value, value) for name, value in values.items()}
     bits = 160

@@ -1,7 +1,9 @@
-"""Numbers that a definition can be run on: Fractions, many floats at once, and intervals with rational ends.
+"""Numbers that a definition can be run on: Fractions, many floats at once, and intervals with
+rational ends.
 
-A quantity is written once, with + - * / ** and the functions below. `Many` lets a search evaluate it at a
-batch of instances, `Interval` makes it rigorous where roots and logarithms appear. A Fraction meets both.
+A quantity is written once, with + - * / ** and the functions below. `Many` lets a search evaluate
+it at a batch of instances, `Interval` makes it rigorous where roots and logarithms appear. A
+Fraction meets both.
 """
 
 import math
@@ -23,11 +25,12 @@ class Undecided(FedtheoryError):
 
 
 class Many:
-    """An array of floats, one for each instance of a batch; NumPy's object arrays take it for a number."""
+    """An array of floats, one for each instance of a batch; NumPy's object arrays take it for a
+    number."""
 
     __slots__ = ("at",)
-    __array_ufunc__ = None    # so that `object_array * many` asks us, element by element
-    count = 0                 # of results so far: what a computation costs, whatever the clock says
+    __array_ufunc__ = None  # so that `object_array * many` asks us, element by element
+    count = 0  # of results so far: what a computation costs, whatever the clock says
 
     def __init__(self, at):
         self.at = at
@@ -87,7 +90,7 @@ class Many:
 
 
 def _spread(one, other, operation):
-    if isinstance(other, np.ndarray):    # a vector of numbers
+    if isinstance(other, np.ndarray):  # a vector of numbers
         found = np.empty(other.shape, dtype=object)
         found.ravel()[:] = [_spread(one, part, operation) for part in other.ravel()]
         return found
@@ -113,7 +116,7 @@ class Interval:
             found.ravel()[:] = [self._with(part, operation) for part in other.ravel()]
             return found
         if isinstance(other, Many):
-            return NotImplemented    # a batch takes the middle
+            return NotImplemented  # a batch takes the middle
         return Interval(*operation(self.pair, pair(other)))
 
     def __add__(self, other):
@@ -250,7 +253,8 @@ def difference(ups, downs):
 
 
 def short(value):
-    """A number of thousands of bits as an interval that holds it, any other as it is: long runs stay affordable."""
+    """A number of thousands of bits as an interval that holds it, any other as it is: long runs
+    stay affordable."""
     if isinstance(value, np.ndarray):
         found = np.empty(value.shape, dtype=object)
         found.ravel()[:] = [short(part) for part in value.ravel()]
@@ -258,7 +262,10 @@ def short(value):
     if isinstance(value, Many):
         return value
     low, high = pair(value)
-    if max(end.numerator.bit_length() + end.denominator.bit_length() for end in (low, high)) <= 10 * BITS:
+    if (
+        max(end.numerator.bit_length() + end.denominator.bit_length() for end in (low, high))
+        <= 10 * BITS
+    ):
         return value
     return Interval(RULES.round(low, -1), RULES.round(high, 1))
 
@@ -286,7 +293,8 @@ def log(value):
 
 
 class Arithmetic:
-    """The operations of `enclosure.program` on any of these numbers: what a batch is evaluated with."""
+    """The operations of `enclosure.program` on any of these numbers: what a batch is evaluated
+    with."""
 
     def number(self, value):
         return value

@@ -1,7 +1,8 @@
 """The fast path of formulas: NumPy arrays that carry bounds of their own rounding errors.
 
-Each result is a pair (value, error) with |true - value| <= error, by first-order running analysis with
-slack. Where cancellation leaves too few digits, `sweep` falls back on enclosures, point by point.
+Each result is a pair (value, error) with |true - value| <= error, by first-order running analysis
+with slack. Where cancellation leaves too few digits, `sweep` falls back on enclosures, point by
+point.
 """
 
 from fractions import Fraction
@@ -12,8 +13,8 @@ from fedtheory import enclosure
 from fedtheory.errors import refuse
 
 EPS = np.finfo(np.float64).eps
-BLOCK = 4096    # points at a time: intermediate results stay in the cache
-SLACK = 1.01    # covers the second-order terms the formulas below leave out
+BLOCK = 4096  # points at a time: intermediate results stay in the cache
+SLACK = 1.01  # covers the second-order terms the formulas below leave out
 
 
 def _zero(error):
@@ -59,7 +60,10 @@ class Arrays:
         if q == 2:
             value, error = base
             root = np.sqrt(value)
-            base = root, EPS * root + (0.0 if _zero(error) else np.where(error == 0.0, 0.0, error / root))
+            base = (
+                root,
+                EPS * root + (0.0 if _zero(error) else np.where(error == 0.0, 0.0, error / root)),
+            )
         raised = base if n == 1 else self.mul(*[base] * n)
         return raised if exponent > 0 else self._inverse(raised)
 
@@ -67,7 +71,11 @@ class Arrays:
         value, error = a
         result = 1.0 / value
         size = abs(result)
-        bound = EPS * size if _zero(error) else size * (error / np.maximum(abs(value) - error, 0.0) * SLACK + EPS)
+        bound = (
+            EPS * size
+            if _zero(error)
+            else size * (error / np.maximum(abs(value) - error, 0.0) * SLACK + EPS)
+        )
         return result, np.where(np.isinf(result), np.where(error == 0.0, 0.0, np.inf), bound)
 
     def integer_power(self, base, exponent, nonnegative):
@@ -110,8 +118,10 @@ class Arrays:
         for other, more in terms[1:]:
             # An infinite term that loses says nothing about the winner's error.
             kept = choose(value, other)
-            error = np.maximum(np.where(np.isinf(value) & (kept != value), 0.0, error),
-                               np.where(np.isinf(other) & (kept != other), 0.0, more))
+            error = np.maximum(
+                np.where(np.isinf(value) & (kept != value), 0.0, error),
+                np.where(np.isinf(other) & (kept != other), 0.0, more),
+            )
             value = kept
         return value, error
 
@@ -155,7 +165,9 @@ class Arrays:
         conditions, values = parts[::2], parts[1::2]
         shape = np.broadcast_shapes(*(np.shape(x) for x in (*conditions, *(v for v, _ in values))))
         conditions = [np.broadcast_to(c, shape) for c in conditions]
-        pick = lambda n: np.select(conditions, [np.broadcast_to(v[n], shape) for v in values], default=np.nan)
+        pick = lambda n: np.select(
+            conditions, [np.broadcast_to(v[n], shape) for v in values], default=np.nan
+        )
         return pick(0), pick(1)
 
 
@@ -181,13 +193,20 @@ def sweep(expr, values, digits=12):
     """An expression at many points; each value is good to `digits` digits of the enclosure's."""
     pairs = columns(values)
     shape = np.broadcast_shapes(*(np.shape(v) for v, _ in pairs.values()))
-    flat = {name: v if v.ndim == 0 else np.broadcast_to(v, shape).ravel() for name, (v, _) in pairs.items()}
+    flat = {
+        name: v if v.ndim == 0 else np.broadcast_to(v, shape).ravel()
+        for name, (v, _) in pairs.items()
+    }
     size = int(np.prod(shape))
     found = np.empty(size)
     for start in range(0, size, BLOCK):
         part = slice(start, min(start + BLOCK, size))
-        found[part] = _block(expr, {name: v if v.ndim == 0 else v[part] for name, v in flat.items()},
-                             part.stop - start, digits)
+        found[part] = _block(
+            expr,
+            {name: v if v.ndim == 0 else v[part] for name, v in flat.items()},
+            part.stop - start,
+            digits,
+        )
     return found.reshape(shape)
 
 
@@ -202,8 +221,17 @@ def _block(expr, values, size, digits):
     except FloatingPointError:
         if size > 32:
             halves = ((0, size // 2), (size // 2, size))
-            return np.concatenate([_block(expr, {k: v if v.ndim == 0 else v[low:high] for k, v in values.items()},
-                                          high - low, digits) for low, high in halves])
+            return np.concatenate(
+                [
+                    _block(
+                        expr,
+                        {k: v if v.ndim == 0 else v[low:high] for k, v in values.items()},
+                        high - low,
+                        digits,
+                    )
+                    for low, high in halves
+                ]
+            )
         value, poor = np.empty(size), range(size)
     for at in poor:
         exact = {name: Fraction(float(v if v.ndim == 0 else v[at])) for name, v in values.items()}

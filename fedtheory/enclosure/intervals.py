@@ -9,7 +9,8 @@ import sympy
 from fedtheory.enclosure.program import Undefined
 from fedtheory.enclosure.work import SQUARE_BITS, bits, multiplied, spend
 
-LIMIT = 20_000    # bits of an exact rational before it is rounded outward; powers of two that bound what is beyond
+# bits of an exact rational before it is rounded outward; powers of two that bound what is beyond
+LIMIT = 20_000
 INF = math.inf
 FAR = Fraction(2) ** LIMIT
 TINY = 1 / FAR
@@ -19,15 +20,16 @@ class Enclosures:
     """Interval arithmetic on pairs (lower, upper) of Fractions; an end may be infinite.
 
     Ends stay exact until they exceed LIMIT bits; from then on, and at roots, exponentials and
-    logarithms, they are rounded outward to `bits` significant bits. Beyond FAR, and nearer to 0 than TINY, an end is
-    only known to be there: no formula can make a number that memory does not hold.
+    logarithms, they are rounded outward to `bits` significant bits. Beyond FAR, and nearer to 0
+    than TINY, an end is only known to be there: no formula can make a number that memory does not
+    hold.
     """
 
     def __init__(self, bits):
         self.bits = bits
 
     def keep(self, low, high):
-        if low is high:    # exact so far
+        if low is high:  # exact so far
             if isinstance(low, float) or bits(low) <= LIMIT:
                 return low, low
         return self.round(low, -1), self.round(high, 1)
@@ -38,7 +40,11 @@ class Enclosures:
         if abs(value) > FAR:
             return (INF if value > 0 else -FAR) if direction > 0 else (FAR if value > 0 else -INF)
         if abs(value) < TINY:
-            return (TINY if value > 0 else Fraction(0)) if direction > 0 else (Fraction(0) if value > 0 else -TINY)
+            return (
+                (TINY if value > 0 else Fraction(0))
+                if direction > 0
+                else (Fraction(0) if value > 0 else -TINY)
+            )
         shift = self.bits - value.numerator.bit_length() + value.denominator.bit_length()
         scaled = value * Fraction(2) ** shift
         return (math.floor(scaled) if direction < 0 else math.ceil(scaled)) / Fraction(2) ** shift
@@ -54,7 +60,9 @@ class Enclosures:
         for term in terms[1:]:
             low = _plus(total[0], term[0])
             high = low if total[0] is total[1] and term[0] is term[1] else _plus(total[1], term[1])
-            total = self.keep(low, high) if max(_length(low), _length(high)) > LIMIT else (low, high)
+            total = (
+                self.keep(low, high) if max(_length(low), _length(high)) > LIMIT else (low, high)
+            )
         return self.keep(*total)
 
     def mul(self, *factors):
@@ -88,7 +96,7 @@ class Enclosures:
     def _whole(self, base, n, nonnegative):
         if n < 0:
             return self._inverse(self._whole(base, -n, nonnegative), nonnegative or n % 2 == 0)
-        if n % 2 == 0 and base[0] < 0:    # even: work with the absolute value
+        if n % 2 == 0 and base[0] < 0:  # even: work with the absolute value
             low, high = base
             one = low is high
             low, high = (-high, -low) if high <= 0 else (Fraction(0), max(-low, high))
@@ -129,9 +137,13 @@ class Enclosures:
         if top_exact and bottom_exact:
             root = Fraction(int(top), int(bottom))
             return root, root
-        scale = max(0, self.bits + (value.denominator.bit_length() - value.numerator.bit_length()) // q + q)
+        scale = max(
+            0, self.bits + (value.denominator.bit_length() - value.numerator.bit_length()) // q + q
+        )
         spend(1 + (bits(value) + q * scale) ** 2 // SQUARE_BITS)
-        floor = int(sympy.integer_nthroot((value.numerator << (q * scale)) // value.denominator, q)[0])
+        floor = int(
+            sympy.integer_nthroot((value.numerator << (q * scale)) // value.denominator, q)[0]
+        )
         return Fraction(floor, 2**scale), Fraction(floor + 1, 2**scale)
 
     def exp(self, value):
@@ -151,8 +163,12 @@ class Enclosures:
     def _apply(self, function, end, direction):
         if function is mpmath.log and end == 0:
             return -INF
-        if function is mpmath.exp and abs(end) > LIMIT:    # e^LIMIT is beyond 2^LIMIT
-            return (FAR if direction < 0 else INF) if end > 0 else (Fraction(0) if direction < 0 else TINY)
+        if function is mpmath.exp and abs(end) > LIMIT:  # e^LIMIT is beyond 2^LIMIT
+            return (
+                (FAR if direction < 0 else INF)
+                if end > 0
+                else (Fraction(0) if direction < 0 else TINY)
+            )
         if isinstance(end, float):
             return end
         spend(10)
@@ -162,7 +178,7 @@ class Enclosures:
             sign, mantissa, exponent, _ = result._mpf_
         found = Fraction(-int(mantissa) if sign else int(mantissa)) * Fraction(2) ** exponent
         pad = (abs(found) + (abs(end) if function is mpmath.exp else 1) * abs(found)) / 2**self.bits
-        if function is mpmath.log:    # near 1 the argument's rounding is absolute
+        if function is mpmath.log:  # near 1 the argument's rounding is absolute
             pad += Fraction(1, 2**self.bits)
         return self.round(found + direction * pad, direction)
 

@@ -1,4 +1,5 @@
-"""Formulas as programs: additions, products, powers and the like, common parts once. No text is ever evaluated."""
+"""Formulas as programs: additions, products, powers and the like, common parts once. No text is
+ever evaluated."""
 
 from fractions import Fraction
 from functools import lru_cache
@@ -12,7 +13,9 @@ class Undefined(InvalidInput):
     """A formula has no value at these numbers (0/0, the root of a negative number, ...)."""
 
 
-# Programs: each instruction is (operation, operands, detail); operands are positions of earlier results.
+# Programs: each instruction is (operation, operands, detail); operands are positions of earlier
+# results.
+
 
 @lru_cache(maxsize=4096)
 def program(expr):
@@ -42,7 +45,11 @@ def program(expr):
                 return emit("exp", (visit(e.exp),))
             base = visit(e.base)
             if e.exp.is_Rational:
-                return emit("power", (base,), (Fraction(int(e.exp.p), int(e.exp.q)), bool(e.base.is_nonnegative)))
+                return emit(
+                    "power",
+                    (base,),
+                    (Fraction(int(e.exp.p), int(e.exp.q)), bool(e.base.is_nonnegative)),
+                )
             if e.exp.is_integer:
                 return emit("integer_power", (base, visit(e.exp)), bool(e.base.is_nonnegative))
             return emit("exp", (emit("mul", (visit(e.exp), emit("log", (base,)))),))
@@ -52,23 +59,40 @@ def program(expr):
         for kind, op in _OPERATIONS:
             if isinstance(e, kind):
                 return emit(op, tuple(visit(a) for a in e.args))
-        raise InvalidInput(f"a formula may not contain {show(e.func.__name__)}: only + - * / powers, min, max, "
-                           "abs, exp, log, floor, ceiling and cases")
+        raise InvalidInput(
+            f"a formula may not contain {show(e.func.__name__)}: only + - * / powers, min, max, "
+            "abs, exp, log, floor, ceiling and cases"
+        )
 
     visit(expr)
     return tuple(steps)
 
 
-_OPERATIONS = ((sympy.Add, "add"), (sympy.Mul, "mul"), (sympy.Min, "min"), (sympy.Max, "max"), (sympy.Abs, "abs"),
-               (sympy.exp, "exp"), (sympy.log, "log"), (sympy.floor, "floor"), (sympy.ceiling, "ceiling"),
-               (sympy.Le, "le"), (sympy.Lt, "lt"), (sympy.Ge, "ge"), (sympy.Gt, "gt"), (sympy.Eq, "eq"),
-               (sympy.Ne, "ne"), (sympy.And, "both"))
+_OPERATIONS = (
+    (sympy.Add, "add"),
+    (sympy.Mul, "mul"),
+    (sympy.Min, "min"),
+    (sympy.Max, "max"),
+    (sympy.Abs, "abs"),
+    (sympy.exp, "exp"),
+    (sympy.log, "log"),
+    (sympy.floor, "floor"),
+    (sympy.ceiling, "ceiling"),
+    (sympy.Le, "le"),
+    (sympy.Lt, "lt"),
+    (sympy.Ge, "ge"),
+    (sympy.Gt, "gt"),
+    (sympy.Eq, "eq"),
+    (sympy.Ne, "ne"),
+    (sympy.And, "both"),
+)
 
 
 def execute(steps, arithmetic, values):
     """The last result of a program; `values` maps symbol names to what the arithmetic works on.
 
-    A part without a value (0/0) matters only if it is used: a case that does not apply may be undefined.
+    A part without a value (0/0) matters only if it is used: a case that does not apply may be
+    undefined.
     """
     results = []
     for op, operands, detail in steps:
@@ -80,7 +104,9 @@ def execute(steps, arithmetic, values):
             results.append(lost)
         else:
             try:
-                results.append(getattr(arithmetic, op)(*arguments, *(() if detail is None else (detail,))))
+                results.append(
+                    getattr(arithmetic, op)(*arguments, *(() if detail is None else (detail,)))
+                )
             except Undefined as undefined:
                 results.append(undefined)
     if isinstance(results[-1], Undefined):

@@ -1,8 +1,10 @@
-"""Exact arithmetic with a meter: what a stranger's numbers and formulas may cost, counted and not timed.
+"""Exact arithmetic with a meter: what a stranger's numbers and formulas may cost, counted and not
+timed.
 
-Long fractions are dear: a product takes time like the product of the factors' lengths. Whoever runs a document spends
-from a budget of steps, one of them a sum or a product of short fractions (some 5 microseconds); `Counted` numbers pay
-for themselves, loops that only enumerate say beforehand how long they are. Where no budget is set, nothing is counted.
+Long fractions are dear: a product takes time like the product of the factors' lengths. Whoever runs
+a document spends from a budget of steps, one of them a sum or a product of short fractions (some 5
+microseconds); `Counted` numbers pay for themselves, loops that only enumerate say beforehand how
+long they are. Where no budget is set, nothing is counted.
 """
 
 from contextlib import contextmanager
@@ -11,7 +13,7 @@ from fractions import Fraction
 
 from fedtheory.errors import FedtheoryError
 
-SQUARE_BITS = 300_000    # bits times bits that a step may multiply
+SQUARE_BITS = 300_000  # bits times bits that a step may multiply
 _budget = ContextVar("budget", default=None)
 
 
@@ -21,7 +23,8 @@ class Spent(FedtheoryError):
 
 @contextmanager
 def within(steps):
-    """Spend at most so many steps inside; the count so far is `[left]`. An inner budget never outgrows the outer."""
+    """Spend at most so many steps inside; the count so far is `[left]`. An inner budget never
+    outgrows the outer."""
     outer = _budget.get()
     if outer is not None:
         yield outer
@@ -44,7 +47,8 @@ def spend(steps):
 
 
 def counted(ways):
-    """What an enumeration of tuples yields, each for its length: some have more ways than there is time for."""
+    """What an enumeration of tuples yields, each for its length: some have more ways than there is
+    time for."""
     for way in ways:
         spend(1 + len(way))
         yield way
@@ -93,6 +97,7 @@ def _paying(name):
         if isinstance(other, (int, Fraction)):
             multiplied(self, other)
         return _counted(plain(self, other))
+
     return operation
 
 

@@ -1,1 +1,2 @@
-"""Rounds of a method without sampling: its own kernels on exact numbers, every way that cohorts and noise can go."""
+"""Rounds of a method without sampling: its own kernels on exact numbers, every way that cohorts and
+noise can go."""

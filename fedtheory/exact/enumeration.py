@@ -1,7 +1,8 @@
-"""Expectations by enumeration: every cohort, every work, every outcome of the noise, each run by the engine.
+"""Expectations by enumeration: every cohort, every work, every outcome of the noise, each run by
+the engine.
 
-For noise with finite support, on instances that are small enough. A state that several outcomes reach is
-carried on once, with their chances added up.
+For noise with finite support, on instances that are small enough. A state that several outcomes
+reach is carried on once, with their chances added up.
 """
 
 from itertools import combinations, combinations_with_replacement
@@ -12,26 +13,31 @@ import numpy as np
 from fedtheory.errors import NotExact
 from fedtheory.problem import ROWS, TABLE
 
-BUDGET = 2_000_000    # rounds of single paths
+BUDGET = 2_000_000  # rounds of single paths
 SERVER = 0
 
 
 def _refuse_noise(problem, clients):
     """The noise must have finitely many outcomes wherever it is drawn."""
     if problem.noise in ("gaussian", "sphere") and problem.sigma[clients].any():
-        raise NotExact(f"{problem.noise} noise has a continuum of outcomes, which cannot be enumerated")
+        raise NotExact(
+            f"{problem.noise} noise has a continuum of outcomes, which cannot be enumerated"
+        )
     if problem.noise == "minibatch" and problem.sigma[clients].any():
         raise NotExact("minibatches with further noise on top have a continuum of outcomes")
 
 
 def _call_outcomes(problem, i):
-    """Chances (o,) and table rows (o, width) of one gradient call of client i; None where it is exact."""
+    """Chances (o,) and table rows (o, width) of one gradient call of client i; None where it is
+    exact."""
     if problem.noise == "minibatch":
         B, n = int(problem.batch_size[i]), int(problem.sizes[i])
         if B == 0:
             return None
         if not problem.replacement:
-            return np.full(comb(n, B), 1.0 / comb(n, B)), np.array(list(combinations(range(n), B)), dtype=float)
+            return np.full(comb(n, B), 1.0 / comb(n, B)), np.array(
+                list(combinations(range(n), B)), dtype=float
+            )
         rows = list(combinations_with_replacement(range(n), B))
         ways = [factorial(B) / prod(factorial(b.count(r)) for r in set(b)) for b in rows]
         return np.array(ways) / float(n) ** B, np.array(rows, dtype=float)
@@ -59,7 +65,8 @@ def _calls(batch, cohort, work, server_work):
 
 
 def _tables(problem, calls, width, low, high):
-    """Outcomes low .. high - 1 of a round's calls: chances and tables. A client drawn twice draws its noise once."""
+    """Outcomes low .. high - 1 of a round's calls: chances and tables. A client drawn twice draws
+    its noise once."""
     names = list(dict.fromkeys(calls))
     options = {i: _call_outcomes(problem, i) for i, _ in names}
     index = np.arange(low, high)
@@ -72,7 +79,7 @@ def _tables(problem, calls, width, low, high):
     table = np.zeros((high - low, max(1, len(calls)), width))
     for ordinal, call in enumerate(calls):
         if call in found:
-            table[:, ordinal, :found[call].shape[1]] = found[call]
+            table[:, ordinal, : found[call].shape[1]] = found[call]
     return chance, table
 
 
@@ -87,7 +94,9 @@ class Paths:
     def round(self, round):
         """Carry every path through a round; returns the expected record."""
         batch, problem = self.batch, self.batch.machine.trained
-        clients = [SERVER] * bool(batch.asks_server or round.server_work) + list(range(1, round.law.N + 1))
+        clients = [SERVER] * bool(batch.asks_server or round.server_work) + list(
+            range(1, round.law.N + 1)
+        )
         _refuse_noise(problem, clients)
         outcomes = round.law.outcomes(self.left // len(self.chance))
         if outcomes is None:
@@ -95,7 +104,15 @@ class Paths:
         plans = []
         for chance, cohort, work in zip(*outcomes):
             calls = _calls(batch, cohort, work, round.server_work)
-            plans.append((chance, cohort, work, calls, prod(_count(problem, i) for i, _ in dict.fromkeys(calls))))
+            plans.append(
+                (
+                    chance,
+                    cohort,
+                    work,
+                    calls,
+                    prod(_count(problem, i) for i, _ in dict.fromkeys(calls)),
+                )
+            )
         needed = len(self.chance) * sum(plan[-1] for plan in plans)
         if needed > self.left:
             self._refuse()
@@ -110,9 +127,19 @@ class Paths:
                 each = max(1, batch.size // n)
                 for start in range(0, len(self.chance), each):
                     part = slice(start, start + each)
-                    p = np.repeat(self.chance[part], n) * np.tile(weight, len(self.chance[part])) * chance
-                    after, record = batch.run(round, [np.repeat(f[part], n, axis=0) for f in self.fields],
-                                              np.tile(cohort, (len(p), 1)), np.tile(work, (len(p), 1)), kind, table)
+                    p = (
+                        np.repeat(self.chance[part], n)
+                        * np.tile(weight, len(self.chance[part]))
+                        * chance
+                    )
+                    after, record = batch.run(
+                        round,
+                        [np.repeat(f[part], n, axis=0) for f in self.fields],
+                        np.tile(cohort, (len(p), 1)),
+                        np.tile(work, (len(p), 1)),
+                        kind,
+                        table,
+                    )
                     total = total + p @ record
                     chances.append(p)
                     ends.append([f.copy() for f in after])
@@ -123,7 +150,10 @@ class Paths:
         raise NotExact(f"enumeration needs more than {self.budget} rounds of single paths")
 
     def _merge(self, chance, fields):
-        flat = np.concatenate([np.ascontiguousarray(f).reshape(len(chance), -1).view(np.uint8) for f in fields], axis=1)
+        flat = np.concatenate(
+            [np.ascontiguousarray(f).reshape(len(chance), -1).view(np.uint8) for f in fields],
+            axis=1,
+        )
         keys = np.ascontiguousarray(flat).view(np.dtype((np.void, flat.shape[1]))).ravel()
         _, first, which = np.unique(keys, return_index=True, return_inverse=True)
         self.chance = np.bincount(which, weights=chance)

@@ -1,9 +1,10 @@
-"""Exact expectations of a run: moments of affine methods, enumeration of small ones; never a sample.
+"""Exact expectations of a run: moments of affine methods, enumeration of small ones; never a
+sample.
 
-Where gradients and updates are affine and noise is additive, the mean and covariance of the state obey a
-linear recursion, whatever the noise's law beyond its variance. Its coefficients are read off the
-algorithm's own kernels (probe.py). Otherwise, where everything random has few outcomes, all are run
-(enumeration.py). Where neither is possible, NotExact says why.
+Where gradients and updates are affine and noise is additive, the mean and covariance of the state
+obey a linear recursion, whatever the noise's law beyond its variance. Its coefficients are read off
+the algorithm's own kernels (probe.py). Otherwise, where everything random has few outcomes, all are
+run (enumeration.py). Where neither is possible, NotExact says why.
 """
 
 from collections.abc import Mapping
@@ -17,9 +18,20 @@ from fedtheory.exact.enumeration import BUDGET, Paths
 from fedtheory.exact.following import Followed, batch_for, objective, round_of, segments
 from fedtheory.runs.running import _plan, _start
 
-FOLLOWED = ("loss", "server_loss", "sq_grad_norm", "sq_server_grad_norm", "grad_inner", "sq_xi", "sq_distance",
-            "sq_dissimilarity")    # basic metrics that are quadratic in x
-BLENDS = ("sq_tilde_grad_norm", "sq_mixed_grad_norm")    # squares of sums of gradients: never differences of squares
+FOLLOWED = (
+    "loss",
+    "server_loss",
+    "sq_grad_norm",
+    "sq_server_grad_norm",
+    "grad_inner",
+    "sq_xi",
+    "sq_distance",
+    "sq_dissimilarity",
+)  # basic metrics that are quadratic in x
+BLENDS = (
+    "sq_tilde_grad_norm",
+    "sq_mixed_grad_norm",
+)  # squares of sums of gradients: never differences of squares
 
 
 @dataclass
@@ -30,32 +42,40 @@ class Expected:
     algorithm: object
     hyper: list
     rounds: int
-    how: str                 # "moments" or "enumeration"
+    how: str  # "moments" or "enumeration"
     metrics: Mapping
-    mean: np.ndarray         # (rounds + 1, d), E x_t
-    covariance: np.ndarray = None    # (rounds + 1, d, d) of x_t, on request
-    paths: np.ndarray = None         # (rounds + 1,) distinct states, where enumerated
+    mean: np.ndarray  # (rounds + 1, d), E x_t
+    covariance: np.ndarray = None  # (rounds + 1, d, d) of x_t, on request
+    paths: np.ndarray = None  # (rounds + 1,) distinct states, where enumerated
 
 
 class Metrics(Mapping):
     """Metrics by name, computed when first read."""
 
     def __init__(self, column, names, gamma, direct=()):
-        """`column` gives the basic metrics, and those of `direct`; the others are derived from the basic ones."""
+        """`column` gives the basic metrics, and those of `direct`; the others are derived from the
+        basic ones."""
         self._column, self._names, self._gamma, self._known = column, tuple(names), gamma, {}
         self._direct = direct
 
     def __getitem__(self, name):
         if name not in self._known:
-            metric = metrics.ALL[name] if name in metrics.ALL else refuse(
-                "metric", f"must be among {', '.join(metrics.ALL)}", name)
+            metric = (
+                metrics.ALL[name]
+                if name in metrics.ALL
+                else refuse("metric", f"must be among {', '.join(metrics.ALL)}", name)
+            )
             if name not in self._names:
-                raise NotExact(f"{name} is not known exactly here: the problem lacks it, or moments of x do not give "
-                               f"it; there are {', '.join(self._names)}")
+                raise NotExact(
+                    f"{name} is not known exactly here: the problem lacks it, or moments of x do not give "
+                    f"it; there are {', '.join(self._names)}"
+                )
             if name in self._direct:
                 return self._basic(name)
             basic = {need: self._basic(need) for need in metric.needs}
-            self._known[name] = basic[name] if metric.derive is None else metric.derive(basic, self._gamma)
+            self._known[name] = (
+                basic[name] if metric.derive is None else metric.derive(basic, self._gamma)
+            )
         return self._known[name]
 
     def _basic(self, name):
@@ -64,7 +84,9 @@ class Metrics(Mapping):
         return self._known[name]
 
     def __reduce__(self):
-        every = {name: self[name] for name in self._names}    # what is computed when read cannot be read elsewhere
+        every = {
+            name: self[name] for name in self._names
+        }  # what is computed when read cannot be read elsewhere
         return Metrics, (None, self._names, self._gamma), {"_known": every}
 
     def __contains__(self, name):
@@ -77,20 +99,46 @@ class Metrics(Mapping):
         return len(self._names)
 
 
-def expected(problem, algorithm, *, rounds, x_0=None, S=None, participation=None, covariance=False, how=None,
-             budget=BUDGET, **hyper):
-    """Exact expectations of what `ft.run` samples: metrics, E x_t and, on request, the covariance of x_t.
+def expected(
+    problem,
+    algorithm,
+    *,
+    rounds,
+    x_0=None,
+    S=None,
+    participation=None,
+    covariance=False,
+    how=None,
+    budget=BUDGET,
+    **hyper,
+):
+    """Exact expectations of what `ft.run` samples: metrics, E x_t and, on request, the covariance
+    of x_t.
 
     `how` insists on "moments" or "enumeration"; by default moments are followed where they can be.
-    `budget` limits enumeration, in rounds of single paths. Raises NotExact where there is no exact form.
+    `budget` limits enumeration, in rounds of single paths. Raises NotExact where there is no exact
+    form.
     """
     if how not in (None, "moments", "enumeration"):
         refuse("how", "must be 'moments' or 'enumeration'", how)
-    plan = _plan(problem, algorithm, rounds=rounds, trials=1, seed=0, S=S, participation=participation,
-                 keep="metrics", names=None, given=hyper)
+    plan = _plan(
+        problem,
+        algorithm,
+        rounds=rounds,
+        trials=1,
+        seed=0,
+        S=S,
+        participation=participation,
+        keep="metrics",
+        names=None,
+        given=hyper,
+    )
     if x_0 is not None and arguments.array("x_0", x_0).shape != (problem.d,):
         refuse("x_0", f"must be finite of shape ({problem.d},)", np.shape(x_0))
-    budget, covariance = arguments.whole("budget", budget, 1), arguments.flag("covariance", covariance)
+    budget, covariance = (
+        arguments.whole("budget", budget, 1),
+        arguments.flag("covariance", covariance),
+    )
     x_0 = _start(problem, x_0, 1)[0]
     reasons = []
     for way, follow in (("moments", _by_moments), ("enumeration", _by_enumeration)):
@@ -99,7 +147,10 @@ def expected(problem, algorithm, *, rounds, x_0=None, S=None, participation=None
                 return follow(plan, x_0, covariance, budget)
             except NotExact as error:
                 reasons.append(f"by {way}: {error}")
-    raise NotExact(f"{plan.algorithm.name} on {problem.name} has no exact expectation here; " + "; ".join(reasons))
+    raise NotExact(
+        f"{plan.algorithm.name} on {problem.name} has no exact expectation here; "
+        + "; ".join(reasons)
+    )
 
 
 def _names(plan, basic):
@@ -113,9 +164,12 @@ def _names(plan, basic):
 
 # ---------------------------------------------------------------- enumeration
 
+
 def _by_enumeration(plan, x_0, covariance, budget):
     wanted = metrics.OBJECTIVE | metrics.DISSIMILARITY | metrics.DRIFT
-    wanted |= metrics.SERVER * plan.problem.has_server | metrics.DISTANCE * (plan.problem.minimize is not None)
+    wanted |= metrics.SERVER * plan.problem.has_server | metrics.DISTANCE * (
+        plan.problem.minimize is not None
+    )
     batch = batch_for(plan, plan.problem, x_0, 0, 4096, wanted)
     paths = Paths(batch, budget)
     record, count, means, covariances = [], [], [], []
@@ -132,16 +186,29 @@ def _by_enumeration(plan, x_0, covariance, budget):
         for t in range(first, end):
             keep(paths.round(round_of(plan, batch, t)))
     record = np.array(record)
-    found = Metrics(lambda name: record[:, metrics.COLUMN[name]], _names(plan, metrics.BASIC),
-                    getattr(plan.hyper[0], "gamma", 1.0))
-    return Expected(plan.problem, plan.algorithm, plan.hyper, plan.rounds, "enumeration", found, np.array(means),
-                    np.array(covariances) if covariance else None, np.array(count))
+    found = Metrics(
+        lambda name: record[:, metrics.COLUMN[name]],
+        _names(plan, metrics.BASIC),
+        getattr(plan.hyper[0], "gamma", 1.0),
+    )
+    return Expected(
+        plan.problem,
+        plan.algorithm,
+        plan.hyper,
+        plan.rounds,
+        "enumeration",
+        found,
+        np.array(means),
+        np.array(covariances) if covariance else None,
+        np.array(count),
+    )
 
 
 # ---------------------------------------------------------------- moments
 
+
 def _by_moments(plan, x_0, covariance, budget):
-    for apart in (True, False):    # an algorithm may mix coordinates that no gradient does
+    for apart in (True, False):  # an algorithm may mix coordinates that no gradient does
         followed = Followed(plan, x_0, covariance, apart)
         try:
             for first, end in segments(plan):
@@ -152,6 +219,16 @@ def _by_moments(plan, x_0, covariance, budget):
                 raise
     series, objectives = followed.series(), followed.objectives()
     gamma = getattr(plan.hyper[0], "gamma", 1.0)
-    found = Metrics(lambda name: series.column(name, objectives, gamma), _names(plan, FOLLOWED), gamma, BLENDS)
-    return Expected(plan.problem, plan.algorithm, plan.hyper, plan.rounds, "moments", found, followed.mean(series),
-                    followed.covariance(series) if covariance else None)
+    found = Metrics(
+        lambda name: series.column(name, objectives, gamma), _names(plan, FOLLOWED), gamma, BLENDS
+    )
+    return Expected(
+        plan.problem,
+        plan.algorithm,
+        plan.hyper,
+        plan.rounds,
+        "moments",
+        found,
+        followed.mean(series),
+        followed.covariance(series) if covariance else None,
+    )

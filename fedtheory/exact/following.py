@@ -1,4 +1,5 @@
-"""The moments of a run: maps probed once for all equal rounds, then mean and covariance carried through them."""
+"""The moments of a run: maps probed once for all equal rounds, then mean and covariance carried
+through them."""
 
 import dis
 from dataclasses import replace
@@ -29,13 +30,16 @@ def segments(plan):
 
 def round_of(plan, batch, t):
     h, algorithm = plan.hyper[t], plan.algorithm
-    law = law_of(plan.participation, t, plan.problem.N, plan.S, algorithm.number(algorithm.steps, h))
+    law = law_of(
+        plan.participation, t, plan.problem.N, plan.S, algorithm.number(algorithm.steps, h)
+    )
     shares = plan.participation.shares(batch.machine.trained.weights, t, 1)[0]
     return Round(t, h, shares, algorithm.number(algorithm.server_steps, h), law)
 
 
 def batch_for(plan, problem, x_0, t, most, wanted=0):
-    """A batch on the objective of round t, of at most `most` states or as many as memory should hold."""
+    """A batch on the objective of round t, of at most `most` states or as many as memory should
+    hold."""
     h = plan.hyper[t]
     layers = np.array([layer.start for layer in problem.layers] + [problem.d], dtype=np.int64)
     size = sum(np.size(a) for a in plan.algorithm.init(x_0, problem.N, layers, h))
@@ -44,12 +48,15 @@ def batch_for(plan, problem, x_0, t, most, wanted=0):
 
 
 def twin(problem):
-    """A quadratic with one dense Hessian as seen in its eigenbasis, and the basis; else the problem and None."""
+    """A quadratic with one dense Hessian as seen in its eigenbasis, and the basis; else the problem
+    and None."""
     data = problem.data
     if not isinstance(data, quadratics.Dense) or len(data.A) > 1:
         return problem, None
     eigenvalues, turn = np.linalg.eigh(data.A[0])
-    seen = quadratics.Diagonal(eigenvalues[None].copy(), data.b @ turn, eigenvalues, data.x_star @ turn, data.F_star)
+    seen = quadratics.Diagonal(
+        eigenvalues[None].copy(), data.b @ turn, eigenvalues, data.x_star @ turn, data.F_star
+    )
     return replace(problem, data=seen, kernels=quadratics.DIAGONAL, start=None), turn
 
 
@@ -57,7 +64,10 @@ def decoupled(problem):
     """Whether no gradient mixes coordinates."""
     x = np.random.default_rng(3).standard_normal(problem.d)
     for i in range(0 if problem.has_server else 1, problem.N + 1):
-        level, slope = problem.client_grad(i, np.zeros(problem.d)), problem.client_grad(i, np.ones(problem.d))
+        level, slope = (
+            problem.client_grad(i, np.zeros(problem.d)),
+            problem.client_grad(i, np.ones(problem.d)),
+        )
         slope -= level
         scale = np.abs(slope).max() + np.abs(level).max()
         if np.abs(problem.client_grad(i, x) - level - slope * x).max() > 1e-10 * scale:
@@ -66,23 +76,29 @@ def decoupled(problem):
 
 
 def rounding(problem, x):
-    """By how much affine gradients seem not to be affine, relative to what they change by: all of it is rounding."""
+    """By how much affine gradients seem not to be affine, relative to what they change by: all of
+    it is rounding."""
     centre = problem.minimizer() if problem.minimize is not None else x
     v, found = np.random.default_rng(5).standard_normal(problem.d), 0.0
     for i in range(0 if problem.has_server else 1, problem.N + 1):
         there, here, back = (problem.client_grad(i, centre + s * v) for s in (1.0, 0.0, -1.0))
-        found = max(found, np.abs(there + back - 2 * here).max() / max(np.abs(there - back).max(), 1e-300))
+        found = max(
+            found, np.abs(there + back - 2 * here).max() / max(np.abs(there - back).max(), 1e-300)
+        )
     return found
 
 
 def uses_time(algorithm):
     """Whether `begin`, the one kernel that is told the round, reads it."""
     code = getattr(jit.python(algorithm.begin), "__code__", None)
-    return code is None or any(step.argval == code.co_varnames[1] for step in dis.get_instructions(code))
+    return code is None or any(
+        step.argval == code.co_varnames[1] for step in dis.get_instructions(code)
+    )
 
 
 class Followed:
-    """Mean and covariance of the state; if `apart`, in a basis in which coordinates part where there is one."""
+    """Mean and covariance of the state; if `apart`, in a basis in which coordinates part where
+    there is one."""
 
     def __init__(self, plan, x_0, covariance, apart):
         if not plan.problem.affine:
@@ -91,12 +107,16 @@ class Followed:
             raise NotExact("the variance of minibatch noise depends on the point")
         self.plan = plan
         self.problem, self.turn = twin(plan.problem) if apart else (plan.problem, None)
-        # Cohorts correlate even coordinates that no gradient mixes: who asks for that must follow them together.
+        # Cohorts correlate even coordinates that no gradient mixes: who asks for that must follow
+        # them together.
         self.coupled = covariance or not apart or self.turn is None and not decoupled(self.problem)
         self.given_x_0, self.x_0 = x_0, x_0 if self.turn is None else x_0 @ self.turn
-        # One round from a known point needs no map of states: its covariance is that of what is drawn.
+        # One round from a known point needs no map of states: its covariance is that of what is
+        # drawn.
         self.linear = plan.rounds > 1
-        self.centre = self.problem.minimizer() if self.linear and self.problem.minimize is not None else None
+        self.centre = (
+            self.problem.minimizer() if self.linear and self.problem.minimize is not None else None
+        )
         if self.linear and self.centre is None:
             self.centre = self.x_0
         self.by_time = uses_time(plan.algorithm)
@@ -107,7 +127,11 @@ class Followed:
         plan = self.plan
         self.known.clear()
         self.batch = batch_for(plan, self.problem, self.x_0, first, 512)
-        self.given = self.batch if self.turn is None else batch_for(plan, plan.problem, self.given_x_0, first, 4)
+        self.given = (
+            self.batch
+            if self.turn is None
+            else batch_for(plan, plan.problem, self.given_x_0, first, 4)
+        )
         if self.fields is None:
             self._start()
         t = first
@@ -129,16 +153,22 @@ class Followed:
         plan = self.plan
         self.fields = list(self.batch.first)
         ends = [round_of(plan, self.batch, t) for t in {0, max(plan.rounds - 1, 0)}]
-        probers = [Prober(self.batch, round, self.fields, self.centre, self.coupled) for round in ends]
+        probers = [
+            Prober(self.batch, round, self.fields, self.centre, self.coupled) for round in ends
+        ]
         self.blocks = sorted({n for prober in probers for n in prober.blocks})
         self.others = [n for n in range(len(self.fields)) if n not in self.blocks]
         self.points = probers[0].points
-        prober = Prober(self.batch, ends[0], self.fields, self.centre, self.coupled, blocks=self.blocks)
+        prober = Prober(
+            self.batch, ends[0], self.fields, self.centre, self.coupled, blocks=self.blocks
+        )
         self.m = np.ascontiguousarray(prober.fold((prober.start - prober.centre)[None])[0])
         self.C = np.zeros((*self.m.shape, prober.M))
         self.D, self.M, self.origin = prober.D, prober.M, prober.centre[prober.x_row]
-        self.x_at, self.x_count = (prober.x_row * prober.d, prober.d) if self.coupled else (prober.x_row, 1)
-        x = (self.m[:, self.x_at:self.x_at + self.x_count]).copy()
+        self.x_at, self.x_count = (
+            (prober.x_row * prober.d, prober.d) if self.coupled else (prober.x_row, 1)
+        )
+        x = (self.m[:, self.x_at : self.x_at + self.x_count]).copy()
         self.kept.append((x[None], np.zeros((1, len(self.m), self.x_count, self.x_count))))
 
     def _constants(self):
@@ -146,40 +176,63 @@ class Followed:
 
     def _key(self, t):
         round = round_of(self.plan, self.batch, t)
-        return (round.h, round.shares.tobytes(), round.law.pmf.tobytes(), t if self.by_time else 0,
-                *(value.tobytes() for value in self._constants()))
+        return (
+            round.h,
+            round.shares.tobytes(),
+            round.law.pmf.tobytes(),
+            t if self.by_time else 0,
+            *(value.tobytes() for value in self._constants()),
+        )
 
     def _probe(self, round):
         """The map of a round, and what the fields that are not followed become in it."""
-        prober = Prober(self.batch, round, self.fields, self.centre, self.coupled, blocks=self.blocks)
+        prober = Prober(
+            self.batch, round, self.fields, self.centre, self.coupled, blocks=self.blocks
+        )
         given = prober
         if self.turn is not None:
             fields = [f @ self.turn.T if n in self.points else f for n, f in enumerate(self.fields)]
-            given = Prober(self.given, round, fields, self.centre, self.coupled, self.turn, self.blocks)
-        with np.errstate(all="ignore"):    # far out, a map that is not affine may well leave the numbers
+            given = Prober(
+                self.given, round, fields, self.centre, self.coupled, self.turn, self.blocks
+            )
+        with np.errstate(
+            all="ignore"
+        ):  # far out, a map that is not affine may well leave the numbers
             try:
                 map = assemble(model_of(prober, given, self.linear).parts(), prober)
             except NotExact:
                 lost = rounding(self.plan.problem, self.given_x_0)
                 if lost < 1e-10:
                     raise
-                raise NotExact(f"rounding leaves its gradients a relative error of {lost:.0e}: they are differences of far "
-                               "larger numbers, as where curvatures are far apart") from None
+                raise NotExact(
+                    f"rounding leaves its gradients a relative error of {lost:.0e}: they are differences of far "
+                    "larger numbers, as where curvatures are far apart"
+                ) from None
         return map, [prober.next[n] for n in self.others]
 
     def series(self):
         means = np.concatenate([means for means, _ in self.kept])
         covariances = np.concatenate([covariances for _, covariances in self.kept])
         means = (means[:, 0] if self.coupled else means[:, :, 0]) + self.origin
-        return Series(means, covariances[:, 0] if self.coupled else covariances[:, :, 0, 0], self.coupled)
+        return Series(
+            means, covariances[:, 0] if self.coupled else covariances[:, :, 0, 0], self.coupled
+        )
 
     def objectives(self):
-        """(objective, first, end) over rounds 0 .. T as `run` records them: after round t, that of round t."""
-        found = [(objective(self.plan, self.problem, first), first + 1, end + 1) for first, end in segments(self.plan)]
+        """(objective, first, end) over rounds 0 .. T as `run` records them: after round t, that of
+        round t."""
+        found = [
+            (objective(self.plan, self.problem, first), first + 1, end + 1)
+            for first, end in segments(self.plan)
+        ]
         return [(found[0][0], 0, found[0][2]), *found[1:]]
 
     def mean(self, series):
         return series.means if self.turn is None else series.means @ self.turn.T
 
     def covariance(self, series):
-        return series.covariances if self.turn is None else self.turn @ series.covariances @ self.turn.T
+        return (
+            series.covariances
+            if self.turn is None
+            else self.turn @ series.covariances @ self.turn.T
+        )

@@ -1,8 +1,9 @@
-"""How a round depends on who takes part and how much: the forms that are tried, and how each is told from probes.
+"""How a round depends on who takes part and how much: the forms that are tried, and how each is
+told from probes.
 
-Clients' parts add up in most methods (`Additive`); given a count in some (strata.py); failing that, every
-cohort with its work has a map of its own (`Outcomes`). A form is believed when it predicts fresh rounds
-of the engine, from random states under random noise.
+Clients' parts add up in most methods (`Additive`); given a count in some (strata.py); failing that,
+every cohort with its work has a map of its own (`Outcomes`). A form is believed when it predicts
+fresh rounds of the engine, from random states under random noise.
 """
 
 import numpy as np
@@ -11,20 +12,23 @@ from fedtheory.errors import NotExact
 from fedtheory.exact.classes import COUNTS, Strata
 from fedtheory.exact.maps import Part, Sparse, add_to, centred, combine, sparse
 
-AGREE = 1e-9       # a model predicts a fresh round this well, or is not the round's
-OUTCOMES = 4096    # cohorts and works that are followed one by one where clients are coupled
+AGREE = 1e-9  # a model predicts a fresh round this well, or is not the round's
+OUTCOMES = 4096  # cohorts and works that are followed one by one where clients are coupled
 
 
 class Exchange:
-    """Cohorts and works that tell all clients, and all their works, apart: each changes one slot of the first.
+    """Cohorts and works that tell all clients, and all their works, apart: each changes one slot of
+    the first.
 
-    What client i adds when it does s steps is sum_v coefficient[item, v] (round_v - round_0), up to what
-    is common to all clients.
+    What client i adds when it does s steps is sum_v coefficient[item, v] (round_v - round_0), up to
+    what is common to all clients.
     """
 
     def __init__(self, law):
         first = {i: law.support(i)[0] for i in range(1, law.N + 1)}
-        self.home = np.ones(law.S, dtype=np.int64) if law.cohort == "with" else np.arange(1, law.S + 1)
+        self.home = (
+            np.ones(law.S, dtype=np.int64) if law.cohort == "with" else np.arange(1, law.S + 1)
+        )
         home_work = np.array([first[i] for i in self.home])
         members = sorted(set(self.home))
         outside = [i for i in range(1, law.N + 1) if i not in members]
@@ -32,14 +36,14 @@ class Exchange:
         self.place = {item: n for n, item in enumerate(self.items)}
         changes = [(0, i, s) for i in outside for s in law.support(i)]
         for slot, i in enumerate(members):
-            if outside and slot > 0:    # an outsider comes, the member of this slot goes
+            if outside and slot > 0:  # an outsider comes, the member of this slot goes
                 changes.append((slot, outside[0], first[outside[0]]))
             changes += [(slot, i, s) for s in law.support(i)[1:]]
         V = 1 + len(changes)
         self.cohorts, self.works = np.tile(self.home, (V, 1)), np.tile(home_work, (V, 1))
         self.coefficient = np.zeros((len(self.items), V))
         self.where = {(i, first[i]): (0, slot) for slot, i in enumerate(self.home)}
-        self.moved = []    # the clients that change, for each change
+        self.moved = []  # the clients that change, for each change
         for v, (slot, i, s) in enumerate(changes, 1):
             self.cohorts[v, slot], self.works[v, slot] = i, s
             self.moved.append((i, self.home[slot]))
@@ -57,27 +61,35 @@ class Exchange:
 
 
 class Additive:
-    """base + the sum of one item a slot. If `local`, an exchange of two clients is assumed to change the map only
-    where it reads what they own, or what all share."""
+    """base + the sum of one item a slot. If `local`, an exchange of two clients is assumed to
+    change the map only where it reads what they own, or what all share."""
 
     def __init__(self, prober, linear, local=True):
         self.prober, plan = prober, Exchange(prober.law)
         every = np.arange(prober.m if linear else 0)
-        rows = [np.concatenate([prober.shared, *prober.own[list(pair)]]) if linear and local else every
-                for pair in plan.moved]
+        rows = [
+            np.concatenate([prober.shared, *prober.own[list(pair)]]) if linear and local else every
+            for pair in plan.moved
+        ]
         bases = np.empty((len(plan.cohorts), prober.D, prober.M))
         _, reference = next(prober.maps(plan.cohorts[:1], plan.works[:1], every[None]))
         self.base = np.zeros((prober.D, prober.M, prober.columns))
-        self.base[:, :, 0 if linear else prober.M:] = reference
+        self.base[:, :, 0 if linear else prober.M :] = reference
         bases[0], reference = self.base[:, :, prober.M], self.base.copy()
         changes = [None]
-        for columns, Y in prober.maps(plan.cohorts[1:], plan.works[1:], np.array(rows)) if rows else ():
+        for columns, Y in (
+            prober.maps(plan.cohorts[1:], plan.works[1:], np.array(rows)) if rows else ()
+        ):
             bases[len(changes)] = Y[:, :, prober.M - prober.columns]
             before = reference[:, :, columns]
             changes.append(sparse(Y - before, np.abs(Y) + np.abs(before), columns, prober.columns))
         none = Sparse(np.zeros(0, dtype=np.int64), np.zeros((prober.D, 0)))
-        self.items = {item: combine([(row[v], changes[v]) for v in np.flatnonzero(row)]) if row.any() else none
-                      for item, row in zip(plan.items, plan.coefficient)}
+        self.items = {
+            item: combine([(row[v], changes[v]) for v in np.flatnonzero(row)])
+            if row.any()
+            else none
+            for item, row in zip(plan.items, plan.coefficient)
+        }
         for n in plan.home_items:
             add_to(self.base, -1.0, self.items[plan.items[n]])
         self._noise(plan.cohorts, plan.works, bases, plan.where)
@@ -85,16 +97,24 @@ class Additive:
     def _noise(self, cohorts, works, bases, where):
         prober, requests = self.prober, []
         for item, (v, slot) in where.items():
-            requests += [(item, v, prober.batch.ordinal(works[v], slot, k)) for k in prober.noises(*item)]
+            requests += [
+                (item, v, prober.batch.ordinal(works[v], slot, k)) for k in prober.noises(*item)
+            ]
         self.noise, answers = {item: [] for item in where}, []
         if requests:
             v = np.array([v for _, v, _ in requests])
-            answers = prober.impulses(cohorts[v], works[v], np.array([o for *_, o in requests], dtype=float), bases[v])
+            answers = prober.impulses(
+                cohorts[v], works[v], np.array([o for *_, o in requests], dtype=float), bases[v]
+            )
         for (item, _, _), answer in zip(requests, answers):
             rows = np.flatnonzero(answer.any(axis=(0, 2)))
             self.noise[item].append((rows, answer[:, rows].copy()))
-        for item, found in self.noise.items():    # (rows, (D, rows, calls * e))
-            rows = np.unique(np.concatenate([rows for rows, _ in found])) if found else np.zeros(0, dtype=np.int64)
+        for item, found in self.noise.items():  # (rows, (D, rows, calls * e))
+            rows = (
+                np.unique(np.concatenate([rows for rows, _ in found]))
+                if found
+                else np.zeros(0, dtype=np.int64)
+            )
             whole = np.zeros((prober.D, len(rows), len(found), prober.e))
             for k, (some, answer) in enumerate(found):
                 whole[:, np.searchsorted(rows, some), k] = answer
@@ -125,11 +145,17 @@ class Additive:
             add_to(mean, law.S / law.N, average)
             for chance, s in works:
                 if len(works) > 1:
-                    deviations.append((law.square * chance, combine([(1.0, self.items[i, s]), (-1.0, average)])))
+                    deviations.append(
+                        (law.square * chance, combine([(1.0, self.items[i, s]), (-1.0, average)]))
+                    )
                 rows, answer = self.noise[i, s]
                 if answer.size:
-                    Q[:, rows[:, None], rows] += (law.square * chance * prober.variance[i]
-                                                  * (answer @ answer.transpose(0, 2, 1)))
+                    Q[:, rows[:, None], rows] += (
+                        law.square
+                        * chance
+                        * prober.variance[i]
+                        * (answer @ answer.transpose(0, 2, 1))
+                    )
         if law.spread > 0:
             *each, left = centred(each)
             deviations += [(law.spread, s) for s in each] + [(-law.spread * law.N, left)]
@@ -144,20 +170,34 @@ class Outcomes:
         rows = np.tile(np.arange(prober.m if linear else 0), (len(self.cohorts), 1))
         self.maps = np.zeros((len(rows), prober.D, prober.M, prober.columns))
         for whole, (_, Y) in zip(self.maps, prober.maps(self.cohorts, self.works, rows)):
-            whole[:, :, 0 if linear else prober.M:] = Y
-        self.place = {(tuple(c), tuple(w)): n for n, (c, w) in enumerate(zip(self.cohorts, self.works))}
-        requests = [(n, slot, prober.batch.ordinal(w, slot, k))
-                    for n, (c, w) in enumerate(zip(self.cohorts, self.works))
-                    for slot, (i, s) in enumerate(zip(c, w)) for k in prober.noises(i, s)]
-        self.noise = {(n, slot): [] for n in range(len(self.chances)) for slot in range(prober.law.S)}
+            whole[:, :, 0 if linear else prober.M :] = Y
+        self.place = {
+            (tuple(c), tuple(w)): n for n, (c, w) in enumerate(zip(self.cohorts, self.works))
+        }
+        requests = [
+            (n, slot, prober.batch.ordinal(w, slot, k))
+            for n, (c, w) in enumerate(zip(self.cohorts, self.works))
+            for slot, (i, s) in enumerate(zip(c, w))
+            for k in prober.noises(i, s)
+        ]
+        self.noise = {
+            (n, slot): [] for n in range(len(self.chances)) for slot in range(prober.law.S)
+        }
         if requests:
             v = np.array([n for n, *_ in requests])
-            answers = prober.impulses(self.cohorts[v], self.works[v], np.array([o for *_, o in requests], dtype=float),
-                                      self.maps[v, :, :, prober.M])
+            answers = prober.impulses(
+                self.cohorts[v],
+                self.works[v],
+                np.array([o for *_, o in requests], dtype=float),
+                self.maps[v, :, :, prober.M],
+            )
             for (n, slot, _), answer in zip(requests, answers):
                 self.noise[n, slot].append(answer)
         empty = np.zeros((prober.D, prober.M, 0))
-        self.noise = {key: np.concatenate(found, axis=2) if found else empty for key, found in self.noise.items()}
+        self.noise = {
+            key: np.concatenate(found, axis=2) if found else empty
+            for key, found in self.noise.items()
+        }
 
     def draw(self, generator):
         n = generator.integers(len(self.chances))
@@ -176,22 +216,24 @@ class Outcomes:
     def parts(self):
         for n, (chance, cohort) in enumerate(zip(self.chances, self.cohorts)):
             Q = np.zeros((self.prober.D, self.prober.M, self.prober.M))
-            for i in sorted(set(cohort)):    # a client drawn twice has one noise
+            for i in sorted(set(cohort)):  # a client drawn twice has one noise
                 answer = sum(self.noise[n, slot] for slot in np.flatnonzero(cohort == i))
                 Q += self.prober.variance[i] * (answer @ answer.transpose(0, 2, 1))
             yield Part(chance, self.maps[n], [], Q)
 
 
 def agrees(model, prober, linear):
-    """Whether a model found by probes predicts rounds from random states, under random noise, at many scales."""
+    """Whether a model found by probes predicts rounds from random states, under random noise, at
+    many scales."""
     generator = np.random.default_rng(2)
     size = 1.0 + np.abs(prober.start - prober.centre).max()
     law = prober.law
-    for n in range(min(60, max(6, 2 * law.N // law.S))):    # most clients are met
+    for n in range(min(60, max(6, 2 * law.N // law.S))):  # most clients are met
         cohort, work = model.draw(generator)
         u, noises, seen = prober.trial(generator, size * 10.0 ** (n % 3 - 1), linear, cohort, work)
         found = model.predict(cohort, work, u, noises)
-        # Rows are compared each on its own scale: a variate is not as large as the point it came from.
+        # Rows are compared each on its own scale: a variate is not as large as the point it came
+        # from.
         scale = np.abs(seen).max(axis=0) if not prober.coupled else np.abs(seen)
         scale = np.maximum(scale, 1e-3 * np.abs(u).max())
         if not np.all(np.abs(found - seen) <= AGREE * scale):
@@ -200,7 +242,8 @@ def agrees(model, prober, linear):
 
 
 def model_of(prober, given, linear):
-    """What the round does, in the first form that predicts `given`, a prober of the problem itself."""
+    """What the round does, in the first form that predicts `given`, a prober of the problem
+    itself."""
     for local in (True, False) if prober.own.size else (False,):
         model = Additive(prober, linear, local)
         if agrees(model, given, linear):
@@ -208,7 +251,9 @@ def model_of(prober, given, linear):
     law = prober.law
     cohort, work = law.draw(np.random.default_rng(4), 1)
     order = np.argsort(cohort[0], kind="stable")
-    if not agrees(Outcomes(prober, linear, (np.ones(1), cohort[:, order], work[:, order])), given, linear):
+    if not agrees(
+        Outcomes(prober, linear, (np.ones(1), cohort[:, order], work[:, order])), given, linear
+    ):
         raise NotExact("its round is not an affine map of points and noise")
     most = min(OUTCOMES, int(2**25 / (prober.D * prober.M * prober.columns)))
     outcomes = law.outcomes(most)
@@ -219,7 +264,11 @@ def model_of(prober, given, linear):
         return model
     for name in COUNTS:
         model = Strata(prober, linear, name)
-        if agrees(model.find(model.middle()), given, linear) and agrees(model.find(model.law.values), given, linear):
+        if agrees(model.find(model.middle()), given, linear) and agrees(
+            model.find(model.law.values), given, linear
+        ):
             return model
-    raise NotExact("its clients' parts neither add up nor do so given the number of "
-                   f"{' or of '.join(COUNTS)}, and cohorts with their work have more than {most} outcomes")
+    raise NotExact(
+        "its clients' parts neither add up nor do so given the number of "
+        f"{' or of '.join(COUNTS)}, and cohorts with their work have more than {most} outcomes"
+    )

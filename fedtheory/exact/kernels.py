@@ -1,8 +1,10 @@
-"""A method's kernels on any numbers: the source that is compiled on floats, read on Fractions, intervals and batches.
+"""A method's kernels on any numbers: the source that is compiled on floats, read on Fractions,
+intervals and batches.
 
-A kernel knows its numbers only through arithmetic, comparisons, and a few functions of NumPy. `read` gives the same
-code with other meanings for these few: zeros are Fractions, a root is an enclosure, and a literal 0.5 is the fraction
-that it stands for. Nothing of any method is written twice.
+A kernel knows its numbers only through arithmetic, comparisons, and a few functions of NumPy.
+`read` gives the same code with other meanings for these few: zeros are Fractions, a root is an
+enclosure, and a literal 0.5 is the fraction that it stands for. Nothing of any method is written
+twice.
 """
 
 from fractions import Fraction
@@ -26,17 +28,29 @@ class Count(int):
         return Fraction(int(self)) / other
 
     def __rtruediv__(self, other):
-        return Fraction(other) / int(self) if isinstance(other, int) else other / Fraction(int(self))
+        return (
+            Fraction(other) / int(self) if isinstance(other, int) else other / Fraction(int(self))
+        )
 
 
 def _closed(operation):
     def of_counts(self, other):
         found = operation(self, other)
         return Count(found) if type(found) is int else found
+
     return of_counts
 
 
-for _name in ("__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__", "__floordiv__", "__mod__"):
+for _name in (
+    "__add__",
+    "__radd__",
+    "__sub__",
+    "__rsub__",
+    "__mul__",
+    "__rmul__",
+    "__floordiv__",
+    "__mod__",
+):
     setattr(Count, _name, _closed(getattr(int, _name)))
 
 
@@ -52,7 +66,9 @@ def seen(argument):
     """An argument as kernels see it: views of the same numbers."""
     if isinstance(argument, np.ndarray):
         return argument.view(Vector)
-    if isinstance(argument, tuple) and argument and isinstance(argument[0], np.ndarray):    # a state, or a memory
+    if (
+        isinstance(argument, tuple) and argument and isinstance(argument[0], np.ndarray)
+    ):  # a state, or a memory
         return type(argument)(*map(seen, argument))
     return argument
 
@@ -68,12 +84,14 @@ def counts(numbers):
 
 def filled(value):
     """Of NumPy's ways to make an array, the one that starts from a number."""
+
     def make(shape, dtype=None):
         if dtype is not None and np.dtype(dtype).kind in "iub":
             return np.full(shape, int(value), dtype=dtype)
         found = np.empty(shape, dtype=object)
         found[...] = value
         return seen(found)
+
     return make
 
 
@@ -97,15 +115,34 @@ def exactly(value):
 ZERO, ONE = Fraction(0), Fraction(1)
 # What a kernel may ask of NumPy and of Python, on any numbers.
 NUMPY = SimpleNamespace(
-    zeros=filled(ZERO), empty=filled(ZERO), ones=filled(ONE), full=_full, zeros_like=_alike(ZERO),
-    empty_like=_alike(ZERO), ones_like=_alike(ONE), sqrt=root, abs=abs, maximum=maximum, minimum=minimum,
-    float64=exactly, int64=Count, ndarray=np.ndarray, inf=np.inf)
-BUILTINS = dict(max=maximum, min=minimum, float=exactly, range=lambda *ends: map(Count, range(*ends)),
-                len=lambda whole: Count(len(whole)))
+    zeros=filled(ZERO),
+    empty=filled(ZERO),
+    ones=filled(ONE),
+    full=_full,
+    zeros_like=_alike(ZERO),
+    empty_like=_alike(ZERO),
+    ones_like=_alike(ONE),
+    sqrt=root,
+    abs=abs,
+    maximum=maximum,
+    minimum=minimum,
+    float64=exactly,
+    int64=Count,
+    ndarray=np.ndarray,
+    inf=np.inf,
+)
+BUILTINS = dict(
+    max=maximum,
+    min=minimum,
+    float=exactly,
+    range=lambda *ends: map(Count, range(*ends)),
+    len=lambda whole: Count(len(whole)),
+)
 
 
 class _Numpy:
-    """`np` in a kernel that is read: a function without an exact reading is named when it is asked for."""
+    """`np` in a kernel that is read: a function without an exact reading is named when it is asked
+    for."""
 
     def __getattr__(self, name):
         try:
@@ -116,10 +153,12 @@ class _Numpy:
 
 def _constants(code):
     """Code whose literals divide exactly: 0.5 is a fraction, 2 a count."""
+
     def turned(value):
         if isinstance(value, CodeType):
             return _constants(value)
         return tuple(map(turned, value)) if isinstance(value, tuple) else exactly(value)
+
     return code.replace(co_consts=tuple(map(turned, code.co_consts)))
 
 
@@ -133,8 +172,13 @@ def _names(code):
 def read(function):
     """A kernel, or a plain function such as a method's `init`, as Python on any numbers."""
     plain, scope = jit.python(function), dict(BUILTINS)
-    found = FunctionType(_constants(plain.__code__), scope, plain.__name__,
-                         plain.__defaults__ and tuple(map(exactly, plain.__defaults__)), plain.__closure__)
+    found = FunctionType(
+        _constants(plain.__code__),
+        scope,
+        plain.__name__,
+        plain.__defaults__ and tuple(map(exactly, plain.__defaults__)),
+        plain.__closure__,
+    )
     for name in _names(plain.__code__) & set(plain.__globals__):
         value = plain.__globals__[name]
         if isinstance(value, ModuleType):
@@ -153,7 +197,11 @@ class _Module:
 
     def __getattr__(self, name):
         value = getattr(self._module, name)
-        return read(value) if jit.compiled(value) or isinstance(value, FunctionType) else exactly(value)
+        return (
+            read(value)
+            if jit.compiled(value) or isinstance(value, FunctionType)
+            else exactly(value)
+        )
 
 
 class Kernels:
@@ -173,20 +221,26 @@ class Kernels:
             except NotExact as error:
                 raise NotExact(f"{name}'s {role}: {error}") from None
             except (TypeError, AttributeError) as error:
-                raise NotExact(f"{name}'s {role} cannot be read on these numbers: {error}") from None
+                raise NotExact(
+                    f"{name}'s {role} cannot be read on these numbers: {error}"
+                ) from None
             for argument in arguments:
                 if isinstance(argument, tuple):
                     refuse_floats(argument, f"{name}'s {role}")
+
         return run
 
     def hyper(self, given):
-        """The method's hyper-parameters from numbers: defaults for what is not given, words as their place."""
+        """The method's hyper-parameters from numbers: defaults for what is not given, words as
+        their place."""
         values = []
         for name, field in self.method.hyper.items():
             value = given.get(name, field.default)
             if value is None:
                 raise NotExact(f"{self.method.name} needs {name}, {field.meaning}; none was given")
-            value = field.choices.index(value) if field.choices and isinstance(value, str) else value
+            value = (
+                field.choices.index(value) if field.choices and isinstance(value, str) else value
+            )
             values.append(Count(value) if field.integer or field.choices else exactly(value))
         return self.method.Hyper(*values)
 
@@ -194,15 +248,24 @@ class Kernels:
         return plain(read(self.method.init)(seen(vector(x_0)), Count(N), seen(layers), h))
 
     def local(self, d, layers, h):
-        return () if self.method.local is None else plain(read(self.method.local)(Count(d), seen(layers), h))
+        return (
+            ()
+            if self.method.local is None
+            else plain(read(self.method.local)(Count(d), seen(layers), h))
+        )
 
 
 def refuse_floats(memory, who):
     """A float among exact numbers would make a result look exact that is not."""
     for array in memory:
-        if isinstance(array, np.ndarray) and array.dtype != object and array.dtype.kind == "f" \
-                or isinstance(array, np.ndarray) and array.dtype == object \
-                and any(isinstance(number, (float, np.floating)) for number in array.flat):
+        if (
+            isinstance(array, np.ndarray)
+            and array.dtype != object
+            and array.dtype.kind == "f"
+            or isinstance(array, np.ndarray)
+            and array.dtype == object
+            and any(isinstance(number, (float, np.floating)) for number in array.flat)
+        ):
             raise NotExact(f"{who} turns exact numbers into floats")
 
 

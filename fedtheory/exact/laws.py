@@ -1,7 +1,8 @@
-"""The law of a round's cohort and work, as numbers: outcomes one by one, or moments of who takes part.
+"""The law of a round's cohort and work, as numbers: outcomes one by one, or moments of who takes
+part.
 
-What `fedtheory.participation` draws: S of N clients, each with its own work. A client drawn twice (with
-replacement) is one client whose one result counts twice: its work and its noise are the same.
+What `fedtheory.participation` draws: S of N clients, each with its own work. A client drawn twice
+(with replacement) is one client whose one result counts twice: its work and its noise are the same.
 """
 
 from itertools import combinations, combinations_with_replacement, product
@@ -12,10 +13,10 @@ import numpy as np
 
 
 class Law(NamedTuple):
-    cohort: str        # "full", "without", "with"
+    cohort: str  # "full", "without", "with"
     N: int
     S: int
-    pmf: np.ndarray    # (N, E + 1) chances of 0 .. E steps
+    pmf: np.ndarray  # (N, E + 1) chances of 0 .. E steps
 
     @property
     def everyone(self):
@@ -30,31 +31,43 @@ class Law(NamedTuple):
         """rho with Var(sum_cohort v_i) = rho sum_i ||v_i - mean v||^2."""
         if self.everyone:
             return 0.0
-        return self.S / self.N if self.cohort == "with" else self.S * (self.N - self.S) / (self.N * (self.N - 1))
+        return (
+            self.S / self.N
+            if self.cohort == "with"
+            else self.S * (self.N - self.S) / (self.N * (self.N - 1))
+        )
 
     @property
     def square(self):
         """The second moment of how often a client is in the cohort."""
-        return self.S / self.N + (self.S * (self.S - 1) / self.N**2 if self.cohort == "with" else 0.0)
+        return self.S / self.N + (
+            self.S * (self.S - 1) / self.N**2 if self.cohort == "with" else 0.0
+        )
 
     @property
     def count(self):
         """How many outcomes there are."""
-        ways = [1] + [0] * self.S    # to fill so many slots, over the clients so far
+        ways = [1] + [0] * self.S  # to fill so many slots, over the clients so far
         for i in range(1, self.N + 1):
             options = len(self.support(i))
             visits = range(1, (self.S if self.cohort == "with" else 1) + 1)
-            ways = [ways[v] + options * sum(ways[v - c] for c in visits if c <= v) for v in range(self.S + 1)]
+            ways = [
+                ways[v] + options * sum(ways[v - c] for c in visits if c <= v)
+                for v in range(self.S + 1)
+            ]
         return ways[self.S]
 
     def outcomes(self, most):
-        """(chance, cohort, work) of every outcome, clients in rising order; None if there are more than `most`."""
+        """(chance, cohort, work) of every outcome, clients in rising order; None if there are more
+        than `most`."""
         if self.count > most:
             return None
         clients = range(1, self.N + 1)
         if self.cohort == "with":
             cohorts = combinations_with_replacement(clients, self.S)
-            chance = lambda c: factorial(self.S) / prod(factorial(c.count(i)) for i in set(c)) / self.N**self.S
+            chance = lambda c: (
+                factorial(self.S) / prod(factorial(c.count(i)) for i in set(c)) / self.N**self.S
+            )
         else:
             cohorts, share = combinations(clients, self.S), 1.0 / comb(self.N, self.S)
             chance = lambda c: share
@@ -63,14 +76,21 @@ class Law(NamedTuple):
             members = sorted(set(c))
             for steps in product(*(self.support(i) for i in members)):
                 done = dict(zip(members, steps))
-                found.append((chance(c) * np.prod([self.pmf[i - 1, s] for i, s in done.items()]), c,
-                              [done[i] for i in c]))
+                found.append(
+                    (
+                        chance(c) * np.prod([self.pmf[i - 1, s] for i, s in done.items()]),
+                        c,
+                        [done[i] for i in c],
+                    )
+                )
         chances, cohort, work = zip(*found)
         return np.array(chances), np.array(cohort, dtype=np.int64), np.array(work, dtype=np.int64)
 
     def draw(self, generator, n):
         """n cohorts with their work, in random order."""
-        cohort = np.stack([generator.choice(self.N, self.S, replace=self.cohort == "with") + 1 for _ in range(n)])
+        cohort = np.stack(
+            [generator.choice(self.N, self.S, replace=self.cohort == "with") + 1 for _ in range(n)]
+        )
         work = np.empty_like(cohort)
         for c, w in zip(cohort, work):
             done = {i: generator.choice(self.support(i)) for i in set(c)}

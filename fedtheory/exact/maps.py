@@ -1,41 +1,46 @@
-"""The affine map of a round: its mean over cohorts, work and noise, and every deviation from the mean.
+"""The affine map of a round: its mean over cohorts, work and noise, and every deviation from the
+mean.
 
-With z the state and omega the cohort and its work, z' = M_omega (z, 1) + noise. Where clients' parts
-add up, z' = base + sum_{i in cohort} G_{i, s_i} (z, 1) + noise_i, and the moments of who takes part give
+With z the state and omega the cohort and its work, z' = M_omega (z, 1) + noise. Where clients'
+parts add up, z' = base + sum_{i in cohort} G_{i, s_i} (z, 1) + noise_i, and the moments of who
+takes part give
 
     Cov z' = M C M' + sum_a w_a [E_a C E_a' + (E_a m + e_a)(E_a m + e_a)'] + Q
 
 with M the mean map, m and C the mean and covariance of z, and one a for each client and each work:
-clients deviate from their mean with weight `spread` (covariance of the cohort's indicators), a client's
-work from its own mean with weight `square` times its chance. Every term is a square, so that nothing
-cancels; but where an entry belongs to one client alone, as memories do, the clients' mean is not
-subtracted from each (which would fill them) but once, as a square of negative weight.
+clients deviate from their mean with weight `spread` (covariance of the cohort's indicators), a
+client's work from its own mean with weight `square` times its chance. Every term is a square, so
+that nothing cancels; but where an entry belongs to one client alone, as memories do, the clients'
+mean is not subtracted from each (which would fill them) but once, as a square of negative weight.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-ROUNDING = 4e-16    # differences this small, next to what was subtracted, are none
+ROUNDING = 4e-16  # differences this small, next to what was subtracted, are none
 
 
 class Sparse(NamedTuple):
     """Entries of a (D, M, columns) array that are not zero everywhere."""
 
-    index: np.ndarray    # (e,) row * columns + column
-    value: np.ndarray    # (D, e)
+    index: np.ndarray  # (e,) row * columns + column
+    value: np.ndarray  # (D, e)
 
 
 def sparse(value, scale, columns, of):
-    """What is above rounding of some columns (D, M, .) of an array of `of` columns; `scale` is what it was computed
-    from. Displacements, the constant and noise are told apart: each has its own unit."""
+    """What is above rounding of some columns (D, M, .) of an array of `of` columns; `scale` is what
+    it was computed from. Displacements, the constant and noise are told apart: each has its own
+    unit."""
     D, M, _ = value.shape
     size = np.abs(value)
     kind = np.sign(columns - M)
     for k in (-1, 0, 1):
         part = kind == k
         if part.any():
-            size[:, :, part] *= size[:, :, part] > ROUNDING * scale[:, :, part].max(axis=2, keepdims=True)
+            size[:, :, part] *= size[:, :, part] > ROUNDING * scale[:, :, part].max(
+                axis=2, keepdims=True
+            )
     row, column = np.nonzero(size.any(axis=0))
     index = row * of + columns[column]
     index, first = np.unique(index, return_index=True)
@@ -48,7 +53,7 @@ def combine(terms):
     value, size = np.zeros((2, len(terms[0][1].value), len(index)))
     at = 0
     for w, s in terms:
-        here = place[at:at + len(s.index)]
+        here = place[at : at + len(s.index)]
         value[:, here] += w * s.value
         size[:, here] += np.abs(w * s.value)
         at += len(s.index)
@@ -57,7 +62,8 @@ def combine(terms):
 
 
 def compress(weights, stack):
-    """Deviations (n, D, r, c) as fewer, of weight 1, with the same squares: a QR decomposition for each coordinate."""
+    """Deviations (n, D, r, c) as fewer, of weight 1, with the same squares: a QR decomposition for
+    each coordinate."""
     n, D, r, c = stack.shape
     scaled = np.sqrt(weights)[:, None, None] * stack.reshape(n, D, r * c)
     if n > r * c:
@@ -73,9 +79,9 @@ class Part(NamedTuple):
     """The map given one value of whatever couples the clients."""
 
     chance: float
-    mean: np.ndarray      # (D, M, columns)
-    deviations: list      # (weight, Sparse)
-    Q: np.ndarray         # (D, M, M) of clients' noise
+    mean: np.ndarray  # (D, M, columns)
+    deviations: list  # (weight, Sparse)
+    Q: np.ndarray  # (D, M, M) of clients' noise
 
 
 def centred(items):
@@ -91,26 +97,28 @@ def centred(items):
     for n, s in enumerate(items):
         _, here, there = np.intersect1d(s.index, common, assume_unique=True, return_indices=True)
         values[n][:, there] = s.value[:, here]
-    centre = np.where(np.isin(common, index[count == N]), values.mean(axis=0), np.median(values, axis=0))
+    centre = np.where(
+        np.isin(common, index[count == N]), values.mean(axis=0), np.median(values, axis=0)
+    )
     less = Sparse(common, centre)
     items = [combine([(1.0, s), (-1.0, less)]) for s in items]
     return [*items, combine([(1.0 / N, s) for s in items])]
 
 
 class Map(NamedTuple):
-    """A round's map of mean and covariance. Deviation n has r rows and c columns, size[n] = (r, c); what belongs to
-    it starts at at[n] = (in rows and e, in columns, in E)."""
+    """A round's map of mean and covariance. Deviation n has r rows and c columns, size[n] = (r, c);
+    what belongs to it starts at at[n] = (in rows and e, in columns, in E)."""
 
-    linear: np.ndarray      # (D, M, M)
-    constant: np.ndarray    # (D, M)
-    Q: np.ndarray           # (D, M, M)
-    weight: np.ndarray      # (a,)
-    size: np.ndarray        # (a, 2)
-    at: np.ndarray          # (a, 3)
-    rows: np.ndarray        # (sum r,)
-    columns: np.ndarray     # (sum c,)
-    E: np.ndarray           # (D, sum r c)
-    e: np.ndarray           # (D, sum r)
+    linear: np.ndarray  # (D, M, M)
+    constant: np.ndarray  # (D, M)
+    Q: np.ndarray  # (D, M, M)
+    weight: np.ndarray  # (a,)
+    size: np.ndarray  # (a, 2)
+    at: np.ndarray  # (a, 3)
+    rows: np.ndarray  # (sum r,)
+    columns: np.ndarray  # (sum c,)
+    E: np.ndarray  # (D, sum r c)
+    e: np.ndarray  # (D, sum r)
 
 
 def map_of(linear, constant, Q, blocks):
@@ -120,11 +128,18 @@ def map_of(linear, constant, Q, blocks):
     size = np.array([block[3].shape[1:] for block in blocks], dtype=np.int64).reshape(-1, 2)
     ends = np.cumsum([(r, c, r * c) for r, c in size], axis=0, dtype=np.int64).reshape(-1, 3)
     join = lambda parts, empty: np.concatenate(parts, axis=-1) if blocks else empty
-    return Map(np.ascontiguousarray(linear), np.ascontiguousarray(constant), Q, np.array([b[0] for b in blocks]), size,
-               np.vstack([np.zeros((1, 3), dtype=np.int64), ends])[:-1].copy(),
-               join([b[1] for b in blocks], integers), join([b[2] for b in blocks], integers),
-               join([b[3].reshape(D, -1) for b in blocks], np.zeros((D, 0))),
-               join([b[4] for b in blocks], np.zeros((D, 0))))
+    return Map(
+        np.ascontiguousarray(linear),
+        np.ascontiguousarray(constant),
+        Q,
+        np.array([b[0] for b in blocks]),
+        size,
+        np.vstack([np.zeros((1, 3), dtype=np.int64), ends])[:-1].copy(),
+        join([b[1] for b in blocks], integers),
+        join([b[2] for b in blocks], integers),
+        join([b[3].reshape(D, -1) for b in blocks], np.zeros((D, 0))),
+        join([b[4] for b in blocks], np.zeros((D, 0))),
+    )
 
 
 def assemble(parts, prober):
@@ -134,9 +149,14 @@ def assemble(parts, prober):
     deviations = [(part.chance * w, s) for part in parts for w, s in part.deviations]
     if len(parts) > 1:
         every = np.arange(prober.columns)
-        deviations += [(part.chance, sparse(part.mean - mean, np.abs(part.mean) + np.abs(mean), every, prober.columns))
-                       for part in parts]
-    variance, noise = prober.variance[0], mean[:, :, M + 1:]
+        deviations += [
+            (
+                part.chance,
+                sparse(part.mean - mean, np.abs(part.mean) + np.abs(mean), every, prober.columns),
+            )
+            for part in parts
+        ]
+    variance, noise = prober.variance[0], mean[:, :, M + 1 :]
     Q = sum(part.chance * part.Q for part in parts) + variance * (noise @ noise.transpose(0, 2, 1))
     blocks = []
     for w, s in deviations:
@@ -148,7 +168,9 @@ def assemble(parts, prober):
         E, e = np.zeros((D, len(rows), len(columns))), np.zeros((D, len(rows)))
         E[:, i[inner], np.searchsorted(columns, j[inner])] = s.value[:, inner]
         e[:, i[level]] = s.value[:, level]
-        fixed = np.zeros((D, len(rows), prober.columns - M))    # what no state multiplies is the same in every round
+        fixed = np.zeros(
+            (D, len(rows), prober.columns - M)
+        )  # what no state multiplies is the same in every round
         fixed[:, i[outer], j[outer] - M - 1] = np.sqrt(variance) * s.value[:, outer]
         if len(columns):
             blocks.append((w, rows, columns, E, e))

@@ -1,4 +1,5 @@
-"""Mean and covariance of the state, carried through rounds by their maps; metrics of a quadratic from them."""
+"""Mean and covariance of the state, carried through rounds by their maps; metrics of a quadratic
+from them."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -11,7 +12,8 @@ from fedtheory.runs.running import threads
 
 @jit
 def _add_squares(weight, size, at, rows, columns, E, e, m, C, v, part, out):
-    """out += sum_n weight_n (E_n C E_n' + (E_n m + e_n)(E_n m + e_n)'), each on its rows and columns."""
+    """out += sum_n weight_n (E_n C E_n' + (E_n m + e_n)(E_n m + e_n)'), each on its rows and
+    columns."""
     for n in range(weight.size):
         r, c = size[n]
         a, b, f = at[n]
@@ -21,7 +23,7 @@ def _add_squares(weight, size, at, rows, columns, E, e, m, C, v, part, out):
                 part[i, k] = 0.0
             for l in range(c):
                 entry = E[f + i * c + l]
-                if entry != 0.0:    # maps of methods with memory are mostly zero
+                if entry != 0.0:  # maps of methods with memory are mostly zero
                     v[i] += entry * m[columns[b + l]]
                     for k in range(c):
                         part[i, k] += entry * C[columns[b + l], columns[b + k]]
@@ -46,8 +48,8 @@ def _add_large_squares(weight, size, at, rows, columns, E, e, m, C, out):
             point[k] = m[columns[b + k]]
             for l in range(c):
                 inner[k, l] = C[columns[b + k], columns[b + l]]
-        block = E[f:f + r * c].reshape(r, c)
-        v = np.dot(block, point) + e[a:a + r]
+        block = E[f : f + r * c].reshape(r, c)
+        v = np.dot(block, point) + e[a : a + r]
         square = np.dot(np.dot(block, inner), block.T)
         for i in range(r):
             for j in range(r):
@@ -66,14 +68,35 @@ def _times(A, B, out):
                     out[i, j] += a * B[k, j]
 
 
-SPREAD = 1e6    # coordinates times entries above which the cores share the work
-LARGE = 24    # states from here on go through BLAS, if their coordinates mix
+SPREAD = 1e6  # coordinates times entries above which the cores share the work
+LARGE = 24  # states from here on go through BLAS, if their coordinates mix
 
 
 @jit
-def _follow(linear, constant, Q, weight, size, at, rows, columns, E, e, large, r, c, low, high, m, C, first, means,
-            covariances):
-    """Coordinates low .. high - 1 through rounds of one map; the server point's rows, from `first`, are kept."""
+def _follow(
+    linear,
+    constant,
+    Q,
+    weight,
+    size,
+    at,
+    rows,
+    columns,
+    E,
+    e,
+    large,
+    r,
+    c,
+    low,
+    high,
+    m,
+    C,
+    first,
+    means,
+    covariances,
+):
+    """Coordinates low .. high - 1 through rounds of one map; the server point's rows, from `first`,
+    are kept."""
     M, count = m.shape[1], means.shape[2]
     v, part, point = np.empty(r), np.empty((r, c)), np.empty(M)
     half, back, square = np.empty((M, M)), np.empty((M, M)), np.empty((M, M))
@@ -86,7 +109,7 @@ def _follow(linear, constant, Q, weight, size, at, rows, columns, E, e, large, r
             else:
                 _times(A, C_a, half)
                 back[:] = half.T
-                _times(A, back, square)    # A (A C)' = A C A'
+                _times(A, back, square)  # A (A C)' = A C A'
                 _add_squares(weight, size, at, rows, columns, E_a, e_a, m_a, C_a, v, part, square)
             for i in range(M):
                 point[i] = constant[a, i]
@@ -96,25 +119,35 @@ def _follow(linear, constant, Q, weight, size, at, rows, columns, E, e, large, r
             for i in range(M):
                 for j in range(M):
                     C_a[i, j] = Q[a, i, j] + 0.5 * (square[i, j] + square[j, i])
-            means[t, a] = m_a[first:first + count]
-            covariances[t, a] = C_a[first:first + count, first:first + count]
+            means[t, a] = m_a[first : first + count]
+            covariances[t, a] = C_a[first : first + count, first : first + count]
 
 
 def follow(map, rounds, m, C, first, count):
-    """Carry m (D, M) and C (D, M, M) on in place; returns the server point's means and covariances."""
+    """Carry m (D, M) and C (D, M, M) on in place; returns the server point's means and
+    covariances."""
     D, M = m.shape
     means, covariances = np.empty((rounds, D, count)), np.empty((rounds, D, count, count))
     r, c = map.size.max(axis=0, initial=1)
-    part = lambda low, high: _follow(*map, D == 1 and M >= LARGE, r, c, low, high, m, C, first, means, covariances)
+    part = lambda low, high: _follow(
+        *map, D == 1 and M >= LARGE, r, c, low, high, m, C, first, means, covariances
+    )
     if D > 1 and rounds * D * (M**2 + len(map.rows)) > SPREAD:
         with ThreadPoolExecutor(threads()) as pool:
-            run_blocks(pool, threads(), D, -(-D // (4 * threads())), lambda worker, low, high: part(low, high))
+            run_blocks(
+                pool,
+                threads(),
+                D,
+                -(-D // (4 * threads())),
+                lambda worker, low, high: part(low, high),
+            )
     else:
         part(0, D)
     return means, covariances
 
 
 # ---------------------------------------------------------------- metrics
+
 
 def hessian(grad, x, coupled):
     """The matrix of an affine gradient, (d, d); or (d,) where coordinates do not mix."""
@@ -127,7 +160,8 @@ def hessian(grad, x, coupled):
 
 
 class Series:
-    """Mean and covariance of x_0 .. x_T in the basis that was followed, and the metrics they decide."""
+    """Mean and covariance of x_0 .. x_T in the basis that was followed, and the metrics they
+    decide."""
 
     def __init__(self, means, covariances, coupled):
         """Covariances are (T + 1, d, d) if `coupled`, else their diagonals."""
@@ -148,10 +182,13 @@ class Series:
         return covariances @ (A * B)
 
     def column(self, name, segments, gamma=1.0):
-        """A basic metric over the rounds; `segments` are (problem, first, last) where the objective shifts."""
+        """A basic metric over the rounds; `segments` are (problem, first, last) where the objective
+        shifts."""
         out = np.full(len(self.means), np.nan)
         for problem, first, last in segments:
-            out[first:last] = self._column(name, problem, self.means[first:last], self.covariances[first:last], gamma)
+            out[first:last] = self._column(
+                name, problem, self.means[first:last], self.covariances[first:last], gamma
+            )
         return out
 
     def _column(self, name, problem, means, covariances, gamma):
@@ -173,7 +210,11 @@ class Series:
         if name == "sq_xi":
             return each(lambda x: np.sum((f_0(x) - F(x)) ** 2)) + trace(H(0) - H(), H(0) - H())
         if name in ("sq_tilde_grad_norm", "sq_mixed_grad_norm"):
-            a, b = (1 / (1 + gamma), gamma / (1 + gamma)) if name == "sq_tilde_grad_norm" else (1.0, 1.0)
+            a, b = (
+                (1 / (1 + gamma), gamma / (1 + gamma))
+                if name == "sq_tilde_grad_norm"
+                else (1.0, 1.0)
+            )
             blend = a * H() + b * H(0)
             return each(lambda x: np.sum((a * F(x) + b * f_0(x)) ** 2)) + trace(blend, blend)
         if name == "sq_distance":
@@ -183,6 +224,10 @@ class Series:
             total = 0.0
             for i in range(1, problem.N + 1):
                 gap = H(i) - H()
-                total = total + each(lambda x: np.sum((problem.client_grad(i, x) - F(x)) ** 2)) + trace(gap, gap)
+                total = (
+                    total
+                    + each(lambda x: np.sum((problem.client_grad(i, x) - F(x)) ** 2))
+                    + trace(gap, gap)
+                )
             return total / problem.N
         raise KeyError(name)

@@ -1,8 +1,9 @@
 """Traces: every way that a round of a method can go, by its own kernels, on numbers of any kind.
 
-A `Trace` holds what a proof speaks of: the points of every client and of the server, the gradients there, and the
-estimates that the method took. The order of calls is the engine's (`engine.advance`), which a contract compares.
-Clients of a cohort write only what is their own, so each client's walks are enumerated once and joined.
+A `Trace` holds what a proof speaks of: the points of every client and of the server, the gradients
+there, and the estimates that the method took. The order of calls is the engine's
+(`engine.advance`), which a contract compares. Clients of a cohort write only what is their own, so
+each client's walks are enumerated once and joined.
 """
 
 from fractions import Fraction
@@ -18,15 +19,15 @@ from fedtheory.enclosure.work import counted, spend
 from fedtheory.exact.kernels import Count, Kernels, copied, counts, stacked
 
 ONE = Fraction(1)
-A_STEP = 10    # what calling a kernel costs, in steps of arithmetic
+A_STEP = 10  # what calling a kernel costs, in steps of arithmetic
 
 
 class Losses(NamedTuple):
     """What a method sees: gradients, their noise, and the clients' weights."""
 
-    grad: Callable     # (i, x) -> vector; i = 0 is the server
-    noise: Callable    # i -> [(probability, vector), ...]; [] for exact gradients
-    p: tuple           # (N + 1,) weights of the objective, p_0 = 0
+    grad: Callable  # (i, x) -> vector; i = 0 is the server
+    noise: Callable  # i -> [(probability, vector), ...]; [] for exact gradients
+    p: tuple  # (N + 1,) weights of the objective, p_0 = 0
     d: int
     layers: tuple = (0,)
 
@@ -34,29 +35,32 @@ class Losses(NamedTuple):
 class Walk(NamedTuple):
     """One way along which a client, or the server, goes through its steps."""
 
-    points: tuple       # y_0, ..., y_s
-    gradients: tuple    # at y_0, ..., y_{s-1}
-    estimates: tuple    # the same with noise: what the method took
-    fresh: object       # the estimate at x with which it began, where the method asks for one
-    memory: tuple       # what the client holds at the end
+    points: tuple  # y_0, ..., y_s
+    gradients: tuple  # at y_0, ..., y_{s-1}
+    estimates: tuple  # the same with noise: what the method took
+    fresh: object  # the estimate at x with which it began, where the method asks for one
+    memory: tuple  # what the client holds at the end
 
 
 class Trace(NamedTuple):
     """One way that a round can go."""
 
-    before: tuple      # the state that the round began from
-    cohort: tuple      # clients, from 1
-    work: tuple        # steps that each of them did
-    clients: tuple     # a Walk each
-    middle: object     # x after the aggregation, before the server's steps
+    before: tuple  # the state that the round began from
+    cohort: tuple  # clients, from 1
+    work: tuple  # steps that each of them did
+    clients: tuple  # a Walk each
+    middle: object  # x after the aggregation, before the server's steps
     server: Walk
-    after: tuple       # the state
+    after: tuple  # the state
 
 
 def uniform(N, S, steps):
-    """[(probability, cohort, work)]: cohorts of S clients without replacement, all doing the same steps."""
-    return [(Fraction(1, comb(N, S)), cohort, (steps,) * S) for cohort in
-            counted(combinations(range(1, N + 1), S))]
+    """[(probability, cohort, work)]: cohorts of S clients without replacement, all doing the same
+    steps."""
+    return [
+        (Fraction(1, comb(N, S)), cohort, (steps,) * S)
+        for cohort in counted(combinations(range(1, N + 1), S))
+    ]
 
 
 class Rounds:
@@ -93,7 +97,12 @@ class Rounds:
             y, memory = self.zero.copy(), k.local(self.losses.d, self.layers, h)
             k.local_start(state, i, y, fresh.copy(), memory, h)
             found.append((q, Walk((y,), (), (), fresh, memory)))
-        found = self._stepped(found, i, steps, lambda step, y, g, memory: k.local_step(state, i, step, y, g, memory, h))
+        found = self._stepped(
+            found,
+            i,
+            steps,
+            lambda step, y, g, memory: k.local_step(state, i, step, y, g, memory, h),
+        )
         for _, walk in found:
             k.local_end(state, i, Count(steps), walk.points[-1], walk.memory, h)
         return found
@@ -106,21 +115,29 @@ class Rounds:
                 for q, g, estimate in self.estimates(i, walk.points[-1]):
                     y, memory = walk.points[-1].copy(), copied(walk.memory)
                     kernel(step, y, estimate.copy(), memory)
-                    longer.append((p * q, walk._replace(points=(*walk.points, y), memory=memory,
-                                                        gradients=(*walk.gradients, g),
-                                                        estimates=(*walk.estimates, estimate))))
+                    longer.append(
+                        (
+                            p * q,
+                            walk._replace(
+                                points=(*walk.points, y),
+                                memory=memory,
+                                gradients=(*walk.gradients, g),
+                                estimates=(*walk.estimates, estimate),
+                            ),
+                        )
+                    )
             walks = longer
         return walks
 
     def of(self, state, law, walks=None):
-        """[(probability, Trace)] of the round that starts at a state; `law` is [(probability, cohort, work)], and
-        `walks` (state, client, steps) gives walks that are known already."""
+        """[(probability, Trace)] of the round that starts at a state; `law` is [(probability,
+        cohort, work)], and `walks` (state, client, steps) gives walks that are known already."""
         k, h, found, walks = self.kernels, self.h, [], walks or self.walks
         for p, _, g in self.estimates(0, state.x, self.method.asks(self.method.server_grad, h)):
             begun, known = copied(state), {}
             k.begin(begun, self.t, g.copy(), h)
             for chance, cohort, work in law:
-                members = list(dict.fromkeys(zip(cohort, work)))    # a client drawn twice walks once
+                members = list(dict.fromkeys(zip(cohort, work)))  # a client drawn twice walks once
                 for key in members:
                     if key not in known:
                         known[key] = walks(begun, *key)
@@ -136,17 +153,28 @@ class Rounds:
         """A cohort that has walked: aggregation, the server's steps, the end."""
         k, h, state = self.kernels, self.h, copied(begun)
         if walks:
-            k.aggregate(state, counts(cohort), counts(work), self.p, np.stack([walk.points[-1] for walk in walks]),
-                        stacked([walk.memory for walk in walks]), h)
+            k.aggregate(
+                state,
+                counts(cohort),
+                counts(work),
+                self.p,
+                np.stack([walk.points[-1] for walk in walks]),
+                stacked([walk.memory for walk in walks]),
+                h,
+            )
         middle, ways = state.x.copy(), [(q, Walk((self._server_at(state),), (), (), None, state))]
 
         def step(number, w, g, memory):
             k.server_step(memory, number, g, h)
             w[:] = self._server_at(memory)
+
         for chance, walk in self._stepped(ways, 0, self.server_steps, step):
             after = walk.memory
             k.end(after, h)
-            yield chance, Trace(before, cohort, work, walks, middle, walk._replace(memory=()), after)
+            yield (
+                chance,
+                Trace(before, cohort, work, walks, middle, walk._replace(memory=()), after),
+            )
 
     @staticmethod
     def _server_at(state):

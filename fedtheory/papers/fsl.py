@@ -2,5 +2,8 @@
 
 from fedtheory.paper import Paper
 
-PAPER = Paper("fsl", "Federated Learning with Server Learning: Enhancing Performance for Non-IID Data",
-              ("Van Sy Mai", "Richard J. La", "Tao Zhang"))
+PAPER = Paper(
+    "fsl",
+    "Federated Learning with Server Learning: Enhancing Performance for Non-IID Data",
+    ("Van Sy Mai", "Richard J. La", "Tao Zhang"),
+)

@@ -2,6 +2,11 @@
 
 from fedtheory.paper import Paper
 
-PAPER = Paper("fsls", "Federated Learning with Server Learning for Non-IID Data",
-              ("Van Sy Mai", "Richard J. La", "Tao Zhang", "Yuxuan Huang", "Abdella Battou"), 2023, "CISS 2023",
-              known_by="the long paper's reference [20]")
+PAPER = Paper(
+    "fsls",
+    "Federated Learning with Server Learning for Non-IID Data",
+    ("Van Sy Mai", "Richard J. La", "Tao Zhang", "Yuxuan Huang", "Abdella Battou"),
+    2023,
+    "CISS 2023",
+    known_by="the long paper's reference [20]",
+)

@@ -26,14 +26,25 @@ class Work:
 
     def table(self, N, E):
         pmf = np.broadcast_to(np.asarray(self.pmf(N, E), dtype=np.float64), (N, E + 1))
-        if not np.all(np.isfinite(pmf)) or np.any(pmf < 0) or np.any(abs(pmf.sum(axis=1) - 1) > 1e-9):
-            refuse("work", f"must give each client probabilities of 0..{E} steps that sum to 1", pmf.sum(axis=1))
+        if (
+            not np.all(np.isfinite(pmf))
+            or np.any(pmf < 0)
+            or np.any(abs(pmf.sum(axis=1) - 1) > 1e-9)
+        ):
+            refuse(
+                "work",
+                f"must give each client probabilities of 0..{E} steps that sum to 1",
+                pmf.sum(axis=1),
+            )
         return pmf / pmf.sum(axis=1, keepdims=True)
 
     def ladder(self, N, E):
-        """Cumulative probabilities; exactly 1 from each client's last possible s on, whatever was rounded."""
+        """Cumulative probabilities; exactly 1 from each client's last possible s on, whatever was
+        rounded."""
         pmf = self.table(N, E)
-        return np.where(np.cumsum(pmf[:, ::-1], axis=1)[:, ::-1] - pmf > 0, np.cumsum(pmf, axis=1), 1.0)
+        return np.where(
+            np.cumsum(pmf[:, ::-1], axis=1)[:, ::-1] - pmf > 0, np.cumsum(pmf, axis=1), 1.0
+        )
 
 
 def _is_integer(value):
@@ -98,8 +109,8 @@ def distribution(table):
 
 
 class Arrival(NamedTuple):
-    """Client joins at `round`; the objective shifts to include it. Fast reboot (flex, section 4.2) scales its
-    coefficient by 1 + boost / (1 + t - round)^2."""
+    """Client joins at `round`; the objective shifts to include it. Fast reboot (flex, section 4.2)
+    scales its coefficient by 1 + boost / (1 + t - round)^2."""
 
     client: int
     round: int
@@ -107,7 +118,8 @@ class Arrival(NamedTuple):
 
 
 class Departure(NamedTuple):
-    """Client leaves at `round`. Excluded, the objective shifts; included, its updates merely stop."""
+    """Client leaves at `round`. Excluded, the objective shifts; included, its updates merely
+    stop."""
 
     client: int
     round: int
@@ -116,8 +128,9 @@ class Departure(NamedTuple):
 
 @dataclass(frozen=True)
 class Participation:
-    cohort: str = "without"    # replacement (the papers'), "with" (drawn twice: works once, counts twice), or "full"
-    work: Work = None          # None: every client does all steps
+    # replacement (the papers'), "with" (drawn twice: works once, counts twice), or "full"
+    cohort: str = "without"
+    work: Work = None  # None: every client does all steps
     arrivals: tuple = ()
     departures: tuple = ()
 
@@ -126,8 +139,9 @@ class Participation:
         if self.work is not None and not isinstance(self.work, Work):
             refuse("work", "must be a Work (fedtheory.participation), or None", self.work)
         for name, kind in (("arrivals", Arrival), ("departures", Departure)):
-            if not isinstance(getattr(self, name), (tuple, list)) or \
-                    not all(isinstance(event, kind) for event in getattr(self, name)):
+            if not isinstance(getattr(self, name), (tuple, list)) or not all(
+                isinstance(event, kind) for event in getattr(self, name)
+            ):
                 refuse(name, f"must be a tuple of {kind.__name__}", getattr(self, name))
         if not _is_integer(S) or S < 1 or (S > N and self.cohort != "with"):
             refuse("S", f"must be an integer 1..{N}, the number of clients", S)
@@ -147,11 +161,16 @@ class Participation:
         for gone in self.departures:
             for come in self.arrivals:
                 if come.client == gone.client and gone.round <= come.round:
-                    refuse("Departure", f"of client {gone.client} must come after its arrival at {come.round}",
-                           gone.round)
+                    refuse(
+                        "Departure",
+                        f"of client {gone.client} must come after its arrival at {come.round}",
+                        gone.round,
+                    )
         for t in self.shifts:
             if not self.members(t, N).any():
-                refuse("arrivals and departures", f"must leave the objective a client in round {t}", N)
+                refuse(
+                    "arrivals and departures", f"must leave the objective a client in round {t}", N
+                )
 
     @property
     def shifts(self):
@@ -161,7 +180,13 @@ class Participation:
     @property
     def restarts(self):
         """Rounds at which the objective shifts: arrivals, and departures that are excluded."""
-        return sorted({event.round for event in (*self.arrivals, *self.departures) if getattr(event, "exclude", True)})
+        return sorted(
+            {
+                event.round
+                for event in (*self.arrivals, *self.departures)
+                if getattr(event, "exclude", True)
+            }
+        )
 
     def active(self, t, N):
         """Which of clients 0..N may work in round t (0, the server, is not counted)."""
@@ -184,34 +209,55 @@ class Participation:
         return there
 
     def shares(self, p, first, rounds):
-        """(rounds, N + 1) aggregation coefficients: the objective's weights, arriving clients boosted."""
+        """(rounds, N + 1) aggregation coefficients: the objective's weights, arriving clients
+        boosted."""
         shares = np.tile(p, (rounds, 1))
         for event in self.arrivals:
             age = np.arange(first, first + rounds) - event.round
-            shares[:, event.client] *= np.where(age >= 0, 1 + event.boost / (1.0 + np.maximum(age, 0)) ** 2, 1.0)
+            shares[:, event.client] *= np.where(
+                age >= 0, 1 + event.boost / (1.0 + np.maximum(age, 0)) ** 2, 1.0
+            )
         return shares
 
     def draw(self, seed, trials, first, rounds, S, E, N):
-        """Cohorts and work of some rounds: two (trials, rounds, S) arrays. E (rounds,) is full work."""
+        """Cohorts and work of some rounds: two (trials, rounds, S) arrays. E (rounds,) is full
+        work."""
         cohort = np.empty((len(trials), rounds, S), dtype=np.int64)
         work = np.empty_like(cohort)
         E = np.ascontiguousarray(E, dtype=np.int64)
         here = np.empty((rounds, N + 1), dtype=bool)
         for t in [first, *(t for t in self.shifts if first < t < first + rounds)]:
-            here[t - first:] = self.active(t, N)
-        tops, which = (E[:0], np.zeros_like(E)) if self.work is None else np.unique(E, return_inverse=True)
+            here[t - first :] = self.active(t, N)
+        tops, which = (
+            (E[:0], np.zeros_like(E)) if self.work is None else np.unique(E, return_inverse=True)
+        )
         ladders = np.ones((max(1, tops.size), N, tops.max(initial=0) + 1))
-        for ladder, top in zip(ladders, tops):    # one for each number of steps asked, whatever the chunk holds
+        for ladder, top in zip(
+            ladders, tops
+        ):  # one for each number of steps asked, whatever the chunk holds
             if top > 0:
-                ladder[:, :top + 1] = self.work.ladder(N, top)
-        _draw(np.uint64(seed), np.asarray(trials, dtype=np.int64), first, COHORTS[self.cohort], N, here,
-              self.work is not None, ladders, which, E, cohort, work)
+                ladder[:, : top + 1] = self.work.ladder(N, top)
+        _draw(
+            np.uint64(seed),
+            np.asarray(trials, dtype=np.int64),
+            first,
+            COHORTS[self.cohort],
+            N,
+            here,
+            self.work is not None,
+            ladders,
+            which,
+            E,
+            cohort,
+            work,
+        )
         return cohort, work
 
 
 @jit
 def _draw(seed, trials, first, mode, N, here, partial, ladders, which, E, cohort, work):
-    """ladders[which[r], i - 1] holds client i's cumulative probabilities of s = 0, 1, .. in round r."""
+    """ladders[which[r], i - 1] holds client i's cumulative probabilities of s = 0, 1, .. in round
+    r."""
     deck = np.arange(1, N + 1)
     S = cohort.shape[2]
     for a in range(trials.size):
@@ -242,9 +288,10 @@ def _draw(seed, trials, first, mode, N, here, partial, ladders, which, E, cohort
 def staircase(eta_0, rounds, shifts=(), offset=1.0):
     """The learning rates eta_0 / tau of flex, one a round, restarting where the objective shifts.
 
-    In round t it is eta_0 / (t - t_0 + offset), where t_0 is the last of `shifts` so far, 0 at first
-    (`Participation.restarts` lists them). offset = 1 is section 5.1, whose rounds count from 1, and corollary
-    3.2.1's restart; theorem 3.1's rate is eta_0 = 16 / (mu E[sum_k p^k_tau s^k_tau]) with offset gamma / E.
+    In round t it is eta_0 / (t - t_0 + offset), where t_0 is the last of `shifts` so far, 0 at
+    first (`Participation.restarts` lists them). offset = 1 is section 5.1, whose rounds count from
+    1, and corollary 3.2.1's restart; theorem 3.1's rate is eta_0 = 16 / (mu E[sum_k p^k_tau
+    s^k_tau]) with offset gamma / E.
     """
     eta_0, offset = arguments.real("eta_0", eta_0), arguments.real("offset", offset, open_low=True)
     rounds = arguments.whole("rounds", rounds)

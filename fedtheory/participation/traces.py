@@ -1,10 +1,12 @@
-"""The eight participation traces of flex, table 2: how much of the E local steps a device completes.
+"""The eight participation traces of flex, table 2: how much of the E local steps a device
+completes.
 
-The paper gives each trace's mean and standard deviation as percentages of E, not its distribution. Here
-s has exactly that mean and variance and, among all such distributions on the grid, the largest entropy:
-P(s) proportional to exp(a s + b s^2). A grid of few steps has no distribution of so small a variance;
-the trace is then the one of least variance for its mean, on the two steps around it. The first five
-traces have no inactive rounds, so their grid is {1, ..., E}; that of the others is {0, ..., E}.
+The paper gives each trace's mean and standard deviation as percentages of E, not its distribution.
+Here s has exactly that mean and variance and, among all such distributions on the grid, the largest
+entropy: P(s) proportional to exp(a s + b s^2). A grid of few steps has no distribution of so small
+a variance; the trace is then the one of least variance for its mean, on the two steps around it.
+The first five traces have no inactive rounds, so their grid is {1, ..., E}; that of the others is
+{0, ..., E}.
 """
 
 from functools import cache
@@ -18,8 +20,14 @@ from fedtheory.participation import Work
 
 # name -> mean and standard deviation in percent of E, and the least s.
 TABLE = {
-    "T_0": (100.0, 0.0, 1), "T_30": (75.3, 14.8, 1), "T_50": (67.2, 11.3, 1), "T_70": (57.2, 11.7, 1),
-    "T_90": (56.3, 14.8, 1), "T_hi": (82.5, 23.3, 0), "T_mi": (74.1, 22.3, 0), "T_lo": (51.2, 18.3, 0),
+    "T_0": (100.0, 0.0, 1),
+    "T_30": (75.3, 14.8, 1),
+    "T_50": (67.2, 11.3, 1),
+    "T_70": (57.2, 11.7, 1),
+    "T_90": (56.3, 14.8, 1),
+    "T_hi": (82.5, 23.3, 0),
+    "T_mi": (74.1, 22.3, 0),
+    "T_lo": (51.2, 18.3, 0),
 }
 NAMES = tuple(TABLE)
 
@@ -30,15 +38,15 @@ def least_variance(mean, low, high):
     floor = min(int(np.floor(mean)), high - 1) if high > low else high
     pmf[floor - low] = 1.0
     if high > low:
-        pmf[floor - low:floor - low + 2] = 1.0 - (mean - floor), mean - floor
+        pmf[floor - low : floor - low + 2] = 1.0 - (mean - floor), mean - floor
     return pmf
 
 
 def largest_entropy(mean, variance, low, high):
     """Probabilities of low..high with this mean and variance, exp(a s + b s^2) up to a factor.
 
-    (a, b) minimises the convex log-partition function less a E[s] + b E[s^2]: damped Newton steps on
-    scaled moments, from the normal law's b = -1/2.
+    (a, b) minimises the convex log-partition function less a E[s] + b E[s^2]: damped Newton steps
+    on scaled moments, from the normal law's b = -1/2.
     """
     scale = np.sqrt(variance)
     z = (np.arange(low, high + 1) - mean) / scale
@@ -62,12 +70,14 @@ def largest_entropy(mean, variance, low, high):
         size = 1.0
         while size > 1e-10:
             trial, there = at(parameters - size * step)
-            halved = abs(moments @ there - target).max() < abs(gap).max() / 2    # where values agree to rounding
+            halved = (
+                abs(moments @ there - target).max() < abs(gap).max() / 2
+            )  # where values agree to rounding
             if halved or trial <= value - 1e-4 * size * gap @ step:
                 break
             size /= 2
         else:
-            break    # rounding decides from here on
+            break  # rounding decides from here on
         parameters, value, pmf = parameters - size * step, trial, there
     return pmf
 
@@ -80,12 +90,16 @@ def pmf(name, E):
     percent, deviation, low = TABLE[name]
     mean, variance = percent / 100 * E, (deviation / 100 * E) ** 2
     if not low <= mean:
-        raise InvalidInput(f"trace {name} needs E >= 2: a device that is never inactive cannot complete "
-                           f"{percent}% of one step on average; got E={E}")
+        raise InvalidInput(
+            f"trace {name} needs E >= 2: a device that is never inactive cannot complete "
+            f"{percent}% of one step on average; got E={E}"
+        )
     part = mean - np.floor(mean)
     found = np.zeros(E + 1)
     feasible = variance > part * (1 - part)
-    found[low:] = largest_entropy(mean, variance, low, E) if feasible else least_variance(mean, low, E)
+    found[low:] = (
+        largest_entropy(mean, variance, low, E) if feasible else least_variance(mean, low, E)
+    )
     found.setflags(write=False)
     return found
 
@@ -117,18 +131,25 @@ def trace(name):
 
 
 def assignment(N, count=8, seed=0):
-    """The traces of N devices, each drawn uniformly from the first `count` of table 2 (flex, section 5.1)."""
+    """The traces of N devices, each drawn uniformly from the first `count` of table 2 (flex,
+    section 5.1)."""
     return [NAMES[k] for k in rng.host(seed, "traces").integers(count, size=N)]
 
 
 def traces(count=8, seed=0, names=None):
-    """Devices on the first `count` traces (|T| = count in table 3), at random by `seed`; or as `names` says,
-    one a device."""
-    if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or not 1 <= count <= len(NAMES):
+    """Devices on the first `count` traces (|T| = count in table 3), at random by `seed`; or as
+    `names` says, one a device."""
+    if (
+        isinstance(count, bool)
+        or not isinstance(count, (int, np.integer))
+        or not 1 <= count <= len(NAMES)
+    ):
         refuse("count", f"must be an integer 1..{len(NAMES)}", count)
     if names is not None:
         for name in names:
             trace(name)
         names = tuple(names)
-    return Work(f"traces {count} by seed {seed}" if names is None else f"traces {', '.join(names)}",
-                _Traces(count, seed, names))
+    return Work(
+        f"traces {count} by seed {seed}" if names is None else f"traces {', '.join(names)}",
+        _Traces(count, seed, names),
+    )

@@ -1,11 +1,19 @@
-"""One objective per file; the functions in a file's `MAKERS` are what users call: `ft.problems.quadratic(...)`."""
+"""One objective per file; the functions in a file's `MAKERS` are what users call:
+`ft.problems.quadratic(...)`."""
 
 import importlib
 import pkgutil
 
 # Every file of this folder, in order.
-MODULES = {name: importlib.import_module(f"{__name__}.{name}")
-           for name in sorted(name for _, name, _ in pkgutil.iter_modules(__path__) if not name.startswith("_"))}
-# name -> function that makes a problem. A file may bear its maker's name: the maker is what users mean.
-MAKERS = {maker.__name__: maker for module in MODULES.values() for maker in getattr(module, "MAKERS", ())}
+MODULES = {
+    name: importlib.import_module(f"{__name__}.{name}")
+    for name in sorted(
+        name for _, name, _ in pkgutil.iter_modules(__path__) if not name.startswith("_")
+    )
+}
+# name -> function that makes a problem. A file may bear its maker's name: the maker is what users
+# mean.
+MAKERS = {
+    maker.__name__: maker for module in MODULES.values() for maker in getattr(module, "MAKERS", ())
+}
 globals().update(MAKERS)

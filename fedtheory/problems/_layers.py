@@ -1,13 +1,14 @@
 """What all networks share: layers on slices of the flat vector, and the samples of the clients.
 
-A network is one file: a data tuple with fields X (n, inputs), y (n,) and starts (N + 2,), where each
-client's rows begin (see _samples.py), and one kernel
+A network is one file: a data tuple with fields X (n, inputs), y (n,) and starts (N + 2,), where
+each client's rows begin (see _samples.py), and one kernel
 
     sweep(data, x, X, y, scale, out) -> scale * the sum of the samples' losses,
 
-which adds scale times the gradient's sum to `out`, unless `out` is empty. `network_kernels` makes of it
-the gradient, loss, objective and minibatch kernels that the engine runs. Matrices are C-contiguous views
-of flat float64 arrays, so that np.dot is BLAS: bits depend on the machine's BLAS, never on threads.
+which adds scale times the gradient's sum to `out`, unless `out` is empty. `network_kernels` makes
+of it the gradient, loss, objective and minibatch kernels that the engine runs. Matrices are
+C-contiguous views of flat float64 arrays, so that np.dot is BLAS: bits depend on the machine's
+BLAS, never on threads.
 """
 
 from functools import cache
@@ -20,15 +21,16 @@ from fedtheory.errors import refuse
 from fedtheory.jit import jit
 from fedtheory.problem import Kernels
 
-ROWS = 512    # a full gradient sweeps a client's samples in blocks, so memory does not grow with them
+ROWS = 512  # a full gradient sweeps a client's samples in blocks, so memory does not grow with them
 
 
 # ---------------------------------------------------------------- layers
 
+
 @jit
 def matrix(flat, start, rows, columns):
     """A view of rows x columns numbers of a flat vector."""
-    return flat[start:start + rows * columns].reshape((rows, columns))
+    return flat[start : start + rows * columns].reshape((rows, columns))
 
 
 @jit
@@ -37,7 +39,7 @@ def affine(x, start, A, Z):
     n, outputs = Z.shape
     inputs = A.shape[1]
     np.dot(A, matrix(x, start, inputs, outputs), Z)
-    b = x[start + inputs * outputs:start + (inputs + 1) * outputs]
+    b = x[start + inputs * outputs : start + (inputs + 1) * outputs]
     for r in range(n):
         for j in range(outputs):
             Z[r, j] += b[j]
@@ -54,7 +56,7 @@ def affine_grad(start, A, D, out):
     for c in range(inputs):
         for j in range(outputs):
             W[c, j] += product[c, j]
-    b = out[start + inputs * outputs:start + (inputs + 1) * outputs]
+    b = out[start + inputs * outputs : start + (inputs + 1) * outputs]
     for r in range(n):
         for j in range(outputs):
             b[j] += D[r, j]
@@ -85,7 +87,8 @@ def relu_back(A, D):
 
 @jit
 def cross_entropy(Z, y, scale):
-    """scale * the sum of softmax cross-entropies of logits Z, which become scale times their gradient."""
+    """scale * the sum of softmax cross-entropies of logits Z, which become scale times their
+    gradient."""
     total = 0.0
     for r in range(Z.shape[0]):
         top = Z[r, 0]
@@ -110,7 +113,8 @@ def he_normal(generator, inputs, outputs):
 
 
 def labels_of(y, classes=None):
-    """Clients' labels in one array of integers 0 .. classes - 1, and the number of classes (found, by default)."""
+    """Clients' labels in one array of integers 0 .. classes - 1, and the number of classes (found,
+    by default)."""
     labels = np.concatenate([part for part in y if part is not None])
     wrong = labels[(labels != np.floor(labels)) | (labels < 0)]
     if wrong.size:
@@ -123,6 +127,7 @@ def labels_of(y, classes=None):
 
 
 # ---------------------------------------------------------------- kernels
+
 
 @jit
 def clear(out):
@@ -141,14 +146,18 @@ def gather(X, y, first, rows, X_rows, y_rows):
 
 @cache
 def network_kernels(sweep):
-    """The kernels of a network, from its sweep. They are closures, so cached under the sweep's own identity."""
+    """The kernels of a network, from its sweep. They are closures, so cached under the sweep's own
+    identity."""
+
     def over_client(data, i, x, weight, out):
         """Adds weight times the gradient of f_i; weight * f_i."""
         low, high = data.starts[i], data.starts[i + 1]
         total = 0.0
         for start in range(low, high, ROWS):
             stop = min(start + ROWS, high)
-            total += sweep(data, x, data.X[start:stop], data.y[start:stop], weight / (high - low), out)
+            total += sweep(
+                data, x, data.X[start:stop], data.y[start:stop], weight / (high - low), out
+            )
         return total
 
     over_client = _compile(over_client, sweep)
@@ -174,11 +183,18 @@ def network_kernels(sweep):
         gather(data.X, data.y, data.starts[i], rows, X, y)
         sweep(data, x, X, y, 1.0 / rows.size, out)
 
-    return Kernels(*(_compile(kernel, sweep, kernel.__name__) for kernel in (grad, loss, objective, batch)))
+    return Kernels(
+        *(_compile(kernel, sweep, kernel.__name__) for kernel in (grad, loss, objective, batch))
+    )
 
 
 def _compile(kernel, sweep, part=None):
     if not compiler.compiled(sweep):
         return kernel
-    identity = sweep.identity and ("network", compiler.digest(__name__), kernel.__name__, sweep.identity)
+    identity = sweep.identity and (
+        "network",
+        compiler.digest(__name__),
+        kernel.__name__,
+        sweep.identity,
+    )
     return compiler.compile(kernel, identity=identity, maker=(network_kernels, (sweep,), part))

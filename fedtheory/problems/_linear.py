@@ -21,11 +21,11 @@ EPS = 2.0**-52
 class Design(NamedTuple):
     """One client: rows, centres of their residuals, and what the bounds need of them."""
 
-    a: np.ndarray         # (n, F)
-    e: np.ndarray         # (n, C) centres of the residuals
-    centre: np.ndarray    # (F C,) mean of a e'
-    mean_norm: float      # upper bounds: of the mean of ||a||,
-    top: float            # of the largest eigenvalue of a'a / n
+    a: np.ndarray  # (n, F)
+    e: np.ndarray  # (n, C) centres of the residuals
+    centre: np.ndarray  # (F C,) mean of a e'
+    mean_norm: float  # upper bounds: of the mean of ||a||,
+    top: float  # of the largest eigenvalue of a'a / n
 
 
 def _raised(value, operations):
@@ -36,8 +36,8 @@ def _raised(value, operations):
 def design(a, e):
     n, F = a.shape
     gram = a.T @ a if F <= n else a @ a.T
-    # The Gram matrix is off by at most n EPS |a|'|a|, the solver by a modest multiple of its order times
-    # EPS ||gram||; both are below EPS (n + 10 min(n, F)) trace(gram).
+    # The Gram matrix is off by at most n EPS |a|'|a|, the solver by a modest multiple of its order
+    # times EPS ||gram||; both are below EPS (n + 10 min(n, F)) trace(gram).
     top = max(0.0, float(np.linalg.eigvalsh(gram)[-1]))
     top += EPS * (n + F + 10 * min(n, F)) * float(np.trace(gram))
     norms = np.sqrt(np.sum(a * a, axis=1))
@@ -45,19 +45,25 @@ def design(a, e):
 
 
 def curvature(designs, bend, ridge):
-    """L and mu: the Hessian of a loss lies between 0 and bend a'a / n, where `bend` bounds the loss's own."""
+    """L and mu: the Hessian of a loss lies between 0 and bend a'a / n, where `bend` bounds the
+    loss's own."""
     top = max(d.top for d in designs if d is not None)
     L = _raised(bend * top + ridge, 0)
-    return dict(L=Constant(L, how=f"{bend:g} times the largest eigenvalue of a client's X'X/n, plus the ridge; "
-                                  "rounded up"),
-                mu=Constant(ridge, how="the ridge; the losses have curvature arbitrarily near 0"))
+    return dict(
+        L=Constant(
+            L,
+            how=f"{bend:g} times the largest eigenvalue of a client's X'X/n, plus the ridge; "
+            "rounded up",
+        ),
+        mu=Constant(ridge, how="the ridge; the losses have curvature arbitrarily near 0"),
+    )
 
 
 def dissimilarity(designs, reach, p):
     """G, xi_bar and B of clients 1..N and the server 0 under weights p.
 
-    On one shared design the residuals differ by labels only, so gradients differ by constants: exact.
-    Else a client's loss gradient stays within `radius` of its centre.
+    On one shared design the residuals differ by labels only, so gradients differ by constants:
+    exact. Else a client's loss gradient stays within `radius` of its centre.
     """
     clients = designs[1:]
     N, p = len(clients), p[1:]
@@ -66,8 +72,11 @@ def dissimilarity(designs, reach, p):
     spread = float(sum(w * d.mean_norm for w, d in zip(p, clients)))
 
     def gap(d):
-        """An upper bound of ||centre - mean||: rounding errs by at most 2 ops EPS times the rows' norms."""
-        return _raised(np.linalg.norm(d.centre - mean), d.centre.size) + 2 * EPS * ops * (d.mean_norm + spread)
+        """An upper bound of ||centre - mean||: rounding errs by at most 2 ops EPS times the rows'
+        norms."""
+        return _raised(np.linalg.norm(d.centre - mean), d.centre.size) + 2 * EPS * ops * (
+            d.mean_norm + spread
+        )
 
     def radius(d):
         return _raised(reach * min(d.mean_norm, np.sqrt(d.top)), 0)
@@ -83,8 +92,12 @@ def dissimilarity(designs, reach, p):
         spare = float(sum(w * radius(d) for w, d in zip(p, clients)))
         bounds = [gap(d) + radius(d) * (1 - w) + spare - w * radius(d) for w, d in zip(p, clients)]
         G, exact = np.sqrt(_raised(np.mean(np.square(bounds)), N + 4)), False
-        if np.all(p == p[0]):    # the mean is the point of least mean square distance: compare with any other
-            G = min(G, np.sqrt(_raised(np.mean([(gap(d) + radius(d)) ** 2 for d in clients]), N + 4)))
+        if np.all(
+            p == p[0]
+        ):  # the mean is the point of least mean square distance: compare with any other
+            G = min(
+                G, np.sqrt(_raised(np.mean([(gap(d) + radius(d)) ** 2 for d in clients]), N + 4))
+            )
         how = "each client's gradients lie in a ball around their centre; rounded up"
     found["G"] = Constant(_raised(G, 2), how=how)
     if designs[0] is not None:
@@ -93,15 +106,21 @@ def dissimilarity(designs, reach, p):
         if same and G == 0.0 and np.array_equal(server.e, clients[0].e):
             xi_bar, how = 0.0, "server and clients hold the same samples"
         elif same:
-            xi_bar, how = gap(server), "one design, labels differ: gradients differ by a constant; rounded up"
+            xi_bar, how = (
+                gap(server),
+                "one design, labels differ: gradients differ by a constant; rounded up",
+            )
         else:
             xi_bar = gap(server) + radius(server) + sum(w * radius(d) for w, d in zip(p, clients))
             how = "gradients lie in a ball around their centre; rounded up"
         found["xi_bar"] = Constant(_raised(xi_bar, N + 4), how=how)
-    # mean ||grad f_i||^2 = ||grad F||^2 + G_t^2 under equal weights; twice their sum bounds it under any.
+    # mean ||grad f_i||^2 = ||grad F||^2 + G_t^2 under equal weights; twice their sum bounds it
+    # under any.
     even = np.all(p == p[0])
-    found["G_star"] = Constant(found["G"].value * (1.0 if even else _raised(np.sqrt(2.0), 0)),
-                               how="mean ||grad f_i||^2 <= G_star^2 + B^2 ||grad F||^2 everywhere")
+    found["G_star"] = Constant(
+        found["G"].value * (1.0 if even else _raised(np.sqrt(2.0), 0)),
+        how="mean ||grad f_i||^2 <= G_star^2 + B^2 ||grad F||^2 everywhere",
+    )
     found["B"] = Constant(1.0 if even else _raised(np.sqrt(2.0), 0), how="with G_star")
     return found
 
@@ -109,12 +128,20 @@ def dissimilarity(designs, reach, p):
 def sigmas(designs, reach, farthest, noise, sigma, batch, replacement):
     """sigma and sigma_0: the additive noise's, or bounds of the minibatch noise at every x.
 
-    A row's gradient lies within reach ||a|| of a e', whose mean is the centre; and within `farthest`
+    A row's gradient lies within reach ||a|| of a e', whose mean is the centre; and within
+    `farthest`
     ||a|| of 0. The population variance is at most the mean square distance to any point.
     """
     if noise == "minibatch":
-        sigma = np.array([_minibatch_sigma(d, reach, farthest, int(B), replacement) for d, B in zip(designs, batch)])
-        how = "samples' gradients lie in balls; rounded up" if sigma.any() else "all samples are used"
+        sigma = np.array(
+            [
+                _minibatch_sigma(d, reach, farthest, int(B), replacement)
+                for d, B in zip(designs, batch)
+            ]
+        )
+        how = (
+            "samples' gradients lie in balls; rounded up" if sigma.any() else "all samples are used"
+        )
     else:
         how = f"{noise} noise"
     found = dict(sigma=Constant(float(sigma[1:].max()), how=how))
@@ -138,10 +165,11 @@ def _minibatch_sigma(d, reach, farthest, batch, replacement):
 
 
 def newton(problem, hessian, scale):
-    """The minimiser of F by damped Newton steps from 0; `hessian(x)` is F's matrix, `scale` the size of a
-    row's gradient.
+    """The minimiser of F by damped Newton steps from 0; `hessian(x)` is F's matrix, `scale` the
+    size of a row's gradient.
 
-    Stops where the gradient norm falls no further: x is then within ||grad F(x)|| / mu of the minimiser.
+    Stops where the gradient norm falls no further: x is then within ||grad F(x)|| / mu of the
+    minimiser.
     """
     x = np.zeros(problem.d)
     value, g = problem.value_and_grad(x)
@@ -155,12 +183,14 @@ def newton(problem, hessian, scale):
                 break
             length /= 2
         else:
-            break    # rounding is all that is left
+            break  # rounding is all that is left
         before = np.linalg.norm(g)
         x, value, g = trial, trial_value, trial_g
         if before <= 1e-12 * scale and 2 * np.linalg.norm(g) > before:
             break
     left = float(np.linalg.norm(g))
     if not left <= 1e-10 * scale:
-        raise FedtheoryError(f"Newton's method left a gradient of norm {left:.2e} on {problem.name}")
+        raise FedtheoryError(
+            f"Newton's method left a gradient of norm {left:.2e} on {problem.name}"
+        )
     return x

@@ -9,17 +9,17 @@ from fedtheory.problem import Kernels
 
 
 class Diagonal(NamedTuple):
-    A: np.ndarray        # (1, d) shared, or (N + 1, d)
-    b: np.ndarray        # (N + 1, d)
-    H: np.ndarray        # (d,) Hessian of F
-    x_star: np.ndarray   # (d,) minimiser of F
+    A: np.ndarray  # (1, d) shared, or (N + 1, d)
+    b: np.ndarray  # (N + 1, d)
+    H: np.ndarray  # (d,) Hessian of F
+    x_star: np.ndarray  # (d,) minimiser of F
     F_star: float
 
 
 class Dense(NamedTuple):
-    A: np.ndarray        # (1, d, d) shared, or (N + 1, d, d)
+    A: np.ndarray  # (1, d, d) shared, or (N + 1, d, d)
     b: np.ndarray
-    H: np.ndarray        # (d, d)
+    H: np.ndarray  # (d, d)
     x_star: np.ndarray
     F_star: float
 
@@ -54,7 +54,8 @@ def diagonal_objective(data, p, x, out):
 
 @jit
 def symmetric_times(A, v, out):
-    """out = A v for symmetric A, by rows, in one order of additions whatever the machine's vectors."""
+    """out = A v for symmetric A, by rows, in one order of additions whatever the machine's
+    vectors."""
     d = v.size
     out[:] = 0.0
     c = 0

@@ -8,19 +8,25 @@ from fedtheory.problem import noise_from, weights_from
 
 
 def arrays(X, y, server=None):
-    """Checked lists of features (n_i, F) and labels (n_i,), index 0 the server's (None and None where there is none),
-    from the N clients' arrays and server = (X_0, y_0)."""
+    """Checked lists of features (n_i, F) and labels (n_i,), index 0 the server's (None and None
+    where there is none), from the N clients' arrays and server = (X_0, y_0)."""
     for name, value in (("X", X), ("y", y)):
         if isinstance(value, (str, bytes, dict)) or not hasattr(value, "__iter__"):
             refuse(name, "must be a list of the clients' arrays", value)
     X, y = list(X), list(y)
     if len(X) != len(y) or not X:
-        refuse("X and y", "must be lists of equal length N >= 1, one array of each for a client", (len(X), len(y)))
+        refuse(
+            "X and y",
+            "must be lists of equal length N >= 1, one array of each for a client",
+            (len(X), len(y)),
+        )
     if server is not None and (not isinstance(server, (tuple, list)) or len(server) != 2):
         refuse("server", "must be the pair (X_0, y_0) of its own arrays, or None", server)
     features, labels, width = [None], [None], None
     for i, (rows, marks) in enumerate(zip(X, y)):
-        features[len(features):], labels[len(labels):] = zip(_checked(f"X[{i}]", f"y[{i}]", rows, marks, width))
+        features[len(features) :], labels[len(labels) :] = zip(
+            _checked(f"X[{i}]", f"y[{i}]", rows, marks, width)
+        )
         width = features[-1].shape[1]
     if server is not None:
         features[0], labels[0] = _checked("server: X_0", "server: y_0", *server, width)
@@ -32,7 +38,9 @@ def _checked(whose_rows, whose_marks, rows, marks, width):
     rows = arguments.array(whose_rows, rows)
     marks = arguments.array(whose_marks, marks, "must be an array of labels", "fiub")
     if rows.ndim != 2 or rows.shape[0] < 1 or rows.shape[1] < 1:
-        refuse(whose_rows, "must have shape (samples, features), with one sample or more", rows.shape)
+        refuse(
+            whose_rows, "must have shape (samples, features), with one sample or more", rows.shape
+        )
     if width not in (None, rows.shape[1]):
         refuse(whose_rows, f"must have {width} features, as the arrays before it", rows.shape)
     if marks.shape != rows.shape[:1]:
@@ -40,8 +48,11 @@ def _checked(whose_rows, whose_marks, rows, marks, width):
     if not np.all(np.isfinite(rows)):
         refuse(whose_rows, "must be finite", float(rows[~np.isfinite(rows)][0]))
     if np.any(abs(rows) > arguments.LARGEST):
-        refuse(whose_rows, f"must be at most {arguments.LARGEST:g} in size, for squares to be floats",
-               float(abs(rows).max()))
+        refuse(
+            whose_rows,
+            f"must be at most {arguments.LARGEST:g} in size, for squares to be floats",
+            float(abs(rows).max()),
+        )
     return rows, marks
 
 
@@ -50,12 +61,13 @@ def sizes_of(X):
 
 
 def stack(X, width):
-    """All rows on top of each other, padded with zeros to `width`, and where each client's begin, (N + 2,)."""
+    """All rows on top of each other, padded with zeros to `width`, and where each client's begin,
+    (N + 2,)."""
     starts = np.concatenate([[0], np.cumsum(sizes_of(X))]).astype(np.int64)
     stacked = np.zeros((starts[-1], width))
     for rows, start in zip(X, starts):
         if rows is not None:
-            stacked[start:start + len(rows), :rows.shape[1]] = rows
+            stacked[start : start + len(rows), : rows.shape[1]] = rows
     return stacked, starts
 
 
@@ -71,8 +83,8 @@ def weights_of(weights, sizes):
 def noise_of(noise, sigma, sigma_0, batch, batch_0, replacement, sizes):
     """Checked noise: its kind, the (N + 1,) sigma of additive noise, the (N + 1,) minibatch sizes.
 
-    A minibatch drawn without replacement ends at the client's n_i samples; None means all of them, with
-    no noise. The server's is `batch_0`, or `batch` where that is one number.
+    A minibatch drawn without replacement ends at the client's n_i samples; None means all of them,
+    with no noise. The server's is `batch_0`, or `batch` where that is one number.
     """
     N = len(sizes) - 1
     noise, sigmas = noise_from(noise, sigma, sigma_0, N)
@@ -81,18 +93,25 @@ def noise_of(noise, sigma, sigma_0, batch, batch_0, replacement, sizes):
             refuse("batch", "needs noise='minibatch'", noise)
         return noise, sigmas, np.zeros(N + 1, dtype=np.int64)
     if sigmas.any():
-        refuse("sigma and sigma_0", "must be 0 under minibatch noise, which has the samples' variance",
-               (sigma, sigma_0))
+        refuse(
+            "sigma and sigma_0",
+            "must be 0 under minibatch noise, which has the samples' variance",
+            (sigma, sigma_0),
+        )
     if replacement and batch is None and batch_0 is None:
         refuse("replacement", "needs a batch size", replacement)
     return noise, sigmas, _batches(batch, batch_0, replacement, sizes)
 
 
 def _batches(batch, batch_0, replacement, sizes):
-    given = np.zeros(len(sizes), dtype=np.int64)    # 0: all samples
+    given = np.zeros(len(sizes), dtype=np.int64)  # 0: all samples
     if batch is not None:
         values = np.asarray(batch)
-        if values.shape not in ((), (len(sizes) - 1,)) or values.dtype.kind not in "iu" or np.any(values < 1):
+        if (
+            values.shape not in ((), (len(sizes) - 1,))
+            or values.dtype.kind not in "iu"
+            or np.any(values < 1)
+        ):
             refuse("batch", f"must be a positive integer, or {len(sizes) - 1} of them", batch)
         given[1:] = values
         if values.ndim == 0:
@@ -113,7 +132,8 @@ def finite_factor(size, batch, replacement):
 
 
 def minibatch_variance(problem, i, x):
-    """E||g - grad f_i(x)||^2 of client i's minibatch gradient g at x, from its samples' gradients."""
+    """E||g - grad f_i(x)||^2 of client i's minibatch gradient g at x, from its samples'
+    gradients."""
     if problem.noise != "minibatch":
         refuse("noise", f"of {problem.name} must be minibatch", problem.noise)
     x, i = problem._point(x), problem._index(i)
@@ -121,4 +141,6 @@ def minibatch_variance(problem, i, x):
     for row in range(n):
         problem.kernels.batch(problem.data, i, np.array([row]), x, g[row])
     gaps = g - g.mean(axis=0)
-    return float(np.sum(gaps * gaps) / n) * finite_factor(n, int(problem.batch_size[i]), problem.replacement)
+    return float(np.sum(gaps * gaps) / n) * finite_factor(
+        n, int(problem.batch_size[i]), problem.replacement
+    )

@@ -2,10 +2,11 @@
 
 f_i(x) = h(x) + <o_i, x - c>,  h(x) = sum_j a_j w_j^2 psi(u_j) + m_j (x_j - c_j)^2 / 2,  u_j = (x_j - c_j) / w_j.
 
-Each psi is zero, flat and lowest at 0, and its largest curvature is 1, so that h has its infimum 0 at c
-and largest curvature max_j (a_j + m_j). Tilts have weighted mean zero: F is h, and gradients differ by
-constants, so G and xi_bar hold with equality at every x. A tilt leaves a client unbounded below where h
-grows no faster than it; F never is. Only + - * / sqrt and floor are used: bits are the same everywhere.
+Each psi is zero, flat and lowest at 0, and its largest curvature is 1, so that h has its infimum 0
+at c and largest curvature max_j (a_j + m_j). Tilts have weighted mean zero: F is h, and gradients
+differ by constants, so G and xi_bar hold with equality at every x. A tilt leaves a client unbounded
+below where h grows no faster than it; F never is. Only + - * / sqrt and floor are used: bits are
+the same everywhere.
 """
 
 from dataclasses import replace
@@ -23,27 +24,27 @@ SHAPES = dict(pseudo_huber=PSEUDO_HUBER, rational=RATIONAL, wave=WAVE, huber=HUB
 
 
 class Separable(NamedTuple):
-    kind: int           # which psi
-    q: float            # its parameter: the downward slope of a wave, the curvature left of 0 of the last two
-    a: np.ndarray       # (d,) weight of psi
-    w: np.ndarray       # (d,) width of psi
-    m: np.ndarray       # (d,) growth, the curvature of an added parabola
-    c: np.ndarray       # (d,) centre
-    o: np.ndarray       # (N + 1, d) tilts
-    tilt: np.ndarray    # (d,) tilt of F; zero unless clients were reweighted
+    kind: int  # which psi
+    q: float  # its parameter: the downward slope of a wave, the curvature left of 0 of the last two
+    a: np.ndarray  # (d,) weight of psi
+    w: np.ndarray  # (d,) width of psi
+    m: np.ndarray  # (d,) growth, the curvature of an added parabola
+    c: np.ndarray  # (d,) centre
+    o: np.ndarray  # (N + 1, d) tilts
+    tilt: np.ndarray  # (d,) tilt of F; zero unless clients were reweighted
 
 
 @jit
 def psi(kind, q, u):
     if kind == PSEUDO_HUBER:
-        return u * u / (1.0 + np.sqrt(1.0 + u * u))    # sqrt(1 + u^2) - 1 without cancellation
+        return u * u / (1.0 + np.sqrt(1.0 + u * u))  # sqrt(1 + u^2) - 1 without cancellation
     if kind == RATIONAL:
         return 0.5 * u * u / (1.0 + u * u)
-    if kind == WAVE:    # psi' is a triangle wave: up with slope 1, down with slope -q
+    if kind == WAVE:  # psi' is a triangle wave: up with slope 1, down with slope -q
         period = 2.0 + 2.0 / q
         v = abs(u - period * np.floor(u / period + 0.5))
         return 0.5 * v * v if v <= 1.0 else 0.5 + (v - 1.0) - 0.5 * q * (v - 1.0) ** 2
-    if kind == HUBER:    # parabolas of curvature 1 and q, straight from u = 1 and from u = -1 on
+    if kind == HUBER:  # parabolas of curvature 1 and q, straight from u = 1 and from u = -1 on
         v = min(abs(u), 1.0)
         return (1.0 if u > 0.0 else q) * (0.5 * v * v + (abs(u) - v))
     return (0.5 if u > 0.0 else 0.5 * q) * u * u
@@ -74,7 +75,11 @@ def _common(data, tilt, x, out):
     for j in range(x.size):
         w, gap = data.w[j], x[j] - data.c[j]
         u = gap / w
-        total += data.a[j] * w * w * psi(data.kind, data.q, u) + 0.5 * data.m[j] * gap * gap + tilt[j] * gap
+        total += (
+            data.a[j] * w * w * psi(data.kind, data.q, u)
+            + 0.5 * data.m[j] * gap * gap
+            + tilt[j] * gap
+        )
         out[j] = data.a[j] * w * slope(data.kind, data.q, u) + data.m[j] * gap + tilt[j]
     return total
 
@@ -101,32 +106,44 @@ KERNELS = Kernels(grad, loss, objective)
 
 def _floor(kind, q):
     """The smallest curvature of psi (largest: 1)."""
-    return {RATIONAL: -0.25, WAVE: -q, SIDED: q}.get(kind, 0.0)    # rational: at u = 1 and -1
+    return {RATIONAL: -0.25, WAVE: -q, SIDED: q}.get(kind, 0.0)  # rational: at u = 1 and -1
 
 
 def slopes(kind, q):
     """The infimum and supremum of psi'."""
-    steepest = 3 * np.sqrt(3) / 16    # of u / (1 + u^2)^2, at u = 1 / sqrt(3)
-    return {RATIONAL: (-steepest, steepest), HUBER: (-q, 1.0),
-            SIDED: (-np.inf if q > 0 else 0.0, np.inf)}.get(kind, (-1.0, 1.0))
+    steepest = 3 * np.sqrt(3) / 16  # of u / (1 + u^2)^2, at u = 1 / sqrt(3)
+    return {
+        RATIONAL: (-steepest, steepest),
+        HUBER: (-q, 1.0),
+        SIDED: (-np.inf if q > 0 else 0.0, np.inf),
+    }.get(kind, (-1.0, 1.0))
 
 
 def _lowest(data, t):
-    """Where h + <t, x - c> is lowest, and how low: (x, value); x is NaN where no point is lowest."""
+    """Where h + <t, x - c> is lowest, and how low: (x, value); x is NaN where no point is
+    lowest."""
     kind, q = data.kind, data.q
-    v = -t / (data.a * data.w)    # psi'(u) + (m / a) u = v where the derivative vanishes
+    v = -t / (data.a * data.w)  # psi'(u) + (m / a) u = v where the derivative vanishes
     u = np.full(t.size, np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
         if kind == PSEUDO_HUBER:
             u = np.where(abs(v) < 1, v / np.sqrt(1 - v * v), np.nan)
         elif kind in (HUBER, SIDED):
             low, high = slopes(kind, q)
-            u = np.where(v > 0, v, v / q if q > 0 else np.minimum(0.0, -data.c / data.w))    # of a flat, nearest to 0
+            u = np.where(
+                v > 0, v, v / q if q > 0 else np.minimum(0.0, -data.c / data.w)
+            )  # of a flat, nearest to 0
             u[(v < low) | (v > high)] = np.nan
         elif kind == WAVE:
-            # Each rise of psi' holds one local minimum; along them the value is a parabola in the position.
+            # Each rise of psi' holds one local minimum; along them the value is a parabola in the
+            # position.
             period = 2 + 2 / q
-            turns = np.where(data.m > 0, data.a * v / data.m, np.where(v == 0, -data.c / data.w, np.nan)) / period
+            turns = (
+                np.where(
+                    data.m > 0, data.a * v / data.m, np.where(v == 0, -data.c / data.w, np.nan)
+                )
+                / period
+            )
             at = period * np.rint(turns)
             u = at + (data.a * v - data.m * at) / (data.a + data.m)
         else:
@@ -134,7 +151,7 @@ def _lowest(data, t):
                 a, m = data.a[j], data.m[j]
                 if v[j] == 0:
                     u[j] = 0.0
-                elif m > 0:    # m u (1 + u^2)^2 + a u = a v (1 + u^2)^2
+                elif m > 0:  # m u (1 + u^2)^2 + a u = a v (1 + u^2)^2
                     roots = np.roots([m, -a * v[j], 2 * m, -2 * a * v[j], m + a, -a * v[j]])
                     real = roots[abs(roots.imag) <= 1e-6 * (1 + abs(roots))].real
                     value = 0.5 * a * real**2 / (1 + real**2) + 0.5 * m * real**2 - a * v[j] * real
@@ -142,7 +159,9 @@ def _lowest(data, t):
     x = data.c + data.w * u
     if np.all(np.isfinite(x)):
         return x, float(_common(data, t, x, np.empty(x.size)))
-    if kind == PSEUDO_HUBER and np.all(abs(v) <= 1):    # a limit: u -> inf brings a w^2 psi + t w u to -a w^2
+    if kind == PSEUDO_HUBER and np.all(
+        abs(v) <= 1
+    ):  # a limit: u -> inf brings a w^2 psi + t w u to -a w^2
         return x, float(np.sum(data.a * data.w**2 * (np.sqrt(1 - v * v) - 1)))
     return x, -np.inf
 
@@ -182,9 +201,11 @@ def _reach(data, noise, sigmas, who):
         return np.inf
     largest = 0.0
     for i in who:
-        side = np.maximum(abs(data.a * data.w * high + data.o[i]), abs(data.a * data.w * low + data.o[i]))
+        side = np.maximum(
+            abs(data.a * data.w * high + data.o[i]), abs(data.a * data.w * low + data.o[i])
+        )
         if sigmas[i] > 0 and noise == "rademacher":
-            side = side + sigmas[i] / np.sqrt(side.size)    # every sign may agree with the gradient's
+            side = side + sigmas[i] / np.sqrt(side.size)  # every sign may agree with the gradient's
         elif sigmas[i] > 0 and noise != "sphere":
             return np.inf
         largest = max(largest, np.linalg.norm(side) + (sigmas[i] if noise == "sphere" else 0.0))
@@ -203,48 +224,74 @@ def constants(problem):
         L=Constant(float(curvature.max()), how="largest second derivative, attained"),
         G=Constant(float(np.sqrt(np.mean(np.sum(gaps[1:] ** 2, axis=1)))), how=alike),
         xi_bar=Constant(float(np.linalg.norm(gaps[0])), how=alike),
-        F_inf=Constant(lowest, how="each coordinate's lowest stationary point"))
-    # ||grad F + gap_i||^2 has mean ||grad F||^2 + 2 grad F' mean(gap) + G^2; the middle is 0 under equal weights.
-    lean = 0.0 if np.all(problem.weights[1:] == problem.weights[1]) else np.linalg.norm(gaps[1:].mean(axis=0))
-    found["G_star"] = Constant(float(np.hypot(found["G"].value, lean)),
-                               how="mean ||grad f_i||^2 <= G_star^2 + B^2 ||grad F||^2 everywhere")
+        F_inf=Constant(lowest, how="each coordinate's lowest stationary point"),
+    )
+    # ||grad F + gap_i||^2 has mean ||grad F||^2 + 2 grad F' mean(gap) + G^2; the middle is 0 under
+    # equal weights.
+    lean = (
+        0.0
+        if np.all(problem.weights[1:] == problem.weights[1])
+        else np.linalg.norm(gaps[1:].mean(axis=0))
+    )
+    found["G_star"] = Constant(
+        float(np.hypot(found["G"].value, lean)),
+        how="mean ||grad f_i||^2 <= G_star^2 + B^2 ||grad F||^2 everywhere",
+    )
     found["B"] = Constant(1.0 if lean == 0 else float(np.sqrt(2.0)), how="with G_star")
     if floor >= 0:
         found["mu"] = Constant(floor, how="smallest second derivative, attained or approached")
     else:
-        found["weak_convexity"] = Constant(-floor, how="F + weak_convexity ||x||^2 / 2 is convex; attained")
-    for layer in problem.layers:    # H1 of FED-LAMB
-        found[f"L/{layer.name}"] = Constant(float(curvature[layer.start:layer.stop].max()),
-                                            how="largest second derivative along the layer, attained")
+        found["weak_convexity"] = Constant(
+            -floor, how="F + weak_convexity ||x||^2 / 2 is convex; attained"
+        )
+    for layer in problem.layers:  # H1 of FED-LAMB
+        found[f"L/{layer.name}"] = Constant(
+            float(curvature[layer.start : layer.stop].max()),
+            how="largest second derivative along the layer, attained",
+        )
     if data.kind == RATIONAL and np.all(data.m > 0) and not np.any(data.tilt):
-        # phi'^2 / (2 phi) = (m + a r^2)^2 / (m + a r), r = 1 / (1 + u^2), is least where 3 a r^2 + 4 m r = m.
+        # phi'^2 / (2 phi) = (m + a r^2)^2 / (m + a r), r = 1 / (1 + u^2), is least where 3 a r^2 +
+        # 4 m r = m.
         a, m = data.a, data.m
         r = (np.sqrt(4 * m * m + 3 * a * m) - 2 * m) / (3 * a)
-        found["PL"] = Constant(float(np.min((m + a * r * r) ** 2 / (m + a * r))),
-                               how="||grad F||^2 >= 2 PL (F - F_inf), attained")
-    for name, who in (("M", range(1, problem.N + 1)), ("M_0", (0,))):    # H2
+        found["PL"] = Constant(
+            float(np.min((m + a * r * r) ** 2 / (m + a * r))),
+            how="||grad F||^2 >= 2 PL (F - F_inf), attained",
+        )
+    for name, who in (("M", range(1, problem.N + 1)), ("M_0", (0,))):  # H2
         reach = _reach(data, noise, sigmas, who)
         if np.isfinite(reach):
-            found[name] = Constant(reach, how="supremum of the stochastic gradient's norm over x and noise")
+            found[name] = Constant(
+                reach, how="supremum of the stochastic gradient's norm over x and noise"
+            )
     found["sigma"] = Constant(float(sigmas[1:].max()), how=f"{noise} noise")
     found["sigma_0"] = Constant(float(sigmas[0]), how=f"{noise} noise")
-    found["sigma_coordinate"] = Constant(float(sigmas[1:].max() / np.sqrt(problem.d)),    # H3
-                                         how=f"{noise} noise is isotropic: each coordinate has a d-th of sigma^2")
+    found["sigma_coordinate"] = Constant(
+        float(sigmas[1:].max() / np.sqrt(problem.d)),  # H3
+        how=f"{noise} noise is isotropic: each coordinate has a d-th of sigma^2",
+    )
     return found
 
 
 def _reweigh(problem, p):
     tilt = p @ problem.data.o
-    if np.linalg.norm(tilt) <= 1e-14 * np.linalg.norm(problem.data.o):    # the weights it was made with
+    if np.linalg.norm(tilt) <= 1e-14 * np.linalg.norm(
+        problem.data.o
+    ):  # the weights it was made with
         tilt[:] = 0.0
     data = problem.data._replace(tilt=tilt)
     if not np.all(np.isfinite(_lowest(data, tilt)[0])):
-        raise Impossible("weights must leave F a minimiser, but the clients' mean tilt outgrows h; got a tilt of norm "
-                         f"{np.linalg.norm(tilt):.6g}")
+        raise Impossible(
+            "weights must leave F a minimiser, but the clients' mean tilt outgrows h; got a tilt of norm "
+            f"{np.linalg.norm(tilt):.6g}"
+        )
     moved = replace(problem, data=data, weights=p)
     # What the tilt does not touch keeps the requested value; the rest follows the weights.
-    requested = {name: problem.constants[name] for name in ("L", "mu", "weak_convexity", "M", "M_0")
-                 if name in problem.constants}
+    requested = {
+        name: problem.constants[name]
+        for name in ("L", "mu", "weak_convexity", "M", "M_0")
+        if name in problem.constants
+    }
     return replace(moved, constants={**constants(moved), **requested})
 
 
@@ -257,9 +304,12 @@ def check_request(d, clients, **numbers):
 
 
 def draw_tilts(generator, N, d, p, G, xi_bar):
-    """(N + 1, d): the server's of norm xi_bar, the clients' of weighted mean zero and mean square G^2."""
+    """(N + 1, d): the server's of norm xi_bar, the clients' of weighted mean zero and mean square
+    G^2."""
     if G > 0 and np.sum(p > 0) < 2:
-        raise Impossible(f"G must be 0 where one client is all of F: its gradient is F's; got G={G}, clients={N}")
+        raise Impossible(
+            f"G must be 0 where one client is all of F: its gradient is F's; got G={G}, clients={N}"
+        )
     o = generator.standard_normal((N + 1, d))
     o[0] *= xi_bar / np.linalg.norm(o[0])
     o[1:] -= p[1:] @ o[1:]
@@ -270,11 +320,34 @@ def draw_tilts(generator, N, d, p, G, xi_bar):
 def separable(name, shape, q, a, w, m, c, o, weights, sigma, sigma_0, noise, layers, requested):
     """The Problem; `requested` constants are the truth, which the arrays carry up to rounding."""
     N, d = len(o) - 1, len(c)
-    full = lambda value: np.ascontiguousarray(np.broadcast_to(np.asarray(value, dtype=np.float64), (d,)))
+    full = lambda value: np.ascontiguousarray(
+        np.broadcast_to(np.asarray(value, dtype=np.float64), (d,))
+    )
     noise, sigmas = noise_from(noise, sigma, sigma_0, N)
-    data = Separable(SHAPES[shape], float(q), full(a), full(w), full(m), full(c), np.ascontiguousarray(o), np.zeros(d))
-    problem = Problem(name, data, KERNELS, N, d, weights_from(weights, N), {}, noise=noise, sigma=sigmas,
-                      layers=layers_from(layers, d), minimize=minimize, reweigh=_reweigh)
+    data = Separable(
+        SHAPES[shape],
+        float(q),
+        full(a),
+        full(w),
+        full(m),
+        full(c),
+        np.ascontiguousarray(o),
+        np.zeros(d),
+    )
+    problem = Problem(
+        name,
+        data,
+        KERNELS,
+        N,
+        d,
+        weights_from(weights, N),
+        {},
+        noise=noise,
+        sigma=sigmas,
+        layers=layers_from(layers, d),
+        minimize=minimize,
+        reweigh=_reweigh,
+    )
     found = constants(problem)
     for key, value in requested.items():
         found[key] = Constant(float(value), how=found[key].how + "; requested, held with equality")

@@ -1,8 +1,10 @@
-"""Small matrix products in registers: four samples by four columns, or four features by four columns, at a time.
+"""Small matrix products in registers: four samples by four columns, or four features by four
+columns, at a time.
 
-A sample is a row base + rows[b] of X, whose width F is a multiple of four. Matrices of the workspace
-are vectors with rows of P numbers, P a multiple of four: W and G have F rows, Z one row a sample and
-room for a multiple of four of them. Sums run over samples or features in order, whatever the machine.
+A sample is a row base + rows[b] of X, whose width F is a multiple of four. Matrices of the
+workspace are vectors with rows of P numbers, P a multiple of four: W and G have F rows, Z one row a
+sample and room for a multiple of four of them. Sums run over samples or features in order, whatever
+the machine.
 """
 
 from fedtheory.jit import jit

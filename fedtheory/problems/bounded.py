@@ -1,12 +1,13 @@
 """Problems of bounded gradient, on which FED-LAMB's assumptions H1, H2 and H3 hold on all of R^d.
 
-Separable (see _separable.py). H1 names L_l per layer: constants "L/<layer>". H2 bounds the stochastic
-gradient itself, so noise has bounded support (sphere or rademacher) and "M" is the supremum over clients,
-points and noise ("M_0": the server's). H3 is per coordinate: "sigma_coordinate".
+Separable (see _separable.py). H1 names L_l per layer: constants "L/<layer>". H2 bounds the
+stochastic gradient itself, so noise has bounded support (sphere or rademacher) and "M" is the
+supremum over clients, points and noise ("M_0": the server's). H3 is per coordinate:
+"sigma_coordinate".
 
-`huber` is the adversary's: parabolas of curvature L right and `left` left of the centre, straight from
-`width` on if that is finite. Piecewise quadratic, so exact in rationals; not symmetric, so that even
-identical clients drift under noise.
+`huber` is the adversary's: parabolas of curvature L right and `left` left of the centre, straight
+from `width` on if that is finite. Piecewise quadratic, so exact in rationals; not symmetric, so
+that even identical clients drift under noise.
 """
 
 import numpy as np
@@ -28,42 +29,71 @@ __all__ = ["bounded", "huber", "infimum"]
 
 def _per_layer(L, layers):
     """(d,) the layer's L_l at each coordinate; one number serves every layer."""
-    values = arguments.array("L", L, f"must be a finite number > 0, or one for each of {len(layers)} layers")
-    if values.shape not in ((), (len(layers),)) or not np.all(np.isfinite(values)) or np.any(values <= 0):
+    values = arguments.array(
+        "L", L, f"must be a finite number > 0, or one for each of {len(layers)} layers"
+    )
+    if (
+        values.shape not in ((), (len(layers),))
+        or not np.all(np.isfinite(values))
+        or np.any(values <= 0)
+    ):
         refuse("L", f"must be a finite number > 0, or one for each of {len(layers)} layers", L)
-    return np.repeat(np.broadcast_to(values, (len(layers),)), [layer.stop - layer.start for layer in layers])
+    return np.repeat(
+        np.broadcast_to(values, (len(layers),)), [layer.stop - layer.start for layer in layers]
+    )
 
 
 def _width(a, o, sigmas, noise, steepest, M):
-    """The width at which the largest stochastic gradient of a client has norm M, by a quadratic equation."""
+    """The width at which the largest stochastic gradient of a client has norm M, by a quadratic
+    equation."""
     d = a.size
     widths = []
     for i in range(1, len(o)):
-        # sum_j (steepest a_j w + |o_ij| + r)^2 = (M - s)^2, noise adding r to each coordinate or s to the norm
+        # sum_j (steepest a_j w + |o_ij| + r)^2 = (M - s)^2, noise adding r to each coordinate or s
+        # to the norm
         r, s = (sigmas[i] / np.sqrt(d), 0.0) if noise == "rademacher" else (0.0, sigmas[i])
         side, rise = abs(o[i]) + r, steepest * a
         room = (M - s) ** 2 - side @ side
         if M <= s or room <= 0:
-            raise Impossible("M must exceed the norm that tilts and noise alone reach, or nothing is left to minimise; "
-                             f"got M={M}, and client {i} reaches {np.linalg.norm(side) + s:.6g} by G and sigma")
+            raise Impossible(
+                "M must exceed the norm that tilts and noise alone reach, or nothing is left to minimise; "
+                f"got M={M}, and client {i} reaches {np.linalg.norm(side) + s:.6g} by G and sigma"
+            )
         cross = rise @ side
         widths.append(room / (cross + np.sqrt(cross * cross + (rise @ rise) * room)))
     return min(widths)
 
 
-def bounded(d, clients, L, M, G=0.0, xi_bar=0.0, sigma=0.0, sigma_0=0.0, shape="pseudo_huber", layers=None,
-            weights=None, seed=0, noise="sphere"):
+def bounded(
+    d,
+    clients,
+    L,
+    M,
+    G=0.0,
+    xi_bar=0.0,
+    sigma=0.0,
+    sigma_0=0.0,
+    shape="pseudo_huber",
+    layers=None,
+    weights=None,
+    seed=0,
+    noise="sphere",
+):
     """Every client's stochastic gradient has norm at most M, surely and everywhere; infimum 0.
 
-    `shape` of a coordinate, up to scale: "pseudo_huber", sqrt(1 + x^2) - 1, convex; "huber", the same with
-    corners; "rational", x^2 / (1 + x^2), and "wave", both non-convex. `layers` are named sizes, L one
-    number or one per layer: L_l is attained in layer l. The width follows from M.
+    `shape` of a coordinate, up to scale: "pseudo_huber", sqrt(1 + x^2) - 1, convex; "huber", the
+    same with corners; "rational", x^2 / (1 + x^2), and "wave", both non-convex. `layers` are named
+    sizes, L one number or one per layer: L_l is attained in layer l. The width follows from M.
     """
     check_request(d, clients, M=M, G=G, xi_bar=xi_bar)
     if shape not in ("pseudo_huber", "huber", "rational", "wave"):
         refuse("shape", "must be pseudo_huber, huber, rational or wave", shape)
     if noise not in ("sphere", "rademacher"):
-        refuse("noise", "must be sphere or rademacher, for no other additive noise is bounded (H2)", noise)
+        refuse(
+            "noise",
+            "must be sphere or rademacher, for no other additive noise is bounded (H2)",
+            noise,
+        )
     named = layers_from(layers, d)
     tops = _per_layer(L, named)
     p = weights_from(weights, clients)
@@ -75,16 +105,44 @@ def bounded(d, clients, L, M, G=0.0, xi_bar=0.0, sigma=0.0, sigma_0=0.0, shape="
     o = draw_tilts(generator, clients, d, p, G, xi_bar)
     width = _width(a, o, sigmas, noise, slopes(SHAPES[shape], 1.0)[1], M)
     requested = {f"L/{layer.name}": tops[layer.start] for layer in named}
-    return separable("bounded", shape, 1.0, a, width, 0.0, generator.standard_normal(d), o, p[1:], sigma, sigma_0,
-                     noise, layers, dict(requested, L=tops.max(), M=M, G=G, xi_bar=xi_bar))
+    return separable(
+        "bounded",
+        shape,
+        1.0,
+        a,
+        width,
+        0.0,
+        generator.standard_normal(d),
+        o,
+        p[1:],
+        sigma,
+        sigma_0,
+        noise,
+        layers,
+        dict(requested, L=tops.max(), M=M, G=G, xi_bar=xi_bar),
+    )
 
 
-def huber(d, clients, L, left=0.0, width=float("inf"), G=0.0, xi_bar=0.0, sigma=0.0, sigma_0=0.0, layers=None,
-          weights=None, seed=0, noise="gaussian"):
-    """One-sided quadratics: curvature L right of the centre, `left` left of it, in every coordinate.
+def huber(
+    d,
+    clients,
+    L,
+    left=0.0,
+    width=float("inf"),
+    G=0.0,
+    xi_bar=0.0,
+    sigma=0.0,
+    sigma_0=0.0,
+    layers=None,
+    weights=None,
+    seed=0,
+    noise="gaussian",
+):
+    """One-sided quadratics: curvature L right of the centre, `left` left of it, in every
+    coordinate.
 
-    left = 0 is half the squared hinge, left = L an ordinary square or Huber's loss. A finite `width` makes
-    the tails straight, so gradients bounded and mu = 0; without it mu = left.
+    left = 0 is half the squared hinge, left = L an ordinary square or Huber's loss. A finite
+    `width` makes the tails straight, so gradients bounded and mu = 0; without it mu = left.
     """
     check_request(d, clients, L=L, left=left, G=G, xi_bar=xi_bar)
     if L == 0:
@@ -98,8 +156,22 @@ def huber(d, clients, L, left=0.0, width=float("inf"), G=0.0, xi_bar=0.0, sigma=
     generator = rng.host(seed, "huber")
     o = draw_tilts(generator, clients, d, p, G, xi_bar)
     shape, w = ("huber", width) if np.isfinite(width) else ("sided", 1.0)
-    return separable("huber", shape, left / L, L, w, 0.0, generator.standard_normal(d), o, p[1:], sigma, sigma_0,
-                     noise, layers, dict(L=L, mu=0.0 if shape == "huber" else left, G=G, xi_bar=xi_bar))
+    return separable(
+        "huber",
+        shape,
+        left / L,
+        L,
+        w,
+        0.0,
+        generator.standard_normal(d),
+        o,
+        p[1:],
+        sigma,
+        sigma_0,
+        noise,
+        layers,
+        dict(L=L, mu=0.0 if shape == "huber" else left, G=G, xi_bar=xi_bar),
+    )
 
 
 MAKERS = (bounded, huber)
@@ -107,11 +179,44 @@ MAKERS = (bounded, huber)
 
 def examples():
     return dict(
-        layered=bounded(4, 3, L=[2.0, 0.5], M=3.0, G=0.4, xi_bar=0.2, sigma=0.3, sigma_0=0.1,
-                        layers=[("fc/W", 3), ("fc/b", 1)], seed=1),
-        nonconvex=bounded(3, 2, L=1.0, M=1.5, G=0.2, sigma=0.2, shape="rational", layers=[1, 2],
-                          noise="rademacher", seed=2),
+        layered=bounded(
+            4,
+            3,
+            L=[2.0, 0.5],
+            M=3.0,
+            G=0.4,
+            xi_bar=0.2,
+            sigma=0.3,
+            sigma_0=0.1,
+            layers=[("fc/W", 3), ("fc/b", 1)],
+            seed=1,
+        ),
+        nonconvex=bounded(
+            3,
+            2,
+            L=1.0,
+            M=1.5,
+            G=0.2,
+            sigma=0.2,
+            shape="rational",
+            layers=[1, 2],
+            noise="rademacher",
+            seed=2,
+        ),
         hinge=huber(2, 3, L=1.0, G=0.3, sigma=0.2, seed=3),
-        sided=huber(2, 2, L=2.0, left=0.5, G=0.3, xi_bar=0.1, sigma=0.2, seed=4, weights=[1.0, 3.0]),
-        huber=huber(3, 2, L=1.5, left=1.5, width=0.5, G=0.1, sigma=0.2, noise="sphere", layers=[2, 1], seed=5),
+        sided=huber(
+            2, 2, L=2.0, left=0.5, G=0.3, xi_bar=0.1, sigma=0.2, seed=4, weights=[1.0, 3.0]
+        ),
+        huber=huber(
+            3,
+            2,
+            L=1.5,
+            left=1.5,
+            width=0.5,
+            G=0.1,
+            sigma=0.2,
+            noise="sphere",
+            layers=[2, 1],
+            seed=5,
+        ),
     )

@@ -17,14 +17,14 @@ from fedtheory.problems import _linear, _samples
 from fedtheory.problems._vector import exp, half_square
 from fedtheory.rng import log
 
-BEND, REACH, FARTHEST = 0.25, 0.5, 1.0    # of log(1 + e^-m): its curvature; see _linear
-NEWTON = 2000    # above this d there is no minimiser: Newton's matrix would be too large
+BEND, REACH, FARTHEST = 0.25, 0.5, 1.0  # of log(1 + e^-m): its curvature; see _linear
+NEWTON = 2000  # above this d there is no minimiser: Newton's matrix would be too large
 
 
 class Data(NamedTuple):
-    X: np.ndarray         # (n, d) rows a of all clients, the server's first
-    y: np.ndarray         # (n,) labels, +-1
-    starts: np.ndarray    # (N + 2,) client i owns rows starts[i] .. starts[i + 1] - 1
+    X: np.ndarray  # (n, d) rows a of all clients, the server's first
+    y: np.ndarray  # (n,) labels, +-1
+    starts: np.ndarray  # (N + 2,) client i owns rows starts[i] .. starts[i + 1] - 1
     ridge: float
 
 
@@ -42,7 +42,7 @@ def margins(X, y, base, rows, x, out):
             m_2 += X[r_2, j] * x[j]
             m_3 += X[r_3, j] * x[j]
         out[b] = y[r_0] * m_0
-        out[min(b + 1, last)] = y[r_1] * m_1    # past the end, the last row is written again
+        out[min(b + 1, last)] = y[r_1] * m_1  # past the end, the last row is written again
         out[min(b + 2, last)] = y[r_2] * m_2
         out[min(b + 3, last)] = y[r_3] * m_3
 
@@ -62,7 +62,9 @@ def mean_softplus(m):
     for b in range(m.size):
         e = exp(-abs(m[b]))
         u = 1.0 + e
-        rest = e if u == 1.0 else log(u) * (e / (u - 1.0))    # log(1 + e), corrected for the rounding of u
+        rest = (
+            e if u == 1.0 else log(u) * (e / (u - 1.0))
+        )  # log(1 + e), corrected for the rounding of u
         total += rest if m[b] >= 0.0 else rest - m[b]
     return total / m.size
 
@@ -73,7 +75,12 @@ def combine(X, y, base, rows, s, scale, out):
     d = out.size
     b = 0
     while b + 4 <= rows.size:
-        r_0, r_1, r_2, r_3 = base + rows[b], base + rows[b + 1], base + rows[b + 2], base + rows[b + 3]
+        r_0, r_1, r_2, r_3 = (
+            base + rows[b],
+            base + rows[b + 1],
+            base + rows[b + 2],
+            base + rows[b + 3],
+        )
         a_0, a_1, a_2, a_3 = X[r_0], X[r_1], X[r_2], X[r_3]
         s_0, s_1 = scale * s[b] * y[r_0], scale * s[b + 1] * y[r_1]
         s_2, s_3 = scale * s[b + 2] * y[r_2], scale * s[b + 3] * y[r_3]
@@ -132,7 +139,8 @@ KERNELS = Kernels(grad, loss, objective, batch)
 
 
 def _signs(y):
-    """All labels as +-1: {-1, 1} as they are, {0, 1} with 0 for -1; one convention for all clients."""
+    """All labels as +-1: {-1, 1} as they are, {0, 1} with 0 for -1; one convention for all
+    clients."""
     labels = np.concatenate([part for part in y if part is not None])
     if not (np.isin(labels, (-1, 1)).all() or np.isin(labels, (0, 1)).all()):
         refuse("y", "must hold labels of {-1, 1}, or of {0, 1}", np.unique(labels)[:6].tolist())
@@ -140,23 +148,28 @@ def _signs(y):
 
 
 def _designs(data):
-    return [_linear.design(data.X[low:high], -0.5 * data.y[low:high, None]) if high > low else None
-            for low, high in zip(data.starts, data.starts[1:])]
+    return [
+        _linear.design(data.X[low:high], -0.5 * data.y[low:high, None]) if high > low else None
+        for low, high in zip(data.starts, data.starts[1:])
+    ]
 
 
 def _hessian(problem):
     data = problem.data
-    X = data.X[data.starts[1]:]
+    X = data.X[data.starts[1] :]
     weights = np.repeat(problem.weights[1:] / problem.sizes[1:], problem.sizes[1:])
 
     def at(x):
         e = np.exp(-abs(X @ x))
         return (X.T * (weights * e / (1 + e) ** 2)) @ X + data.ridge * np.eye(problem.d)
+
     return at
 
 
 def _minimize(problem):
-    return _linear.newton(problem, _hessian(problem), float(np.mean(np.linalg.norm(problem.data.X, axis=1))))
+    return _linear.newton(
+        problem, _hessian(problem), float(np.mean(np.linalg.norm(problem.data.X, axis=1)))
+    )
 
 
 def _reweigh(problem, p):
@@ -164,14 +177,27 @@ def _reweigh(problem, p):
     return replace(problem, weights=p, constants=found)
 
 
-def logistic(X, y, ridge, server=None, weights=None, noise="minibatch", batch=None, batch_0=None, replacement=False, sigma=0.0,
-             sigma_0=0.0, layers=None):
-    """Ridge logistic regression on the N clients' arrays, and server=(X_0, y_0)'s where it has some.
+def logistic(
+    X,
+    y,
+    ridge,
+    server=None,
+    weights=None,
+    noise="minibatch",
+    batch=None,
+    batch_0=None,
+    replacement=False,
+    sigma=0.0,
+    sigma_0=0.0,
+    layers=None,
+):
+    """Ridge logistic regression on the N clients' arrays, and server=(X_0, y_0)'s where it has
+    some.
 
-    X[i]: (n_i, d), y[i]: (n_i,) labels of {-1, 1} or {0, 1}. `weights`: None (equal), "samples" (n_i / n)
-    or N numbers. Minibatches of `batch` samples (one number, or one a
-    client; all samples if None) and of `batch_0` at the server; or additive noise of kind `noise` on full
-    gradients. A minimiser is known if ridge > 0: without one the losses may have no minimiser.
+    X[i]: (n_i, d), y[i]: (n_i,) labels of {-1, 1} or {0, 1}. `weights`: None (equal), "samples"
+    (n_i / n) or N numbers. Minibatches of `batch` samples (one number, or one a client; all samples
+    if None) and of `batch_0` at the server; or additive noise of kind `noise` on full gradients. A
+    minimiser is known if ridge > 0: without one the losses may have no minimiser.
     """
     X, y = _samples.arrays(X, y, server)
     replacement = arguments.flag("replacement", replacement)
@@ -179,15 +205,35 @@ def logistic(X, y, ridge, server=None, weights=None, noise="minibatch", batch=No
     sizes = _samples.sizes_of(X)
     N, d = len(X) - 1, X[1].shape[1]
     p = _samples.weights_of(weights, sizes)
-    noise, sigmas, batches = _samples.noise_of(noise, sigma, sigma_0, batch, batch_0, replacement, sizes)
+    noise, sigmas, batches = _samples.noise_of(
+        noise, sigma, sigma_0, batch, batch_0, replacement, sizes
+    )
     rows, starts = _samples.stack(X, d)
     data = Data(rows, _signs(y), starts, ridge)
     designs = _designs(data)
-    found = {**_linear.curvature(designs, BEND, ridge), **_linear.dissimilarity(designs, REACH, p),
-             **_linear.sigmas(designs, REACH, FARTHEST, noise, sigmas, batches, replacement)}
-    return Problem("logistic", data, KERNELS, N, d, p, found, has_server=X[0] is not None, sizes=sizes, noise=noise,
-                   sigma=sigmas, batch_size=batches, replacement=replacement, layers=layers_from(layers, d),
-                   minimize=_minimize if ridge > 0 and d <= NEWTON else None, reweigh=_reweigh)
+    found = {
+        **_linear.curvature(designs, BEND, ridge),
+        **_linear.dissimilarity(designs, REACH, p),
+        **_linear.sigmas(designs, REACH, FARTHEST, noise, sigmas, batches, replacement),
+    }
+    return Problem(
+        "logistic",
+        data,
+        KERNELS,
+        N,
+        d,
+        p,
+        found,
+        has_server=X[0] is not None,
+        sizes=sizes,
+        noise=noise,
+        sigma=sigmas,
+        batch_size=batches,
+        replacement=replacement,
+        layers=layers_from(layers, d),
+        minimize=_minimize if ridge > 0 and d <= NEWTON else None,
+        reweigh=_reweigh,
+    )
 
 
 MAKERS = (logistic,)
@@ -200,8 +246,14 @@ def examples():
     one = [X[3]] * 4
     return dict(
         own=logistic(X[1:], y[1:], 0.1, (X[0], y[0]), weights="samples", batch=2),
-        shared=logistic(one[1:], [(np.arange(6) + i) % 3 > 0 for i in range(1, 4)], 0.05,
-                        (one[0], np.arange(6) % 3 > 0), noise="sphere", sigma=0.3,
-                        sigma_0=0.1),
+        shared=logistic(
+            one[1:],
+            [(np.arange(6) + i) % 3 > 0 for i in range(1, 4)],
+            0.05,
+            (one[0], np.arange(6) % 3 > 0),
+            noise="sphere",
+            sigma=0.3,
+            sigma_0=0.1,
+        ),
         serverless=logistic(X[1:], y[1:], 0.0, batch=[1, 2, 9], replacement=True, layers=[1, 2]),
     )

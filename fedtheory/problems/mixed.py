@@ -1,8 +1,9 @@
-"""Mixed problems: a federated loss f_f, the mean of the clients', and a central loss f_c at index 0 (mixed FL).
+"""Mixed problems: a federated loss f_f, the mean of the clients', and a central loss f_c at index 0
+(mixed FL).
 
-Quadratics, whose kernels serve here too: F is f_f, f = f_f + f_c is what mixed FL minimises (equation 1),
-L is the paper's beta. Clients are homogeneous (assumption 4.1) unless `sigma_f` says otherwise.
-`bgd` gives the exact pairs (G, B) of definition 4.2, for these and all other quadratics.
+Quadratics, whose kernels serve here too: F is f_f, f = f_f + f_c is what mixed FL minimises
+(equation 1), L is the paper's beta. Clients are homogeneous (assumption 4.1) unless `sigma_f` says
+otherwise. `bgd` gives the exact pairs (G, B) of definition 4.2, for these and all other quadratics.
 """
 
 from dataclasses import replace
@@ -21,18 +22,19 @@ __all__ = ["mixed", "bgd", "mixed_minimizer"]
 
 
 class BGD(NamedTuple):
-    """All (G, B) with ||grad f_f||^2 / w_f + ||grad f_c||^2 / w_c <= G^2 + B^2 ||grad f||^2 for every x.
+    """All (G, B) with ||grad f_f||^2 / w_f + ||grad f_c||^2 / w_c <= G^2 + B^2 ||grad f||^2 for
+    every x.
 
-    With s = grad f(x) the left side is s'Qs + 2 q's + r, Q >= 1 because it exceeds ||s||^2 by a variance.
-    So G^2 >= r + q'(B^2 - Q)^-1 q, with equality at some s: a trade-off, or the one pair (sqrt r, B_min)
-    where q = 0, as with shared Hessians and w_f = 1/2.
+    With s = grad f(x) the left side is s'Qs + 2 q's + r, Q >= 1 because it exceeds ||s||^2 by a
+    variance. So G^2 >= r + q'(B^2 - Q)^-1 q, with equality at some s: a trade-off, or the one pair
+    (sqrt r, B_min) where q = 0, as with shared Hessians and w_f = 1/2.
     """
 
     w_f: float
     w_c: float
-    eigenvalues: np.ndarray    # of Q
-    loads: np.ndarray          # squares of q along Q's eigenvectors
-    level: float               # r
+    eigenvalues: np.ndarray  # of Q
+    loads: np.ndarray  # squares of q along Q's eigenvectors
+    level: float  # r
 
     @property
     def B_min(self):
@@ -55,13 +57,13 @@ class BGD(NamedTuple):
         if not G >= self.G_min * (1 - 1e-12):
             return np.inf
         room = max(G * G - self.level, 0.0)
-        low = self.B_min ** 2
+        low = self.B_min**2
         if self._excess(low) <= room:
             return self.B_min
         if room == 0.0:
             return np.inf
-        high = low + self.loads.sum() / room    # each B^2 - eigenvalue is at least B^2 - low there
-        for _ in range(200):    # bisection, kept on the side where the inequality holds
+        high = low + self.loads.sum() / room  # each B^2 - eigenvalue is at least B^2 - low there
+        for _ in range(200):  # bisection, kept on the side where the inequality holds
             middle = 0.5 * (low + high)
             if not low < middle < high:
                 break
@@ -84,7 +86,8 @@ def _federated_and_central(problem):
 
 
 def mixed_minimizer(problem):
-    """A minimiser of the mixed objective f_f + f_c (the one of least norm where there are several)."""
+    """A minimiser of the mixed objective f_f + f_c (the one of least norm where there are
+    several)."""
     H, x_f, A, b = _federated_and_central(problem)
     if H.ndim == 1:
         pull, total = H * x_f + A * b, H + A
@@ -95,8 +98,8 @@ def mixed_minimizer(problem):
 def bgd(problem, w_f=0.5, w_c=None):
     """Definition 4.2 on a quadratic: every constant of it, exact up to rounding.
 
-    grad f_f = R s + o and grad f_c = (1 - R) s - o, with R = H_f (H_f + A_c)^-1 and o = grad f_f at the
-    mixed minimiser; s takes every value in the range of H_f + A_c.
+    grad f_f = R s + o and grad f_c = (1 - R) s - o, with R = H_f (H_f + A_c)^-1 and o = grad f_f at
+    the mixed minimiser; s takes every value in the range of H_f + A_c.
     """
     w_c = 1.0 - w_f if w_c is None else w_c
     for name, value in dict(w_f=w_f, w_c=w_c).items():
@@ -109,16 +112,17 @@ def bgd(problem, w_f=0.5, w_c=None):
     if H.ndim == 1:
         alive = H + A > 0
         R = np.full(alive.sum(), 0.5) if shared else H[alive] / (H + A)[alive]
-        # At the minimiser grad f_f = H_f A_c (b_c - x_f) / (H_f + A_c): no difference of points is taken twice.
+        # At the minimiser grad f_f = H_f A_c (b_c - x_f) / (H_f + A_c): no difference of points is
+        # taken twice.
         o = R * A[alive] * (b - x_f)[alive]
         eigenvalues = R * R / w_f + (1 - R) ** 2 / w_c
         q = R * o / w_f - (1 - R) * o / w_c
     else:
         values, turn = np.linalg.eigh(H + A)
         alive = values > 1e-12 * values.max()
-        turn, values = turn[:, alive], values[alive]    # s in the coordinates of the range
+        turn, values = turn[:, alive], values[alive]  # s in the coordinates of the range
         o = H @ (mixed_minimizer(problem) - x_f)
-        R = 0.5 * turn if shared else (H @ turn) / values    # from those coordinates to gradients
+        R = 0.5 * turn if shared else (H @ turn) / values  # from those coordinates to gradients
         S = turn - R
         Q = R.T @ R / w_f + S.T @ S / w_c
         eigenvalues, axes = np.linalg.eigh((Q + Q.T) / 2)
@@ -127,20 +131,34 @@ def bgd(problem, w_f=0.5, w_c=None):
     if shared:
         eigenvalues = np.full(eigenvalues.size, 1 / (4 * w_f * w_c))
     loads = q * q
-    loads[loads <= 1e-26 * level * eigenvalues.max()] = 0.0    # rounding: q is at most sqrt(level eigenvalue)
+    loads[loads <= 1e-26 * level * eigenvalues.max()] = (
+        0.0  # rounding: q is at most sqrt(level eigenvalue)
+    )
     return BGD(float(w_f), float(w_c), eigenvalues, loads, level)
 
 
 def _constants(problem, requested):
     """What a mixed problem adds to a quadratic's constants."""
-    sigma_f = problem.constants["G"]    # global: the clients share a Hessian
+    sigma_f = problem.constants["G"]  # global: the clients share a Hessian
     pairs = bgd(problem)
-    G, B, how = pairs.G(pairs.B_min), pairs.B_min, "definition 4.2 at w_f = w_c = 1/2, each the least possible"
+    G, B, how = (
+        pairs.G(pairs.B_min),
+        pairs.B_min,
+        "definition 4.2 at w_f = w_c = 1/2, each the least possible",
+    )
     if not np.isfinite(G):
         B = np.sqrt(2.0) * pairs.B_min
-        G, how = pairs.G(B), "definition 4.2 at w_f = w_c = 1/2, the least G for this B; bgd gives the trade-off"
-    found = dict(problem.constants, sigma_f=sigma_f, sigma_c=problem.constants["sigma_0"],
-                 G_bgd=Constant(float(G), how=how), B_bgd=Constant(float(B), how=how))
+        G, how = (
+            pairs.G(B),
+            "definition 4.2 at w_f = w_c = 1/2, the least G for this B; bgd gives the trade-off",
+        )
+    found = dict(
+        problem.constants,
+        sigma_f=sigma_f,
+        sigma_c=problem.constants["sigma_0"],
+        G_bgd=Constant(float(G), how=how),
+        B_bgd=Constant(float(B), how=how),
+    )
     for name, value in requested.items():
         found[name] = Constant(float(value), how="requested, held with equality")
     return found
@@ -148,7 +166,10 @@ def _constants(problem, requested):
 
 def _reweigh(plain, problem, p):
     moved = plain(problem, p)
-    return replace(moved, constants=_constants(moved, {name: problem.constants[name].value for name in ("L", "mu")}))
+    return replace(
+        moved,
+        constants=_constants(moved, {name: problem.constants[name].value for name in ("L", "mu")}),
+    )
 
 
 def _spectra(generator, d, L, mu, own):
@@ -160,14 +181,29 @@ def _spectra(generator, d, L, mu, own):
     return spectra if own else spectra[[0, 0]]
 
 
-def mixed(d, clients, L, mu, G=0.0, sigma=0.0, sigma_c=0.0, sigma_f=0.0, hessian="diagonal", weights=None, layers=None,
-          seed=0, noise="gaussian"):
-    """A mixed quadratic: f_c at index 0, homogeneous clients, curvatures from mu to L, both attained.
+def mixed(
+    d,
+    clients,
+    L,
+    mu,
+    G=0.0,
+    sigma=0.0,
+    sigma_c=0.0,
+    sigma_f=0.0,
+    hessian="diagonal",
+    weights=None,
+    layers=None,
+    seed=0,
+    noise="gaussian",
+):
+    """A mixed quadratic: f_c at index 0, homogeneous clients, curvatures from mu to L, both
+    attained.
 
-    G = ||grad f_f - grad f_c|| at the minimiser of f_f + f_c; with a shared `hessian` ("diagonal", "dense")
-    everywhere, so that definition 4.2 holds with exactly this G and B = 1 at w_f = w_c = 1/2. With f_c's
-    own Hessian ("own", "own_dense") see `bgd`. sigma and sigma_c are the clients' and the central noise;
-    sigma_f^2 is the mean of ||grad f_i - grad f_f||^2, 0 under assumption 4.1.
+    G = ||grad f_f - grad f_c|| at the minimiser of f_f + f_c; with a shared `hessian` ("diagonal",
+    "dense") everywhere, so that definition 4.2 holds with exactly this G and B = 1 at w_f = w_c =
+    1/2. With f_c's own Hessian ("own", "own_dense") see `bgd`. sigma and sigma_c are the clients'
+    and the central noise; sigma_f^2 is the mean of ||grad f_i - grad f_f||^2, 0 under assumption
+    4.1.
     """
     check_request(d, clients, L=L, mu=mu, G=G, sigma_c=sigma_c, sigma_f=sigma_f)
     if isinstance(hessian, str) and hessian.endswith("dense"):
@@ -180,22 +216,28 @@ def mixed(d, clients, L, mu, G=0.0, sigma=0.0, sigma_c=0.0, sigma_f=0.0, hessian
         refuse("hessian", "must be diagonal, dense, own or own_dense", hessian)
     own, dense = hessian.startswith("own") and mu < L, hessian.endswith("dense")
     if d == 1 and mu != L and not own:
-        raise Impossible(f"in one dimension a shared curvature is both mu and L; got mu={mu}, L={L}")
+        raise Impossible(
+            f"in one dimension a shared curvature is both mu and L; got mu={mu}, L={L}"
+        )
     p = weights_from(weights, clients)
     if sigma_f > 0 and np.sum(p > 0) < 2:
-        raise Impossible(f"sigma_f must be 0 where one client is all of f_f; got sigma_f={sigma_f}, clients={clients}")
+        raise Impossible(
+            f"sigma_f must be 0 where one client is all of f_f; got sigma_f={sigma_f}, clients={clients}"
+        )
     generator = rng.host(seed, "mixed")
     spectra = _spectra(generator, d, L, mu, own)
     turns = np.stack([np.eye(d)] * 2)
     if dense:
         turns = np.stack([np.linalg.qr(generator.standard_normal((d, d)))[0] for _ in range(2)])
         turns = turns if own else turns[[0, 0]]
-    curved = (spectra > 0).all(axis=0)    # directions in which both losses can have any gradient
+    curved = (spectra > 0).all(axis=0)  # directions in which both losses can have any gradient
     if own and dense and mu == 0:
         curved[:] = False
     if (G > 0 or sigma_f > 0) and not curved.any():
-        raise Impossible("gradients can differ only where both losses are curved, and nowhere are they here; got "
-                         f"G={G}, sigma_f={sigma_f}, mu={mu}, hessian={hessian}")
+        raise Impossible(
+            "gradients can differ only where both losses are curved, and nowhere are they here; got "
+            f"G={G}, sigma_f={sigma_f}, mu={mu}, hessian={hessian}"
+        )
 
     def inverse(which, v):
         z, s = turns[which].T @ v, spectra[which]
@@ -203,7 +245,9 @@ def mixed(d, clients, L, mu, G=0.0, sigma=0.0, sigma_c=0.0, sigma_f=0.0, hessian
 
     span = turns[0] * curved
     o = span @ generator.standard_normal(d)
-    o *= G / (2 * np.linalg.norm(o)) if G > 0 else 0.0    # grad f_f = o = -grad f_c at the mixed minimiser
+    o *= (
+        G / (2 * np.linalg.norm(o)) if G > 0 else 0.0
+    )  # grad f_f = o = -grad f_c at the mixed minimiser
     gaps = generator.standard_normal((clients, d)) @ span.T
     gaps -= p[1:] @ gaps
     gaps *= sigma_f / np.sqrt(np.mean(np.sum(gaps**2, axis=1))) if sigma_f > 0 else 0.0
@@ -213,12 +257,18 @@ def mixed(d, clients, L, mu, G=0.0, sigma=0.0, sigma_c=0.0, sigma_f=0.0, hessian
     if dense:
         A = np.stack([(Q * s) @ Q.T for Q, s in zip(turns, spectra)])
         A = (A + A.transpose(0, 2, 1)) / 2
-    problem = quadratic_from_arrays(A[[1] + [0] * clients] if own else A[0], b, p[1:], sigma, sigma_c, noise, layers)
+    problem = quadratic_from_arrays(
+        A[[1] + [0] * clients] if own else A[0], b, p[1:], sigma, sigma_c, noise, layers
+    )
     requested = dict(L=L, mu=mu, G=sigma_f, sigma_f=sigma_f)
     if not own:
         requested.update(xi_bar=G, G_bgd=G, B_bgd=1.0)
-    return replace(problem, name="mixed", reweigh=partial(_reweigh, problem.reweigh),
-                   constants=_constants(problem, requested))
+    return replace(
+        problem,
+        name="mixed",
+        reweigh=partial(_reweigh, problem.reweigh),
+        constants=_constants(problem, requested),
+    )
 
 
 MAKERS = (mixed,)
@@ -228,7 +278,9 @@ def examples():
     return dict(
         shared=mixed(3, 4, L=2.0, mu=0.5, G=1.0, sigma=0.3, sigma_c=0.2, seed=1),
         own=mixed(3, 3, L=2.0, mu=0.5, G=1.0, sigma=0.3, hessian="own", seed=2, noise="rademacher"),
-        own_dense=mixed(3, 2, L=2.0, mu=0.2, G=0.5, sigma_f=0.4, hessian="own_dense", weights=[1.0, 2.0], seed=3),
+        own_dense=mixed(
+            3, 2, L=2.0, mu=0.2, G=0.5, sigma_f=0.4, hessian="own_dense", weights=[1.0, 2.0], seed=3
+        ),
         flat=mixed(2, 2, L=1.0, mu=0.0, G=0.3, hessian="dense", seed=4),
         one=mixed(1, 1, L=1.0, mu=0.5, G=0.3, hessian="own"),
     )

@@ -1,8 +1,8 @@
 """The multilayer perceptron: ReLU layers and softmax cross-entropy, 784-200-10 on MNIST among them.
 
 The network of FED-LAMB's first experiment, without its dropout (which would make gradients of the
-training loss biased). f_i is the mean loss over client i's samples. No constant is certified: no ReLU
-network has a finite L.
+training loss biased). f_i is the mean loss over client i's samples. No constant is certified: no
+ReLU network has a finite L.
 """
 
 from typing import NamedTuple
@@ -32,11 +32,11 @@ __all__ = ["mlp", "accuracy"]
 
 
 class Data(NamedTuple):
-    X: np.ndarray         # (n, inputs)
-    y: np.ndarray         # (n,)
-    starts: np.ndarray    # (N + 2,) where each client's rows begin
-    widths: np.ndarray    # (layers + 1,) inputs, hidden widths, classes
-    at: np.ndarray        # (layers,) where a layer's W begins in x
+    X: np.ndarray  # (n, inputs)
+    y: np.ndarray  # (n,)
+    starts: np.ndarray  # (N + 2,) where each client's rows begin
+    widths: np.ndarray  # (layers + 1,) inputs, hidden widths, classes
+    at: np.ndarray  # (layers,) where a layer's W begins in x
 
 
 @jit
@@ -61,7 +61,7 @@ def sweep(data, x, X, y, scale, out):
         wide += data.widths[l + 1]
     units = np.empty(n * wide)
     D = forward(data, x, X, units)
-    total = cross_entropy(D, y, scale)    # D is now the gradient with respect to the logits
+    total = cross_entropy(D, y, scale)  # D is now the gradient with respect to the logits
     if out.size > 0:
         used = n * (wide - data.widths[layers])
         for l in range(layers - 1, 0, -1):
@@ -77,23 +77,41 @@ def sweep(data, x, X, y, scale, out):
 KERNELS = network_kernels(sweep)
 
 
-def mlp(X, y, hidden=(200,), server=None, batch=32, batch_0=None, replacement=False, classes=None, weights=None, seed=0):
+def mlp(
+    X,
+    y,
+    hidden=(200,),
+    server=None,
+    batch=32,
+    batch_0=None,
+    replacement=False,
+    classes=None,
+    weights=None,
+    seed=0,
+):
     """A multilayer perceptron on the N clients' arrays, and server=(X_0, y_0)'s where it has some.
 
-    X[i]: (n_i, inputs), y[i]: (n_i,) classes 0, 1, ... `hidden` widths, (200,)
-    on MNIST being 784-200-10. Minibatches of `batch` samples (one number, or one a client; all samples if
-    None) and of `batch_0` at the server. `weights`: None (equal), "samples" or N numbers. Layers are fc1/W
-    (inputs, outputs by rows), fc1/b, fc2/W, ...; runs start at He's initialisation, drawn from `seed`.
+    X[i]: (n_i, inputs), y[i]: (n_i,) classes 0, 1, ... `hidden` widths, (200,) on MNIST being
+    784-200-10. Minibatches of `batch` samples (one number, or one a client; all samples if None)
+    and of `batch_0` at the server. `weights`: None (equal), "samples" or N numbers. Layers are
+    fc1/W (inputs, outputs by rows), fc1/b, fc2/W, ...; runs start at He's initialisation, drawn
+    from `seed`.
     """
     X, y = _samples.arrays(X, y, server)
     replacement = arguments.flag("replacement", replacement)
     labels, classes = labels_of(y, classes)
-    hidden = [arguments.whole("hidden", width, 1) for width in (hidden if np.ndim(hidden) else (hidden,))]
+    hidden = [
+        arguments.whole("hidden", width, 1) for width in (hidden if np.ndim(hidden) else (hidden,))
+    ]
     sizes = _samples.sizes_of(X)
-    noise, sigmas, batches = _samples.noise_of("minibatch", 0.0, 0.0, batch, batch_0, replacement, sizes)
+    noise, sigmas, batches = _samples.noise_of(
+        "minibatch", 0.0, 0.0, batch, batch_0, replacement, sizes
+    )
     rows, starts = _samples.stack(X, X[1].shape[1])
     widths = [X[1].shape[1], *hidden, classes]
-    arguments.fits("hidden", 4, sum(inputs * outputs + outputs for inputs, outputs in zip(widths, widths[1:])))
+    arguments.fits(
+        "hidden", 4, sum(inputs * outputs + outputs for inputs, outputs in zip(widths, widths[1:]))
+    )
     generator = rng.host(seed, "mlp")
     blocks, layers = [], []
     for n, (inputs, outputs) in enumerate(zip(widths, widths[1:]), 1):
@@ -101,10 +119,24 @@ def mlp(X, y, hidden=(200,), server=None, batch=32, batch_0=None, replacement=Fa
         layers += [(f"fc{n}/W", inputs * outputs), (f"fc{n}/b", outputs)]
     at = np.cumsum([0] + [block.size for block in blocks], dtype=np.int64)
     data = Data(rows, labels, starts, np.array(widths, dtype=np.int64), at[:-1].copy())
-    return Problem("mlp", data, KERNELS, len(X) - 1, int(at[-1]), _samples.weights_of(weights, sizes), {},
-                   has_server=X[0] is not None, sizes=sizes, noise=noise, sigma=sigmas, batch_size=batches,
-                   replacement=replacement, layers=layers_from(layers, at[-1]), start=np.concatenate(blocks),
-                   blas=True)
+    return Problem(
+        "mlp",
+        data,
+        KERNELS,
+        len(X) - 1,
+        int(at[-1]),
+        _samples.weights_of(weights, sizes),
+        {},
+        has_server=X[0] is not None,
+        sizes=sizes,
+        noise=noise,
+        sigma=sigmas,
+        batch_size=batches,
+        replacement=replacement,
+        layers=layers_from(layers, at[-1]),
+        start=np.concatenate(blocks),
+        blas=True,
+    )
 
 
 def accuracy(problem, x, X, y):
@@ -119,9 +151,11 @@ def accuracy(problem, x, X, y):
         refuse("x", "must be finite", x)
     right = 0
     for low in range(0, len(X), ROWS):
-        block = X[low:low + ROWS]
-        logits = forward(problem.data, x, block, np.empty(len(block) * int(problem.data.widths[1:].sum())))
-        right += int(np.sum(np.argmax(logits, axis=1) == y[low:low + ROWS]))
+        block = X[low : low + ROWS]
+        logits = forward(
+            problem.data, x, block, np.empty(len(block) * int(problem.data.widths[1:].sum()))
+        )
+        right += int(np.sum(np.argmax(logits, axis=1) == y[low : low + ROWS]))
     return right / len(X)
 
 
@@ -134,6 +168,7 @@ def examples():
     y = [generator.integers(0, 3, len(rows)) for rows in X]
     return dict(
         tiny=mlp(X[1:], y[1:], server=(X[0], y[0]), hidden=(3,), batch=2, classes=3),
-        deep=mlp(X[1:], y[1:], hidden=(3, 2), batch=2, replacement=True, classes=3,
-                 weights="samples"),
+        deep=mlp(
+            X[1:], y[1:], hidden=(3, 2), batch=2, replacement=True, classes=3, weights="samples"
+        ),
     )

@@ -3,10 +3,11 @@
     f'_i = (n_i f_i + n_0 f_0) / (n_i + n_0),    p'_i = (n_i + n_0) / (n + N n_0)        (3)
     F' = sum_i p'_i f'_i = n / (n + N n_0) (F + (N n_0 / n) f_0)                          (4)
 
-`share` wraps the kernels of any problem. Where weights p_i differ from n_i / n, as after a departure,
-p'_i is proportional to p_i (n_i + n_0) / n_i: the paper's numbers at p_i = n_i / n, and F plus a
-multiple of f_0 always. Additive noise keeps each client's sigma_i: the gradient of f'_i is exact and the
-noise of f_i's is added to it, unbiased, of variance sigma_i^2. Minibatches are drawn from the union.
+`share` wraps the kernels of any problem. Where weights p_i differ from n_i / n, as after a
+departure, p'_i is proportional to p_i (n_i + n_0) / n_i: the paper's numbers at p_i = n_i / n, and
+F plus a multiple of f_0 always. Additive noise keeps each client's sigma_i: the gradient of f'_i is
+exact and the noise of f_i's is added to it, unbiased, of variance sigma_i^2. Minibatches are drawn
+from the union.
 """
 
 from dataclasses import replace
@@ -19,14 +20,14 @@ from fedtheory import jit
 from fedtheory.errors import refuse
 from fedtheory.problem import Kernels, no_batch, vanishing
 
-SERVER = np.int64(0)    # typed, so that kernels are compiled for one kind of index
+SERVER = np.int64(0)  # typed, so that kernels are compiled for one kind of index
 
 
 class Shared(NamedTuple):
-    inner: tuple         # data of the problem that is shared
-    own: np.ndarray      # (N + 1,) n_i / (n_i + n_0)
-    lent: np.ndarray     # (N + 1,) n_0 / (n_i + n_0)
-    n: np.ndarray        # (N + 1,) own samples; later rows of a client are the server's
+    inner: tuple  # data of the problem that is shared
+    own: np.ndarray  # (N + 1,) n_i / (n_i + n_0)
+    lent: np.ndarray  # (N + 1,) n_0 / (n_i + n_0)
+    n: np.ndarray  # (N + 1,) own samples; later rows of a client are the server's
 
 
 @cache
@@ -62,7 +63,7 @@ def _kernels(grad, loss, batch):
         else:
             server = np.empty(x.size)
             batch(data.inner, i, mine[:m], x, out)
-            batch(data.inner, SERVER, lent[:rows.size - m], x, server)
+            batch(data.inner, SERVER, lent[: rows.size - m], x, server)
             for j in range(x.size):
                 out[j] = (m * out[j] + (rows.size - m) * server[j]) / rows.size
 
@@ -73,36 +74,62 @@ def _kernels(grad, loss, batch):
         identity = (function.__name__, jit.digest(__name__), *names) if all(names) else None
         return jit.compile(function, identity=identity, maker=(_kernels, (grad, loss, batch), part))
 
-    return Kernels(compiled("grad", shared_grad, grad), compiled("loss", shared_loss, loss),
-                   batch=no_batch if batch is no_batch else compiled("batch", shared_batch, batch))
+    return Kernels(
+        compiled("grad", shared_grad, grad),
+        compiled("loss", shared_loss, loss),
+        batch=no_batch if batch is no_batch else compiled("batch", shared_batch, batch),
+    )
 
 
 def share(problem, ratio=1.0):
-    """The problem that clients train on. `ratio` is N n_0 / n, the weight of f_0 in (4), where the problem
-    counts no samples; n_i is then proportional to p_i. Where it counts them, they decide."""
+    """The problem that clients train on. `ratio` is N n_0 / n, the weight of f_0 in (4), where the
+    problem counts no samples; n_i is then proportional to p_i. Where it counts them, they
+    decide."""
     p, members = problem.weights, problem.weights > 0
     if problem.sizes.any():
         n = problem.sizes.astype(np.float64)
         if ratio != 1.0:
-            refuse("ratio", f"must be left at 1 where samples are counted: {problem.name} has n_0 = {n[0]:g} and "
-                   f"N n_0 / n = {problem.N * n[0] / n[1:].sum():g}", ratio)
+            refuse(
+                "ratio",
+                f"must be left at 1 where samples are counted: {problem.name} has n_0 = {n[0]:g} and "
+                f"N n_0 / n = {problem.N * n[0] / n[1:].sum():g}",
+                ratio,
+            )
         if np.any(n[members] == 0):
             refuse("sizes", "must give samples to every client that F counts", problem.sizes)
     else:
         n = p.copy()
         n[0] = ratio / members.sum()
     if n[0] == 0:
-        return problem    # nothing to share
+        return problem  # nothing to share
     holds = (n > 0) & (np.arange(len(n)) > 0)
     own = np.where(holds, n / (n + n[0]), 1.0)
-    p = p / own    # proportional to p_i (n_i + n_0) / n_i
+    p = p / own  # proportional to p_i (n_i + n_0) / n_i
     sizes = problem.sizes + problem.sizes[0] * (np.arange(len(n)) > 0)
-    found = {name: _of_mixtures(problem.constants[name]) for name in ("L", "mu") if name in problem.constants}
-    found.update({name: problem.constants[name] for name in ("sigma", "sigma_0") if name in problem.constants})
+    found = {
+        name: _of_mixtures(problem.constants[name])
+        for name in ("L", "mu")
+        if name in problem.constants
+    }
+    found.update(
+        {
+            name: problem.constants[name]
+            for name in ("sigma", "sigma_0")
+            if name in problem.constants
+        }
+    )
     kernels = _kernels(problem.kernels.grad, problem.kernels.loss, problem.kernels.batch)
-    return replace(problem, name=f"shared {problem.name}", kernels=kernels, weights=p / p.sum(), constants=found,
-                   data=Shared(problem.data, own, np.where(holds, 1.0 - own, 0.0), problem.sizes.copy()), sizes=sizes,
-                   minimize=_stationary if problem.affine else None, reweigh=None)
+    return replace(
+        problem,
+        name=f"shared {problem.name}",
+        kernels=kernels,
+        weights=p / p.sum(),
+        constants=found,
+        data=Shared(problem.data, own, np.where(holds, 1.0 - own, 0.0), problem.sizes.copy()),
+        sizes=sizes,
+        minimize=_stationary if problem.affine else None,
+        reweigh=None,
+    )
 
 
 def _stationary(problem):
@@ -115,8 +142,22 @@ def _of_mixtures(constant):
 
 def examples():
     from fedtheory.problems.quadratics import quadratic
+
     return dict(
-        own=share(quadratic(3, 3, L=2.0, mu=0.5, G=1.0, xi_bar=0.5, sigma=0.3, seed=5, hessian="own",
-                            weights=[1.0, 2.0, 3.0]), ratio=0.75),
+        own=share(
+            quadratic(
+                3,
+                3,
+                L=2.0,
+                mu=0.5,
+                G=1.0,
+                xi_bar=0.5,
+                sigma=0.3,
+                seed=5,
+                hessian="own",
+                weights=[1.0, 2.0, 3.0],
+            ),
+            ratio=0.75,
+        ),
         shared=share(quadratic(2, 4, L=2.0, mu=0.5, G=1.0, xi_bar=0.5, seed=6)),
     )

@@ -1,8 +1,9 @@
 """Ridge softmax regression: f_i(W) = mean log(sum_c exp(a'W_c)) - a'W_y, plus ridge/2 ||W||^2.
 
 A point is W, (F, classes), flattened by rows: entry f * classes + c. With a bias the last row of W
-is the bias vector, and every sample ends in a 1; the ridge covers it too, for strong convexity.
-For the products in _tiles, features are padded to a multiple of four in the data, classes in the workspace.
+is the bias vector, and every sample ends in a 1; the ridge covers it too, for strong convexity. For
+the products in _tiles, features are padded to a multiple of four in the data, classes in the
+workspace.
 """
 
 from dataclasses import replace
@@ -19,27 +20,33 @@ from fedtheory.problems._tiles import narrow, outer, scores, widen
 from fedtheory.problems._vector import exp, half_square
 from fedtheory.rng import log
 
-BEND, FARTHEST = 0.5, np.sqrt(2.0)    # diag(p) - pp' has norm <= 1/2, p - onehot(y) norm < sqrt(2); see _linear
-NEWTON = 2000    # above this d there is no minimiser: Newton's matrix would be too large
-BLOCK = 64       # samples whose scores are held at a time
-MOST = 2**16     # classes; a larger label is a mistake
+BEND, FARTHEST = (
+    0.5,
+    np.sqrt(2.0),
+)  # diag(p) - pp' has norm <= 1/2, p - onehot(y) norm < sqrt(2); see _linear
+NEWTON = 2000  # above this d there is no minimiser: Newton's matrix would be too large
+BLOCK = 64  # samples whose scores are held at a time
+MOST = 2**16  # classes; a larger label is a mistake
 
 
 class Data(NamedTuple):
-    X: np.ndarray         # (n, F) samples of all clients, the server's first, F padded with zeros to a multiple of 4
-    y: np.ndarray         # (n,) classes
-    starts: np.ndarray    # (N + 2,) client i owns rows starts[i] .. starts[i + 1] - 1
+    X: (
+        np.ndarray
+    )  # (n, F) samples of all clients, the server's first, F padded with zeros to a multiple of 4
+    y: np.ndarray  # (n,) classes
+    starts: np.ndarray  # (N + 2,) client i owns rows starts[i] .. starts[i + 1] - 1
     ridge: float
-    features: int         # before padding, the bias's 1 included
+    features: int  # before padding, the bias's 1 included
     classes: int
 
 
 @jit
 def residuals(y, base, rows, classes, P, weight, Z, measured):
-    """In place: scores to weight (probabilities - onehot(y)). Returns the sum of losses, if `measured`."""
+    """In place: scores to weight (probabilities - onehot(y)). Returns the sum of losses, if
+    `measured`."""
     total = 0.0
     for b in range(rows.size):
-        z = Z[b * P:(b + 1) * P]
+        z = Z[b * P : (b + 1) * P]
         top = z[0]
         for c in range(1, classes):
             top = z[c] if z[c] > top else top
@@ -49,7 +56,7 @@ def residuals(y, base, rows, classes, P, weight, Z, measured):
     for k in range(rows.size * P):
         Z[k] = exp(Z[k])
     for b in range(rows.size):
-        z = Z[b * P:(b + 1) * P]
+        z = Z[b * P : (b + 1) * P]
         mass = 0.0
         for c in range(classes):
             mass += z[c]
@@ -64,11 +71,11 @@ def residuals(y, base, rows, classes, P, weight, Z, measured):
 
 @jit
 def add_losses(data, base, rows, weight, W, P, Z, G, measured):
-    """G += weight sum over rows of the losses' gradients at W; returns the sum of losses, if `measured`.
-    With weight 0 nothing is added."""
+    """G += weight sum over rows of the losses' gradients at W; returns the sum of losses, if
+    `measured`. With weight 0 nothing is added."""
     total = 0.0
     for first in range(0, rows.size, BLOCK):
-        part = rows[first:min(first + BLOCK, rows.size)]
+        part = rows[first : min(first + BLOCK, rows.size)]
         scores(data.X, base, part, W, P, Z)
         total += residuals(data.y, base, part, data.classes, P, weight, Z, measured)
         if weight != 0.0:
@@ -125,7 +132,7 @@ KERNELS = Kernels(grad, loss, objective, batch)
 def _classes(y, classes):
     """All labels as integers, and how many classes there are."""
     labels = np.concatenate([part for part in y if part is not None])
-    if not np.all((labels == np.floor(labels)) & (labels >= 0) & (labels < MOST)):    # false for NaN
+    if not np.all((labels == np.floor(labels)) & (labels >= 0) & (labels < MOST)):  # false for NaN
         refuse("y", f"must hold classes 0, 1, 2, .. below {MOST}", np.unique(labels)[:6].tolist())
     found = int(labels.max()) + 1
     classes = max(2, found) if classes is None else arguments.whole("classes", classes, 2)
@@ -139,12 +146,12 @@ def _designs(data):
     for low, high in zip(data.starts, data.starts[1:]):
         e = np.full((high - low, data.classes), 1.0 / data.classes)
         e[np.arange(high - low), data.y[low:high]] -= 1.0
-        designs.append(_linear.design(data.X[low:high, :data.features], e) if high > low else None)
+        designs.append(_linear.design(data.X[low:high, : data.features], e) if high > low else None)
     return designs
 
 
 def _reach(classes):
-    return float(np.sqrt(1.0 - 1.0 / classes))    # ||p - 1/classes|| for p in the simplex
+    return float(np.sqrt(1.0 - 1.0 / classes))  # ||p - 1/classes|| for p in the simplex
 
 
 def probabilities(problem, x, X):
@@ -167,27 +174,30 @@ def accuracy(problem, x, X, y):
 
 def _hessian(problem):
     data, F, C = problem.data, problem.data.features, problem.data.classes
-    X = data.X[data.starts[1]:, :F]
+    X = data.X[data.starts[1] :, :F]
     weights = np.repeat(problem.weights[1:] / problem.sizes[1:], problem.sizes[1:])
 
     def at(x):
         H = data.ridge * np.eye(F * C)
         blocks = H.reshape(F, C, F, C)
         for low in range(0, len(X), 4096):
-            a, w = X[low:low + 4096], weights[low:low + 4096]
+            a, w = X[low : low + 4096], weights[low : low + 4096]
             z = a @ x.reshape(F, C)
             z = np.exp(z - z.max(axis=1, keepdims=True))
             z /= z.sum(axis=1, keepdims=True)
             az = ((np.sqrt(w)[:, None] * a)[:, :, None] * z[:, None, :]).reshape(len(a), F * C)
-            H -= az.T @ az    # the sum of w aa' (x) (diag(z) - zz')
+            H -= az.T @ az  # the sum of w aa' (x) (diag(z) - zz')
             for c in range(C):
                 blocks[:, c, :, c] += (a.T * (w * z[:, c])) @ a
         return H
+
     return at
 
 
 def _minimize(problem):
-    return _linear.newton(problem, _hessian(problem), float(np.mean(np.linalg.norm(problem.data.X, axis=1))))
+    return _linear.newton(
+        problem, _hessian(problem), float(np.mean(np.linalg.norm(problem.data.X, axis=1)))
+    )
 
 
 def _reweigh(problem, p):
@@ -196,14 +206,28 @@ def _reweigh(problem, p):
     return replace(problem, weights=p, constants=found)
 
 
-def softmax(X, y, ridge, server=None, classes=None, bias=True, weights=None, noise="minibatch", batch=None, batch_0=None,
-            replacement=False, sigma=0.0, sigma_0=0.0):
+def softmax(
+    X,
+    y,
+    ridge,
+    server=None,
+    classes=None,
+    bias=True,
+    weights=None,
+    noise="minibatch",
+    batch=None,
+    batch_0=None,
+    replacement=False,
+    sigma=0.0,
+    sigma_0=0.0,
+):
     """Ridge softmax regression on the N clients' arrays, and server=(X_0, y_0)'s where it has some.
 
-    X[i]: (n_i, features), y[i]: (n_i,) classes 0, 1, ... `classes`: the largest label's plus one by default. Layers are W and, with a bias, b. `weights`: None (equal), "samples"
-    (n_i / n) or N numbers. Minibatches of `batch` samples (one number, or one a client; all samples if
-    None) and of `batch_0` at the server; or additive noise of kind `noise` on full gradients. A minimiser
-    is known if ridge > 0: without one the losses may have no minimiser.
+    X[i]: (n_i, features), y[i]: (n_i,) classes 0, 1, ... `classes`: the largest label's plus one by
+    default. Layers are W and, with a bias, b. `weights`: None (equal), "samples" (n_i / n) or N
+    numbers. Minibatches of `batch` samples (one number, or one a client; all samples if None) and
+    of `batch_0` at the server; or additive noise of kind `noise` on full gradients. A minimiser is
+    known if ridge > 0: without one the losses may have no minimiser.
     """
     X, y = _samples.arrays(X, y, server)
     replacement, bias = arguments.flag("replacement", replacement), arguments.flag("bias", bias)
@@ -212,7 +236,9 @@ def softmax(X, y, ridge, server=None, classes=None, bias=True, weights=None, noi
     labels, classes = _classes(y, classes)
     N, features = len(X) - 1, X[1].shape[1]
     p = _samples.weights_of(weights, sizes)
-    noise, sigmas, batches = _samples.noise_of(noise, sigma, sigma_0, batch, batch_0, replacement, sizes)
+    noise, sigmas, batches = _samples.noise_of(
+        noise, sigma, sigma_0, batch, batch_0, replacement, sizes
+    )
     layers = [("W", features * classes)]
     if bias:
         X = [None if a is None else np.column_stack([a, np.ones(len(a))]) for a in X]
@@ -222,11 +248,29 @@ def softmax(X, y, ridge, server=None, classes=None, bias=True, weights=None, noi
     rows, starts = _samples.stack(X, -(-features // 4) * 4)
     data = Data(rows, labels, starts, ridge, features, classes)
     designs, reach = _designs(data), _reach(classes)
-    found = {**_linear.curvature(designs, BEND, ridge), **_linear.dissimilarity(designs, reach, p),
-             **_linear.sigmas(designs, reach, FARTHEST, noise, sigmas, batches, replacement)}
-    return Problem("softmax", data, KERNELS, N, d, p, found, has_server=X[0] is not None, sizes=sizes, noise=noise,
-                   sigma=sigmas, batch_size=batches, replacement=replacement, layers=layers_from(layers, d),
-                   minimize=_minimize if ridge > 0 and d <= NEWTON else None, reweigh=_reweigh)
+    found = {
+        **_linear.curvature(designs, BEND, ridge),
+        **_linear.dissimilarity(designs, reach, p),
+        **_linear.sigmas(designs, reach, FARTHEST, noise, sigmas, batches, replacement),
+    }
+    return Problem(
+        "softmax",
+        data,
+        KERNELS,
+        N,
+        d,
+        p,
+        found,
+        has_server=X[0] is not None,
+        sizes=sizes,
+        noise=noise,
+        sigma=sigmas,
+        batch_size=batches,
+        replacement=replacement,
+        layers=layers_from(layers, d),
+        minimize=_minimize if ridge > 0 and d <= NEWTON else None,
+        reweigh=_reweigh,
+    )
 
 
 MAKERS = (softmax,)
@@ -239,7 +283,20 @@ def examples():
     one = [X[3]] * 4
     return dict(
         own=softmax(X[1:], y[1:], 0.1, (X[0], y[0]), weights="samples", batch=2),
-        shared=softmax(one[1:], [(np.arange(6) + i) % 3 for i in range(1, 4)], 0.05, (one[0], np.arange(6) % 3), noise="rademacher", sigma=0.3),
-        two=softmax(X[1:], [labels % 2 for labels in y[1:]], 0.0, bias=False, batch=[1, 2, 9],
-                    replacement=True),
+        shared=softmax(
+            one[1:],
+            [(np.arange(6) + i) % 3 for i in range(1, 4)],
+            0.05,
+            (one[0], np.arange(6) % 3),
+            noise="rademacher",
+            sigma=0.3,
+        ),
+        two=softmax(
+            X[1:],
+            [labels % 2 for labels in y[1:]],
+            0.0,
+            bias=False,
+            batch=[1, 2, 9],
+            replacement=True,
+        ),
     )

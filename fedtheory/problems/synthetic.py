@@ -1,13 +1,17 @@
 """SYNTHETIC(alpha, beta) of Li et al. 2018 (FedProx), softmax regression on it (flex, section 5.1).
 
-Client k labels x ~ N(v_k, diag(j^-1.2)) by argmax(W_k'x + b_k), with entries W_k, b_k ~ N(u_k, 1) and
-v_k ~ N(B_k, 1) around u_k ~ N(0, alpha), B_k ~ N(0, beta). Two readings had to be chosen:
+Client k labels x ~ N(v_k, diag(j^-1.2)) by argmax(W_k'x + b_k), with entries W_k, b_k ~ N(u_k, 1)
+and v_k ~ N(B_k, 1) around u_k ~ N(0, alpha), B_k ~ N(0, beta). Two readings had to be chosen:
 
-- N(0, alpha) has variance alpha, as N(v_k, Sigma) has covariance Sigma; FedProx's code takes alpha for
+- N(0, alpha) has variance alpha, as N(v_k, Sigma) has covariance Sigma; FedProx's code takes alpha
+  for
   the deviation, which is alpha**2 here.
-- By the formula, clients of SYNTHETIC(0, 0) still differ in W_k, b_k and v_k, and FedProx runs it as
-  such. Flex calls alpha = beta = 0 its IID case, which is FedProx's other data set, synthetic_iid: one W
-  and b for all, and v_k = 0. Here alpha = beta = 0 is flex's unless iid=False asks for the formula's.
+- By the formula, clients of SYNTHETIC(0, 0) still differ in W_k, b_k and v_k, and FedProx runs it
+  as
+  such. Flex calls alpha = beta = 0 its IID case, which is FedProx's other data set, synthetic_iid:
+  one W
+  and b for all, and v_k = 0. Here alpha = beta = 0 is flex's unless iid=False asks for the
+  formula's.
 
 As the formula stands, alpha changes no label: u_k adds the same number to the score of every class.
 """
@@ -18,7 +22,6 @@ import numpy as np
 
 from fedtheory import arguments, rng
 from fedtheory.errors import refuse
-from fedtheory.problems import _samples
 from fedtheory.problems.softmax import softmax
 
 
@@ -32,12 +35,12 @@ class Arrays(NamedTuple):
 
 
 class _Model(NamedTuple):
-    W: np.ndarray    # (features, classes)
-    b: np.ndarray    # (classes,)
-    v: np.ndarray    # (features,)
+    W: np.ndarray  # (features, classes)
+    b: np.ndarray  # (classes,)
+    v: np.ndarray  # (features,)
 
     def draw(self, generator, n):
-        deviations = np.arange(1, len(self.v) + 1) ** -0.6    # square roots of j^-1.2
+        deviations = np.arange(1, len(self.v) + 1) ** -0.6  # square roots of j^-1.2
         X = self.v + generator.standard_normal((n, len(self.v))) * deviations
         return X, np.argmax(X @ self.W + self.b, axis=1)
 
@@ -45,8 +48,8 @@ class _Model(NamedTuple):
 def pareto_sizes(clients, low=20, high=2000, index=0.5, seed=0):
     """Sample counts: Type-I Pareto, P(n > t) = (low / t)^index for t >= low, given that n <= high.
 
-    Flex fixes the index at 0.5 and prints neither scale nor cap. The untruncated law has no mean; cut at
-    `high` rather than moved to it, it has mean sqrt(low high).
+    Flex fixes the index at 0.5 and prints neither scale nor cap. The untruncated law has no mean;
+    cut at `high` rather than moved to it, it has mean sqrt(low high).
     """
     clients = arguments.whole("clients", clients, 1)
     low, high = arguments.whole("low", low, 1), arguments.whole("high", high, 1)
@@ -58,15 +61,32 @@ def pareto_sizes(clients, low=20, high=2000, index=0.5, seed=0):
     return np.minimum(t.astype(np.int64), high)
 
 
-def synthetic_data(alpha, beta, clients, samples=None, low=20, high=2000, index=0.5, server=0, test=0.25, iid=None,
-                   features=60, classes=10, seed=0):
-    """SYNTHETIC(alpha, beta) as arrays. `samples`: training samples of each client (one number or N), Pareto by
-    default; `test`: test samples per training sample, rounded up; `server`: samples of the server, each
-    from a client's model, client k's with probability n_k / n. No client's data depends on another's size.
+def synthetic_data(
+    alpha,
+    beta,
+    clients,
+    samples=None,
+    low=20,
+    high=2000,
+    index=0.5,
+    server=0,
+    test=0.25,
+    iid=None,
+    features=60,
+    classes=10,
+    seed=0,
+):
+    """SYNTHETIC(alpha, beta) as arrays. `samples`: training samples of each client (one number or
+    N), Pareto by default; `test`: test samples per training sample, rounded up; `server`: samples
+    of the server, each from a client's model, client k's with probability n_k / n. No client's data
+    depends on another's size.
     """
     alpha, beta = arguments.real("alpha", alpha), arguments.real("beta", beta)
     N = arguments.whole("clients", clients, 1)
-    features, classes = arguments.whole("features", features, 1), arguments.whole("classes", classes, 2)
+    features, classes = (
+        arguments.whole("features", features, 1),
+        arguments.whole("classes", classes, 2),
+    )
     server, test = arguments.whole("server", server, 0), arguments.real("test", test)
     sizes = pareto_sizes(N, low, high, index, seed) if samples is None else np.asarray(samples)
     if sizes.shape not in ((), (N,)) or sizes.dtype.kind not in "iu" or np.any(sizes < 1):
@@ -80,14 +100,18 @@ def synthetic_data(alpha, beta, clients, samples=None, low=20, high=2000, index=
     models = []
     for k in range(1, N + 1):
         models.append(_model(alpha, beta, features, classes, iid, seed, k))
-        for name, n, X, y in (("train", sizes[k - 1], found.X, found.y),
-                              ("test", int(np.ceil(test * sizes[k - 1])), found.X_test, found.y_test)):
+        for name, n, X, y in (
+            ("train", sizes[k - 1], found.X, found.y),
+            ("test", int(np.ceil(test * sizes[k - 1])), found.X_test, found.y_test),
+        ):
             rows, labels = models[-1].draw(rng.host(seed, f"synthetic {name} {k}"), int(n))
             X.append(rows)
             y.append(labels)
     if server:
         generator = rng.host(seed, "synthetic server")
-        drawn = [models[k].draw(generator, 1) for k in generator.choice(N, server, p=sizes / sizes.sum())]
+        drawn = [
+            models[k].draw(generator, 1) for k in generator.choice(N, server, p=sizes / sizes.sum())
+        ]
         found.X[0], found.y[0] = (np.concatenate(parts) for parts in zip(*drawn))
     return found
 
@@ -95,19 +119,50 @@ def synthetic_data(alpha, beta, clients, samples=None, low=20, high=2000, index=
 def _model(alpha, beta, features, classes, iid, seed, k):
     generator = rng.host(seed, "synthetic model" if iid else f"synthetic model {k}")
     u, B = np.sqrt([alpha, beta]) * generator.standard_normal(2)
-    W, b = u + generator.standard_normal((features, classes)), u + generator.standard_normal(classes)
+    W, b = (
+        u + generator.standard_normal((features, classes)),
+        u + generator.standard_normal(classes),
+    )
     return _Model(W, b, np.zeros(features) if iid else B + generator.standard_normal(features))
 
 
-def synthetic(alpha, beta, clients, ridge=1e-4, batch=20, samples=None, low=20, high=2000, index=0.5, server=0,
-              iid=None, features=60, classes=10, seed=0, weights="samples", **options):
-    """Softmax regression on SYNTHETIC(alpha, beta); its arrays, with test data, are `synthetic_data`'s of the
-    same arguments. Batches of 20 and p_i = n_i / n are flex's; flex names no ridge, this one is that of Li
-    et al. 2020 (FedAvg on non-IID data). `options` go to `softmax`.
+def synthetic(
+    alpha,
+    beta,
+    clients,
+    ridge=1e-4,
+    batch=20,
+    samples=None,
+    low=20,
+    high=2000,
+    index=0.5,
+    server=0,
+    iid=None,
+    features=60,
+    classes=10,
+    seed=0,
+    weights="samples",
+    **options,
+):
+    """Softmax regression on SYNTHETIC(alpha, beta); its arrays, with test data, are
+    `synthetic_data`'s of the same arguments. Batches of 20 and p_i = n_i / n are flex's; flex names
+    no ridge, this one is that of Li et al. 2020 (FedAvg on non-IID data). `options` go to
+    `softmax`.
     """
-    arrays = synthetic_data(alpha, beta, clients, samples, low, high, index, server, 0.0, iid, features, classes, seed)
+    arrays = synthetic_data(
+        alpha, beta, clients, samples, low, high, index, server, 0.0, iid, features, classes, seed
+    )
     own = (arrays.X[0], arrays.y[0]) if server else None
-    return softmax(arrays.X[1:], arrays.y[1:], ridge, own, classes=classes, weights=weights, batch=batch, **options)
+    return softmax(
+        arrays.X[1:],
+        arrays.y[1:],
+        ridge,
+        own,
+        classes=classes,
+        weights=weights,
+        batch=batch,
+        **options,
+    )
 
 
 MAKERS = (synthetic,)
@@ -116,5 +171,7 @@ MAKERS = (synthetic,)
 def examples():
     return dict(
         iid=synthetic(0, 0, 3, ridge=0.01, batch=2, samples=5, features=3, classes=4),
-        own=synthetic(1, 1, 3, ridge=0.01, batch=3, low=2, high=9, server=4, features=2, classes=2, seed=1),
+        own=synthetic(
+            1, 1, 3, ridge=0.01, batch=3, low=2, high=9, server=4, features=2, classes=2, seed=1
+        ),
     )

@@ -1,10 +1,12 @@
-"""Proofs by algebra: an inequality between expressions follows from others, with a document that proves it.
+"""Proofs by algebra: an inequality between expressions follows from others, with a document that
+proves it.
 
-Scope. Relations between rational expressions, roots, maxima, minima and cases, whose unknowns are real,
-nonnegative, positive or integers >= 1 (of integers only that is used). Equations are used to eliminate a symbol
-they fix; inequalities are cleared of denominators and combined by `positivity`. Complete it is not: None means that
-no proof and no counterexample was found. A proof is returned only after `certificate_algebra`, which shares
-nothing with the search but the reading of the document, has accepted it.
+Scope. Relations between rational expressions, roots, maxima, minima and cases, whose unknowns are
+real, nonnegative, positive or integers >= 1 (of integers only that is used). Equations are used to
+eliminate a symbol they fix; inequalities are cleared of denominators and combined by `positivity`.
+Complete it is not: None means that no proof and no counterexample was found. A proof is returned
+only after `certificate_algebra`, which shares nothing with the search but the reading of the
+document, has accepted it.
 """
 
 from dataclasses import dataclass
@@ -18,7 +20,14 @@ from fedtheory.proofs import meaning, refutation
 from fedtheory.proofs.derivation import Search
 from fedtheory.proofs.statement import Outside, Statement
 
-PARTS = ("variables", "nodes", "assumes", "sources", "parts", "shows")    # of a document: what it states
+PARTS = (
+    "variables",
+    "nodes",
+    "assumes",
+    "sources",
+    "parts",
+    "shows",
+)  # of a document: what it states
 
 
 @dataclass(frozen=True)
@@ -33,7 +42,8 @@ class Proof:
 
 @dataclass(frozen=True)
 class Counterexample:
-    """Rational numbers that satisfy every assumption and break the target; false where a proof is true."""
+    """Rational numbers that satisfy every assumption and break the target; false where a proof is
+    true."""
 
     values: dict
 
@@ -42,8 +52,11 @@ class Counterexample:
 
 
 def size(proof):
-    return len(proof.get("terms", ())) + sum(map(size, proof.get("branches", ()))) \
+    return (
+        len(proof.get("terms", ()))
+        + sum(map(size, proof.get("branches", ())))
         + sum(size(lemma) for _, _, lemma in proof.get("lemmas", ()))
+    )
 
 
 def replay(document):
@@ -52,13 +65,22 @@ def replay(document):
 
 
 def prove(target, assumptions=(), symbols=None, budget=10.0, refute=True, seed=0):
-    """A Proof that the assumptions imply the target, a Counterexample, or None where neither was found.
+    """A Proof that the assumptions imply the target, a Counterexample, or None where neither was
+    found.
 
     `target` and `assumptions` are SymPy relations; `symbols` is a Table (or a mapping of symbols to
-    definitions) whose derived symbols are expanded. Symbols' domains are assumed: SymPy's. `budget` is in seconds.
+    definitions) whose derived symbols are expanded. Symbols' domains are assumed: SymPy's. `budget`
+    is in seconds.
     """
-    definitions = symbols if isinstance(symbols, dict) else {
-        entry.symbol: entry.definition for entry in getattr(symbols, "values", tuple)() if entry.definition is not None}
+    definitions = (
+        symbols
+        if isinstance(symbols, dict)
+        else {
+            entry.symbol: entry.definition
+            for entry in getattr(symbols, "values", tuple)()
+            if entry.definition is not None
+        }
+    )
     statement = _stated(target, assumptions, definitions)
     proof = search = None
     if statement:
@@ -75,14 +97,15 @@ def prove(target, assumptions=(), symbols=None, budget=10.0, refute=True, seed=0
         return None
     document["proof"] = proof
     try:
-        certificate.check(document)    # a search that errs is an error, not a proof
-    except Laborious:    # what nobody may check is none either
+        certificate.check(document)  # a search that errs is an error, not a proof
+    except Laborious:  # what nobody may check is none either
         return None
     return Proof(pruned(document))
 
 
 def found(search, document, quick=False):
-    """The search's proof; None where its floats, which only guide it, overflow, or a sign is not known."""
+    """The search's proof; None where its floats, which only guide it, overflow, or a sign is not
+    known."""
     try:
         return search.proof(document["shows"], quick=quick)
     except (OverflowError, Refused):
@@ -104,9 +127,13 @@ def _stated(target, assumptions, definitions):
 
 def pruned(document):
     """The document without the lemmas that its proof can do without."""
+
     def proofs(proof):
         yield proof
-        for part in (*proof.get("branches", ()), *(lemma for _, _, lemma in proof.get("lemmas", ()))):
+        for part in (
+            *proof.get("branches", ()),
+            *(lemma for _, _, lemma in proof.get("lemmas", ())),
+        ):
             yield from proofs(part)
 
     for proof in proofs(document["proof"]):
@@ -121,18 +148,20 @@ def pruned(document):
 
 
 def line(claim, at=0, given=(), budget=10.0, refute=True, seed=0):
-    """`prove` for a line of a claim, from its assumptions between numbers and from the lines of the claims `given`.
+    """`prove` for a line of a claim, from its assumptions between numbers and from the lines of the
+    claims `given`.
 
-    Of a claim among `given` that is the claim itself, the other lines count. A Counterexample is one to the
-    implication between numbers, and is looked for only where nothing measured appears; conditions on the
-    problem, which numbers cannot show, may still exclude it.
+    Of a claim among `given` that is the claim itself, the other lines count. A Counterexample is
+    one to the implication between numbers, and is looked for only where nothing measured appears;
+    conditions on the problem, which numbers cannot show, may still exclude it.
     """
     left, sign, right = claim.lines[at]
     if sign == "O":
         return None
     # What is measured is no free number: numbers that break the line need not come from any run.
-    free = not given and not {s.name for side in (left, right) for s in claim.expand(side).free_symbols} \
-        & set(claim.quantities)
+    free = not given and not {
+        s.name for side in (left, right) for s in claim.expand(side).free_symbols
+    } & set(claim.quantities)
     found = None
     for meant in (False, True):
         target, relations, definitions, more = question(claim, at, given, meant)
@@ -142,19 +171,32 @@ def line(claim, at=0, given=(), budget=10.0, refute=True, seed=0):
 
 
 def question(claim, at=0, given=(), meant=False):
-    """(target, relations, definitions, whether measured quantities have a meaning here) of a line of a claim."""
-    relations, facts = [a.relation for a in claim.assumptions if a.relation is not None], meaning.facts(claim)
+    """(target, relations, definitions, whether measured quantities have a meaning here) of a line
+    of a claim."""
+    relations, facts = (
+        [a.relation for a in claim.assumptions if a.relation is not None],
+        meaning.facts(claim),
+    )
     definitions = dict(claim.definitions)
     for other in given:
-        relations += [related(*each) for n, each in enumerate(other.lines)
-                      if each[1] != "O" and not (other.id == claim.id and n == at)]
+        relations += [
+            related(*each)
+            for n, each in enumerate(other.lines)
+            if each[1] != "O" and not (other.id == claim.id and n == at)
+        ]
         facts += meaning.facts(other)
         definitions.update(other.definitions)
-    return (related(*claim.lines[at]), list(dict.fromkeys(relations + facts * meant)), definitions, bool(facts))
+    return (
+        related(*claim.lines[at]),
+        list(dict.fromkeys(relations + facts * meant)),
+        definitions,
+        bool(facts),
+    )
 
 
 def speaks_of(document, claim, at=0, given=()):
-    """Whether a document states this line of this claim, from these claims: its proof may still be wrong."""
+    """Whether a document states this line of this claim, from these claims: its proof may still be
+    wrong."""
     for meant in (False, True):
         statement = _stated(*question(claim, at, given, meant)[:3])
         if statement and all(statement.document()[key] == document.get(key) for key in PARTS):

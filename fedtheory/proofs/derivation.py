@@ -1,4 +1,5 @@
-"""The search for a proof by algebra: what to eliminate, which bounds to show first, which cases to take apart."""
+"""The search for a proof by algebra: what to eliminate, which bounds to show first, which cases to
+take apart."""
 
 import itertools
 
@@ -6,10 +7,10 @@ from fedtheory.certificates import check_proof as certificate
 from fedtheory.certificates.check_proof import Reading, Refused, Ring
 from fedtheory.proofs import positivity
 
-DEPTH = 3    # cases within cases
+DEPTH = 3  # cases within cases
 LIGHT = positivity.EFFORTS[:4]
-MINORS = 10    # of each size, at most
-READING = 2_000_000    # work that a second of the budget buys for reading the document
+MINORS = 10  # of each size, at most
+READING = 2_000_000  # work that a second of the budget buys for reading the document
 
 
 class Search:
@@ -24,7 +25,7 @@ class Search:
     def proof(self, goal, quick=False):
         reading = self.start.again()
         solved = self.eliminate(reading)
-        if goal[0] == "==":    # an identity after elimination, or nothing
+        if goal[0] == "==":  # an identity after elimination, or nothing
             try:
                 proof = None if reading.gap(goal)[0] else dict(scale="1", terms=[])
             except Refused:
@@ -36,14 +37,27 @@ class Search:
         return proof and {**({"solve": solved} if solved else {}), **proof}
 
     def eliminate(self, reading):
-        """Equations solved for a symbol each: the one that the rest of the document mentions least."""
+        """Equations solved for a symbol each: the one that the rest of the document mentions
+        least."""
         steps = []
-        equations = [(f"assumed:{n}", relation) for n, relation in enumerate(self.document["assumes"])
-                     if relation[0] == "=="]
-        equations += [(name, ["==", ["^", name, node[2]], node[1]]) for name, node in self.document["nodes"].items()
-                      if node[0] == "root"]
+        equations = [
+            (f"assumed:{n}", relation)
+            for n, relation in enumerate(self.document["assumes"])
+            if relation[0] == "=="
+        ]
+        equations += [
+            (name, ["==", ["^", name, node[2]], node[1]])
+            for name, node in self.document["nodes"].items()
+            if node[0] == "root"
+        ]
         mentions = {}
-        for name in _names([self.document["assumes"], self.document["shows"], list(self.document["nodes"].values())]):
+        for name in _names(
+            [
+                self.document["assumes"],
+                self.document["shows"],
+                list(self.document["nodes"].values()),
+            ]
+        ):
             mentions[name] = mentions.get(name, 0) + 1
         while equations:
             for name, relation in equations:
@@ -63,7 +77,7 @@ class Search:
             return None
         inside = {s for m in num for s, _ in m}
         for symbol in sorted(inside & set(reading.domains), key=lambda s: (mentions.get(s, 0), s)):
-            if "." in symbol:    # an inner product is no free number
+            if "." in symbol:  # an inner product is no free number
                 continue
             having = {m: v for m, v in num.items() if symbol in dict(m)}
             slope = {tuple(f for f in m if f[0] != symbol): v for m, v in having.items()}
@@ -109,7 +123,9 @@ class Search:
         except Refused:
             return None
         facts = self.facts(reading) if only is None else only
-        find = lambda target, strict, efforts: positivity.find(target, strict, facts, reading.signs, efforts, self.work)
+        find = lambda target, strict, efforts: positivity.find(
+            target, strict, facts, reading.signs, efforts, self.work
+        )
         found = find(target, goal[0] in ("<", ">"), efforts)
         if found is None and only is None and depth_of(reading):
             absurd = find({(): -1}, False, LIGHT)
@@ -117,13 +133,23 @@ class Search:
         return found
 
     def facts(self, reading, within=None):
-        """name -> (polynomial, strict) of everything known here, or of what speaks of some symbols only."""
+        """name -> (polynomial, strict) of everything known here, or of what speaks of some symbols
+        only."""
         known = {}
-        for name in [*reading.facts, *(f"assumed:{n}" for n, r in enumerate(self.document["assumes"]) if r[0] != "=="
-                                       and n not in reading.__dict__.get("spent", ()))]:
+        for name in [
+            *reading.facts,
+            *(
+                f"assumed:{n}"
+                for n, r in enumerate(self.document["assumes"])
+                if r[0] != "==" and n not in reading.__dict__.get("spent", ())
+            ),
+        ]:
             poly, strict = self.fact(reading, name)
-            if poly and (within is None or {s for m in poly for s, _ in m} <= within) \
-                    and not any(same(poly, other) and s >= strict for other, s in known.values()):
+            if (
+                poly
+                and (within is None or {s for m in poly for s, _ in m} <= within)
+                and not any(same(poly, other) and s >= strict for other, s in known.values())
+            ):
                 known[name] = poly, strict
         return known
 
@@ -159,11 +185,16 @@ class Search:
                 if relation[0] == ">=" and reading.sign({((node, 1),): 1}):
                     continue
                 within = self.reach([node])
-                proof = self.combine(reading, relation, LIGHT, self.facts(reading, within)) \
-                    if relation[2] == "0" else None
+                proof = (
+                    self.combine(reading, relation, LIGHT, self.facts(reading, within))
+                    if relation[2] == "0"
+                    else None
+                )
                 if proof is None:
-                    branches = [self.combine(here, relation, LIGHT, self.facts(here, within))
-                                for here in self.apart(reading, node)]
+                    branches = [
+                        self.combine(here, relation, LIGHT, self.facts(here, within))
+                        for here in self.apart(reading, node)
+                    ]
                     proof = None if None in branches else dict(split=node, branches=branches)
                 if proof is not None:
                     try:
@@ -173,7 +204,8 @@ class Search:
         return lemmas
 
     def instances(self, reading):
-        """An assumption x <= c min(a, b) as x <= c a and x <= c b: shown one by one, and used in its place."""
+        """An assumption x <= c min(a, b) as x <= c a and x <= c b: shown one by one, and used in
+        its place."""
         lemmas, spent = [], set(reading.__dict__.get("spent", ()))
         for n, relation in enumerate(self.document["assumes"]):
             if relation[0] == "==" or n in spent:
@@ -181,14 +213,20 @@ class Search:
             queue, name = [(f"assumed:{n}", relation)], f"assumed:{n}"
             while queue:
                 name, relation = queue.pop()
-                node = next((s for s in _names(relation) if s in self.extremes and s not in reading.solved), None)
+                node = next(
+                    (s for s in _names(relation) if s in self.extremes and s not in reading.solved),
+                    None,
+                )
                 if node is None:
                     continue
                 made = []
                 for argument in self.extremes[node][1:]:
                     instance = _replaced(relation, node, argument)
-                    facts = {k: v for k, v in self.facts(reading).items()
-                             if k == name or k.startswith("lemma") and node in _names(v[0])}
+                    facts = {
+                        k: v
+                        for k, v in self.facts(reading).items()
+                        if k == name or k.startswith("lemma") and node in _names(v[0])
+                    }
                     proof = self.combine(reading, instance, LIGHT, facts)
                     if proof is not None:
                         lemmas.append(self.lemma(reading, instance, proof))
@@ -205,7 +243,9 @@ class Search:
             known = [reading.gap(goal)[0], *(p for p, _ in self.facts(reading).values())]
         except Refused:
             return []
-        vectors = sorted({v for p in known for m in p for name, _ in m if "." in name for v in name.split(".")})
+        vectors = sorted(
+            {v for p in known for m in p for name, _ in m if "." in name for v in name.split(".")}
+        )
         degree = max((sum(k for name, k in m if "." in name) for p in known for m in p), default=0)
         lemmas = []
         for rows in range(2, min(degree, certificate.MINOR) + 1):
@@ -218,7 +258,8 @@ class Search:
 
     @staticmethod
     def apart(reading, node):
-        """The readings of a node's cases; none where their condition divides by what may have either sign."""
+        """The readings of a node's cases; none where their condition divides by what may have
+        either sign."""
         try:
             branches = reading.cases(node)
         except Refused:
@@ -230,8 +271,11 @@ class Search:
     def splittable(self, reading, goal):
         """Nodes of cases, those that the goal mentions first."""
         reach = self.reach(goal)
-        nodes = [n for n, (kind, *_) in self.document["nodes"].items() if kind == "cases" and n not in reading.solved
-                 and self.apart(reading, n)]
+        nodes = [
+            n
+            for n, (kind, *_) in self.document["nodes"].items()
+            if kind == "cases" and n not in reading.solved and self.apart(reading, n)
+        ]
         return sorted(nodes, key=lambda n: n not in reach)
 
     def reach(self, tree):
@@ -262,4 +306,10 @@ def _names(tree):
 
 
 def _replaced(tree, name, by):
-    return by if tree == name else [_replaced(t, name, by) for t in tree] if isinstance(tree, list) else tree
+    return (
+        by
+        if tree == name
+        else [_replaced(t, name, by) for t in tree]
+        if isinstance(tree, list)
+        else tree
+    )

@@ -1,7 +1,7 @@
 """Dimensional check: both sides of a claim have one unit, or the place where units clash is named.
 
-A unit is a pair of powers, of a point's unit and of a loss's; a bound that is not homogeneous hides a
-constant with a unit, or is misprinted.
+A unit is a pair of powers, of a point's unit and of a loss's; a bound that is not homogeneous hides
+a constant with a unit, or is misprinted.
 """
 
 from fractions import Fraction
@@ -17,7 +17,8 @@ class Inhomogeneous(FedtheoryError):
 
 
 def unit(expr, table):
-    """(power of the point, power of the loss) of an expression; None for zero, which has any unit."""
+    """(power of the point, power of the loss) of an expression; None for zero, which has any
+    unit."""
     if expr.is_Symbol:
         return tuple(map(Fraction, table[expr.name].unit))
     if expr.is_number:
@@ -33,7 +34,9 @@ def unit(expr, table):
         _require_plain((expr.base, base), (expr.exp, unit(expr.exp, table)))
         return Fraction(0), Fraction(0)
     if expr.is_Add or isinstance(expr, (sympy.Min, sympy.Max, sympy.Piecewise)):
-        parts = [value for value, _ in expr.args] if isinstance(expr, sympy.Piecewise) else expr.args
+        parts = (
+            [value for value, _ in expr.args] if isinstance(expr, sympy.Piecewise) else expr.args
+        )
         return _common([(part, unit(part, table)) for part in parts], expr)
     if isinstance(expr, sympy.Abs):
         return unit(expr.args[0], table)
@@ -44,26 +47,35 @@ def unit(expr, table):
 def _require_plain(*pairs):
     for part, found in pairs:
         if found not in (None, (0, 0)):
-            raise Inhomogeneous(f"{plain(part)} has unit {show(found)} where a plain number is needed")
+            raise Inhomogeneous(
+                f"{plain(part)} has unit {show(found)} where a plain number is needed"
+            )
 
 
 def _common(pairs, expr):
     known = [(part, found) for part, found in pairs if found is not None]
     for part, found in known[1:]:
         if found != known[0][1]:
-            raise Inhomogeneous(f"in {plain(expr)}, {plain(known[0][0])} has unit {show(known[0][1])} "
-                                f"and {plain(part)} has unit {show(found)}")
+            raise Inhomogeneous(
+                f"in {plain(expr)}, {plain(known[0][0])} has unit {show(known[0][1])} "
+                f"and {plain(part)} has unit {show(found)}"
+            )
     return known[0][1] if known else None
 
 
 def show(found):
     point, loss = found
-    parts = [f"{name}^{power}" if power != 1 else name for name, power in (("x", point), ("f", loss)) if power]
+    parts = [
+        f"{name}^{power}" if power != 1 else name
+        for name, power in (("x", point), ("f", loss))
+        if power
+    ]
     return " ".join(parts) or "1"
 
 
 def clashes(claim):
-    """What is not homogeneous in a claim: its lines, its assumptions between symbols, its definitions."""
+    """What is not homogeneous in a claim: its lines, its assumptions between symbols, its
+    definitions."""
     found = []
 
     def attempt(check):
@@ -73,14 +85,29 @@ def clashes(claim):
             found.append(str(error))
 
     for symbol, definition in claim.definitions.items():
-        attempt(lambda: _common([(symbol, unit(symbol, claim.table)), (definition, unit(definition, claim.table))],
-                                sympy.Eq(symbol, definition, evaluate=False)))
+        attempt(
+            lambda: _common(
+                [(symbol, unit(symbol, claim.table)), (definition, unit(definition, claim.table))],
+                sympy.Eq(symbol, definition, evaluate=False),
+            )
+        )
     for left, sign, right in claim.lines:
         relation = sympy.Le(left, right, evaluate=False)
-        attempt(lambda: _common([(left, unit(left, claim.table)), (right, unit(right, claim.table))], relation))
+        attempt(
+            lambda: _common(
+                [(left, unit(left, claim.table)), (right, unit(right, claim.table))], relation
+            )
+        )
     for assumption in claim.assumptions:
         relation = assumption.relation
         if relation is not None and relation not in (sympy.true, sympy.false):
-            attempt(lambda: _common([(relation.lhs, unit(relation.lhs, claim.table)),
-                                     (relation.rhs, unit(relation.rhs, claim.table))], relation))
+            attempt(
+                lambda: _common(
+                    [
+                        (relation.lhs, unit(relation.lhs, claim.table)),
+                        (relation.rhs, unit(relation.rhs, claim.table)),
+                    ],
+                    relation,
+                )
+            )
     return found

@@ -1,10 +1,11 @@
-"""What measured quantities are to each other, in inner products of gradients: relations that algebra may use.
+"""What measured quantities are to each other, in inner products of gradients: relations that
+algebra may use.
 
-A vector is no number: it enters only by `Inner`, which `inner` takes apart into inner products of single vectors.
+A vector is no number: it enters only by `Inner`, which `inner` takes apart into inner products of
+single vectors.
 
 Read off the metrics that a claim's symbols name, and off its conditions; never off the claim.
 """
-
 
 import sympy
 
@@ -33,13 +34,18 @@ class Inner(sympy.Function):
 
 def inner(one, other):
     """The inner product of two linear combinations of Vectors, as a sum of Inner."""
-    return sympy.expand(sum(a * b * Inner(v, w) for v, a in _combined(one) for w, b in _combined(other)))
+    return sympy.expand(
+        sum(a * b * Inner(v, w) for v, a in _combined(one) for w, b in _combined(other))
+    )
 
 
 def _combined(expr):
     expr = sympy.expand(expr)
     parts = [(v, expr.coeff(v)) for v in sorted(expr.atoms(Vector), key=str)]
-    if any(c.has(Vector) for _, c in parts) or sympy.expand(expr - sum(c * v for v, c in parts)) != 0:
+    if (
+        any(c.has(Vector) for _, c in parts)
+        or sympy.expand(expr - sum(c * v for v, c in parts)) != 0
+    ):
         refuse("an inner product", "must be of sums of numbers times vectors", expr)
     return parts
 
@@ -49,7 +55,8 @@ def squared(v):
 
 
 F, SERVER, OTHER_F, OTHER_SERVER, FIRST, SECOND = map(
-    Vector, ("vec_F", "vec_0", "vec_F_w", "vec_0_w", "vec_i", "vec_j"))
+    Vector, ("vec_F", "vec_0", "vec_F_w", "vec_0_w", "vec_i", "vec_j")
+)
 gamma = sympy.Symbol("gamma", nonnegative=True)
 eta_0 = sympy.Symbol("eta_0", positive=True)
 
@@ -64,7 +71,7 @@ INNER = {
     "b_w0": squared(OTHER_SERVER),
     "inner_w0": inner(OTHER_F, OTHER_SERVER),
     "xi_w0": squared(OTHER_F - OTHER_SERVER),
-    "inner_move": inner(OTHER_F, -eta_0 * OTHER_SERVER),    # a step is -eta_0 grad f_0
+    "inner_move": inner(OTHER_F, -eta_0 * OTHER_SERVER),  # a step is -eta_0 grad f_0
     "sq_move": squared(-eta_0 * OTHER_SERVER),
     "sq_i": squared(FIRST),
     "sq_j": squared(SECOND),
@@ -75,10 +82,18 @@ BOUNDED = {"server_dissimilar": ("sq_xi", "xi_bar")}
 
 
 def facts(claim):
-    """Relations that hold of the claim's measured symbols by what they measure, and by its conditions."""
-    single = {entry.measure.metric: entry.symbol for entry in claim.quantities.values()
-              if entry.measure.average == "" and entry.measure.at == "t" and entry.measure.minus == ""}
-    found = [sympy.Eq(symbol, INNER[metric], evaluate=False) for metric, symbol in single.items() if metric in INNER]
+    """Relations that hold of the claim's measured symbols by what they measure, and by its
+    conditions."""
+    single = {
+        entry.measure.metric: entry.symbol
+        for entry in claim.quantities.values()
+        if entry.measure.average == "" and entry.measure.at == "t" and entry.measure.minus == ""
+    }
+    found = [
+        sympy.Eq(symbol, INNER[metric], evaluate=False)
+        for metric, symbol in single.items()
+        if metric in INNER
+    ]
     for assumption in claim.assumptions:
         metric, constant = BOUNDED.get(assumption.name, (None, None))
         if metric is not None and single.keys() & {"sq_grad_norm", "sq_server_grad_norm", "sq_xi"}:
@@ -86,12 +101,13 @@ def facts(claim):
     return found
 
 
-# What a condition says of the gradient g along a straight line of R^d: at two points, s apart, g_x and g_y are the
-# components along it. (kind, the constant it certifies); a bound on E||g||^2 bounds the expected gradient.
+# What a condition says of the gradient g along a straight line of R^d: at two points, s apart, g_x
+# and g_y are the components along it. (kind, the constant it certifies); a bound on E||g||^2 bounds
+# the expected gradient.
 ALONG = {
     "strongly_convex": ("steeper", "mu"),
     "devices_strongly_convex": ("steeper", "mu"),
-    "smooth": ("flatter", "L"),    # an upper quadratic is all that every text means by it
+    "smooth": ("flatter", "L"),  # an upper quadratic is all that every text means by it
     "devices_smooth": ("flatter", "L"),
     "lipschitz": ("curved", "L"),
     "layer_smooth": ("curved", "L"),
@@ -103,21 +119,27 @@ SCOPED = {"stays"}
 g_x, g_y = (sympy.Symbol(name, real=True) for name in ("g_x", "g_y"))
 s = sympy.Symbol("s", positive=True)
 # Metric of a squared gradient -> (metric of its loss, how many smooth losses that is the sum of).
-GRADIENT_OF = {"sq_grad_norm": ("loss", 1), "sq_tilde_grad_norm": ("tilde_loss", 1),
-               "sq_mixed_grad_norm": ("mixed_loss", 2)}
+GRADIENT_OF = {
+    "sq_grad_norm": ("loss", 1),
+    "sq_tilde_grad_norm": ("tilde_loss", 1),
+    "sq_mixed_grad_norm": ("mixed_loss", 2),
+}
 SMOOTH = {"smooth", "lipschitz", "devices_smooth"}
 
 
 def letter(claim, constant):
-    """A claim's symbol for a constant of a problem, papers' letters being their own; None where it has none."""
+    """A claim's symbol for a constant of a problem, papers' letters being their own; None where it
+    has none."""
     own = claim.table.certified({constant})
     return claim.table[own[-1]].symbol if own else None
 
 
 def along(claim):
-    """([(relation, what says so)], [limit]) of a claim's conditions at two points of a line, s apart.
+    """([(relation, what says so)], [limit]) of a claim's conditions at two points of a line, s
+    apart.
 
-    A limit, if it follows, holds for every s > 0 and is false for large ones: then nothing meets the conditions on R^d.
+    A limit, if it follows, holds for every s > 0 and is false for large ones: then nothing meets
+    the conditions on R^d.
     """
     found, steep, bounds = [], [], []
     for assumption in claim.assumptions:
@@ -126,30 +148,54 @@ def along(claim):
             continue
         of = letter(claim, constant)
         of = sympy.Symbol(f"{constant}_{kind}", nonnegative=True) if of is None else of
-        relations = dict(steeper=[g_y - g_x >= of * s, of > 0], flatter=[g_y - g_x <= of * s],
-                         curved=[g_y - g_x <= of * s, g_x - g_y <= of * s],
-                         bounded=[g_x <= of, -g_x <= of, g_y <= of, -g_y <= of])[kind]
-        found += [(r, assumption.condition.says) for r in relations if r not in (sympy.true, sympy.false)]
+        relations = dict(
+            steeper=[g_y - g_x >= of * s, of > 0],
+            flatter=[g_y - g_x <= of * s],
+            curved=[g_y - g_x <= of * s, g_x - g_y <= of * s],
+            bounded=[g_x <= of, -g_x <= of, g_y <= of, -g_y <= of],
+        )[kind]
+        found += [
+            (r, assumption.condition.says) for r in relations if r not in (sympy.true, sympy.false)
+        ]
         steep += [of] * (kind == "steeper")
         bounds += [of] * (kind == "bounded")
     return found, [sympy.Le(mu * s, 2 * bound, evaluate=False) for mu in steep for bound in bounds]
 
 
 def trivial(claim):
-    """[(measured symbol, expression, why)]: what a measured symbol is at most, whatever the method does.
+    """[(measured symbol, expression, why)]: what a measured symbol is at most, whatever the method
+    does.
 
-    At any point ||grad f||^2 <= 2 L (f - inf f) where f is L-smooth, and a minimum over rounds is at most the first.
+    At any point ||grad f||^2 <= 2 L (f - inf f) where f is L-smooth, and a minimum over rounds is
+    at most the first.
     """
-    named = {assumption.name for assumption in claim.assumptions if assumption.condition is not None}
+    named = {
+        assumption.name for assumption in claim.assumptions if assumption.condition is not None
+    }
     smooth = letter(claim, "L") if named & SMOOTH else None
     found = []
     for entry in claim.quantities.values():
         loss, parts = GRADIENT_OF.get(entry.measure.metric, (None, None))
         if smooth is None or loss is None or entry.measure.at not in ("min", "min_T", "0"):
             continue
-        start = next((e.symbol for e in claim.table.values() if e.measure is not None and e.measure.metric == loss
-                      and e.measure.at == "0" and e.measure.minus == "inf"), None)
+        start = next(
+            (
+                e.symbol
+                for e in claim.table.values()
+                if e.measure is not None
+                and e.measure.metric == loss
+                and e.measure.at == "0"
+                and e.measure.minus == "inf"
+            ),
+            None,
+        )
         if start is not None:
-            found.append((entry.symbol, 2 * parts * smooth * start, "it is at most that of the start, and for a smooth "
-                          f"loss ||grad f||^2 <= 2 L (f - inf f): {entry.name} <= {plain(2 * parts * smooth * start)}"))
+            found.append(
+                (
+                    entry.symbol,
+                    2 * parts * smooth * start,
+                    "it is at most that of the start, and for a smooth "
+                    f"loss ||grad f||^2 <= 2 L (f - inf f): {entry.name} <= {plain(2 * parts * smooth * start)}",
+                )
+            )
     return found

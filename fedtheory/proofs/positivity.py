@@ -1,7 +1,9 @@
-"""Writes a polynomial as a sum of products of nonnegative things, where a linear program finds one (Handelman, Polya).
+"""Writes a polynomial as a sum of products of nonnegative things, where a linear program finds one
+(Handelman, Polya).
 
-Terms are a monomial times facts times, at times, the square of a binomial or the squared norm of a sum of two
-vectors. The program speaks floats; its vertex is solved again in fractions, and only an exact identity is returned.
+Terms are a monomial times facts times, at times, the square of a binomial or the squared norm of a
+sum of two vectors. The program speaks floats; its vertex is solved again in fractions, and only an
+exact identity is returned.
 """
 
 import math
@@ -13,21 +15,27 @@ from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
 COLUMNS = 4000
-PER_SECOND = 1_000_000    # steps that a core does: what turns a budget in seconds into work
-START, BUILD, PIVOT = 3000, 9.0, 0.06    # such steps: for a program, for an entry of it, for an entry in an iteration
+PER_SECOND = 1_000_000  # steps that a core does: what turns a budget in seconds into work
+START, BUILD, PIVOT = (
+    3000,
+    9.0,
+    0.06,
+)  # such steps: for a program, for an entry of it, for an entry in an iteration
 # (facts in a product, rounds of new columns, power of 1 + x + y + ... in front of the goal)
 EFFORTS = ((1, 1, 0), (1, 2, 0), (2, 1, 0), (2, 2, 0), (1, 1, 1), (3, 1, 0), (2, 1, 2))
 
 
 class Work:
-    """What a search may still do: counted and not timed, so that every machine finds the same proofs."""
+    """What a search may still do: counted and not timed, so that every machine finds the same
+    proofs."""
 
     def __init__(self, seconds=math.inf):
         self.left = seconds * PER_SECOND
 
 
 class Room:
-    """Exponent vectors over the variables of a problem; kind 2: positive, 1: nonnegative, 0: of any sign."""
+    """Exponent vectors over the variables of a problem; kind 2: positive, 1: nonnegative, 0: of any
+    sign."""
 
     def __init__(self, names, kinds):
         self.names, self.kinds = names, kinds
@@ -36,9 +44,15 @@ class Room:
         self.soft = [n for n, kind in enumerate(kinds) if kind == 1]
         at = {name: n for n, name in enumerate(names)}
         self.gram = [n for name, n in at.items() if "." in name]
-        # Inner products <v, w>, v != w, with what they and the squared norms multiply to in a squared norm's terms
-        self.inner = [(n, v, w, at[f"{v}.{v}"], at[f"{w}.{w}"]) for name, n in at.items() if "." in name
-                      for v, w in [name.split(".")] if v != w and {f"{v}.{v}", f"{w}.{w}"} <= set(at)]
+        # Inner products <v, w>, v != w, with what they and the squared norms multiply to in a
+        # squared norm's terms
+        self.inner = [
+            (n, v, w, at[f"{v}.{v}"], at[f"{w}.{w}"])
+            for name, n in at.items()
+            if "." in name
+            for v, w in [name.split(".")]
+            if v != w and {f"{v}.{v}", f"{w}.{w}"} <= set(at)
+        ]
 
     def inward(self, poly):
         at = {name: n for n, name in enumerate(self.names)}
@@ -52,19 +66,26 @@ class Room:
 
     def nonnegative(self, m):
         """Whether a monomial is >= 0, negative powers of positive variables allowed."""
-        return all(m[n] >= 0 for n in self.soft) and all(m[n] >= 0 and m[n] % 2 == 0 for n in self.real)
+        return all(m[n] >= 0 for n in self.soft) and all(
+            m[n] >= 0 and m[n] % 2 == 0 for n in self.real
+        )
 
     def positive(self, m):
         return all(m[n] == 0 for n in (*self.soft, *self.real))
 
     def tree(self, poly):
-        return tree({tuple((self.names[n], k) for n, k in enumerate(m) if k): v for m, v in poly.items()})
+        return tree(
+            {tuple((self.names[n], k) for n, k in enumerate(m) if k): v for m, v in poly.items()}
+        )
 
 
 def tree(poly):
     """The expression of a polynomial."""
     powers = lambda m: [name if k == 1 else ["^", name, k] for name, k in m]
-    terms = [_product(([] if value == 1 and m else [str(value)]) + powers(m)) for m, value in sorted(poly.items())]
+    terms = [
+        _product(([] if value == 1 and m else [str(value)]) + powers(m))
+        for m, value in sorted(poly.items())
+    ]
     return "0" if not terms else terms[0] if len(terms) == 1 else ["+", *terms]
 
 
@@ -88,8 +109,8 @@ def multiplied(p, q):
 def find(target, strict, facts, signs, efforts=EFFORTS, work=None):
     """{"scale": ..., "terms": ...} for the checker, or None.
 
-    `target` is to be shown >= 0 (> 0); `facts` is {name: (polynomial, strict)}; `signs` {variable: kind}.
-    Names "v.w" are inner products.
+    `target` is to be shown >= 0 (> 0); `facts` is {name: (polynomial, strict)}; `signs` {variable:
+    kind}. Names "v.w" are inner products.
     """
     work = work or Work()
     names = {name for p in (target, *(p for p, _ in facts.values())) for m in p for name, _ in m}
@@ -97,15 +118,25 @@ def find(target, strict, facts, signs, efforts=EFFORTS, work=None):
     room = Room(names, [signs.get(name, 0) for name in names])
     goal = room.inward(target)
     single = lambda p: len(p) == 1 and sum(sum(m) for m in p) == 1
-    units = {name: math.lcm(*(value.denominator for value in p.values())) for name, (p, _) in facts.items()}
-    facts = {name: ({m: int(value * units[name]) for m, value in room.inward(p).items()}, s)
-             for name, (p, s) in facts.items()}    # integers are quicker than fractions
-    facts = {name: (p, s) for name, (p, s) in facts.items() if not single(p) or not room.nonnegative(*p)}
+    units = {
+        name: math.lcm(*(value.denominator for value in p.values()))
+        for name, (p, _) in facts.items()
+    }
+    facts = {
+        name: ({m: int(value * units[name]) for m, value in room.inward(p).items()}, s)
+        for name, (p, s) in facts.items()
+    }  # integers are quicker than fractions
+    facts = {
+        name: (p, s) for name, (p, s) in facts.items() if not single(p) or not room.nonnegative(*p)
+    }
     for depth, rounds, polya in efforts:
         scale = {(0,) * len(names): Fraction(1)}
         if polya:
-            extra = {tuple(int(n == i) for n in range(len(names))): Fraction(1)
-                     for i in (*room.firm, *room.soft) if any(m[i] for m in goal)}
+            extra = {
+                tuple(int(n == i) for n in range(len(names))): Fraction(1)
+                for i in (*room.firm, *room.soft)
+                if any(m[i] for m in goal)
+            }
             for _ in range(polya):
                 scale = multiplied(scale, {**extra, (0,) * len(names): Fraction(1)})
         if depth > 1 and len(facts) > 40 or depth > 2 and len(facts) > 14:
@@ -118,8 +149,13 @@ def find(target, strict, facts, signs, efforts=EFFORTS, work=None):
             terms = []
             for c, by, names, more in used:
                 c *= math.prod(units[name] for name in names)
-                terms.append(dict(by=room.tree(shifted({m: c * v for m, v in by.items()}, lowest)),
-                                  **({"facts": list(names)} if names else {}), **(more or {})))
+                terms.append(
+                    dict(
+                        by=room.tree(shifted({m: c * v for m, v in by.items()}, lowest)),
+                        **({"facts": list(names)} if names else {}),
+                        **(more or {}),
+                    )
+                )
             return dict(scale=room.tree(multiplied(scale, {lowest: Fraction(1)})), terms=terms)
     return None
 
@@ -127,7 +163,9 @@ def find(target, strict, facts, signs, efforts=EFFORTS, work=None):
 def _attempt(room, goal, strict, facts, depth, rounds, work):
     columns = _columns(room, goal, facts, depth, rounds)
     work.left -= START + BUILD * sum(len(poly) for _, poly, _ in columns)
-    solution = _solve(room, goal, [poly for _, poly, _ in columns], strict, [sure for *_, sure in columns], work)
+    solution = _solve(
+        room, goal, [poly for _, poly, _ in columns], strict, [sure for *_, sure in columns], work
+    )
     if solution is None:
         return None
     left = dict(goal)
@@ -140,13 +178,18 @@ def _attempt(room, goal, strict, facts, depth, rounds, work):
         by, names, more = columns[k][0]
         used.append((c, {by: Fraction(1)}, names, more))
     every = [goal, *(by for _, by, _, _ in used)]
-    return tuple(max(0, -min((m[n] for p in every for m in p), default=0)) for n in range(len(room.names))), used
+    return tuple(
+        max(0, -min((m[n] for p in every for m in p), default=0)) for n in range(len(room.names))
+    ), used
 
 
 def _columns(room, goal, facts, depth, rounds):
-    """[((monomial, names of facts, square or norm), polynomial, strict)]: what can cancel a negative coefficient."""
+    """[((monomial, names of facts, square or norm), polynomial, strict)]: what can cancel a
+    negative coefficient."""
     one = (0,) * len(room.names)
-    degree = lambda poly: max((sum(m[n] for n in room.gram) for m in poly), default=0)    # in inner products
+    degree = lambda poly: max(
+        (sum(m[n] for n in room.gram) for m in poly), default=0
+    )  # in inner products
     most = max(map(degree, (goal, *(poly for poly, _ in facts.values()))))
     products = []
     for n in range(1, depth + 1):
@@ -164,22 +207,34 @@ def _columns(room, goal, facts, depth, rounds):
             for names, poly, sure in products:
                 for p, value in poly.items():
                     by = tuple(a - b for a, b in zip(m, p))
-                    if room.nonnegative(by) and (value < 0 or not room.nonnegative(m)) and (by, names) not in columns:
+                    if (
+                        room.nonnegative(by)
+                        and (value < 0 or not room.nonnegative(m))
+                        and (by, names) not in columns
+                    ):
                         columns[by, names] = shifted(poly, by), sure and room.positive(by)
                         if len(columns) > COLUMNS:
                             return _listed(columns, [])
         done |= wanted
-        wanted = {m for poly, _ in columns.values() for m, value in poly.items() if value > 0 or firm(m, goal)}
+        wanted = {
+            m
+            for poly, _ in columns.values()
+            for m, value in poly.items()
+            if value > 0 or firm(m, goal)
+        }
         wanted = {m for m in wanted if goal.get(m, 0) <= 0}
     return _listed(columns, _squares(room, goal, columns))
 
 
 def _listed(columns, squares):
-    return [((by, names, None), poly, sure) for (by, names), (poly, sure) in columns.items()] + squares
+    return [
+        ((by, names, None), poly, sure) for (by, names), (poly, sure) in columns.items()
+    ] + squares
 
 
 def _squares(room, goal, columns):
-    """Squares of p - c q and squared norms of p v - c q w whose cross term meets a wanted monomial."""
+    """Squares of p - c q and squared norms of p v - c q w whose cross term meets a wanted
+    monomial."""
     pool = {m: value for m, value in goal.items() if value > 0 and room.nonnegative(m)}
     for poly, _ in list(columns.values())[:400]:
         for m, value in poly.items():
@@ -197,12 +252,15 @@ def _squares(room, goal, columns):
                 for ratio in _ratios(high, abs(value), pool[q]):
                     signed = -ratio if value < 0 else ratio
                     for sign in {signed} if room.nonnegative(m) else {ratio, -ratio}:
-                        found[by, first, second, sign, inner] = _square(room, by, first, second, Fraction(sign), inner)
+                        found[by, first, second, sign, inner] = _square(
+                            room, by, first, second, Fraction(sign), inner
+                        )
     return list(found.values())[:2000]
 
 
 def _crossed(room, m, p, pool):
-    """(by, a, b, q, inner product): m, p, q are by a b, by a^2, by b^2, or so times <v, w>, |v|^2, |w|^2."""
+    """(by, a, b, q, inner product): m, p, q are by a b, by a^2, by b^2, or so times <v, w>, |v|^2,
+    |w|^2."""
     for inner in (None, *(each for each in room.inner if m[each[0]])):
         without = lambda powers, at: tuple(k - (n == at) for n, k in enumerate(powers))
         middle, one = (without(m, inner[0]), without(p, inner[3])) if inner else (m, p)
@@ -211,46 +269,83 @@ def _crossed(room, m, p, pool):
         if q in pool and (inner or p < q) and not any((a - b) % 2 for a, b in zip(one, other)):
             by = tuple(map(min, one, other))
             if room.nonnegative(by):
-                yield by, *(tuple((a - b) // 2 for a, b in zip(part, by)) for part in (one, other)), q, inner
+                yield (
+                    by,
+                    *(tuple((a - b) // 2 for a, b in zip(part, by)) for part in (one, other)),
+                    q,
+                    inner,
+                )
 
 
 def _square(room, by, a, b, c, inner):
     """The column of by (a + c b)^2, or of by |a v + c b w|^2."""
     if not inner:
         square = {a: Fraction(1), b: c}
-        return (by, (), dict(square=room.tree(square))), shifted(multiplied(square, square), by), False
+        return (
+            (by, (), dict(square=room.tree(square))),
+            shifted(multiplied(square, square), by),
+            False,
+        )
     between, v, w, *norms = inner
     poly = {}
-    for at, powers, value in ((norms[0], (a, a), 1), (between, (a, b), 2 * c), (norms[1], (b, b), c * c)):
-        poly[tuple(i + j + k + (n == at) for n, (i, j, k) in enumerate(zip(by, *powers)))] = Fraction(value)
-    return (by, (), dict(gram=[{v: room.tree({a: Fraction(1)}), w: room.tree({b: c})}])), poly, False
+    for at, powers, value in (
+        (norms[0], (a, a), 1),
+        (between, (a, b), 2 * c),
+        (norms[1], (b, b), c * c),
+    ):
+        poly[tuple(i + j + k + (n == at) for n, (i, j, k) in enumerate(zip(by, *powers)))] = (
+            Fraction(value)
+        )
+    return (
+        (by, (), dict(gram=[{v: room.tree({a: Fraction(1)}), w: room.tree({b: c})}])),
+        poly,
+        False,
+    )
 
 
 def _ratios(high, cross, low):
     """Candidates for c in (p - c q)^2, exact where the coefficients make a square."""
-    values = {Fraction(1), Fraction(1, 2), Fraction(2), Fraction(cross) / (2 * high), Fraction(2 * low) / cross}
+    values = {
+        Fraction(1),
+        Fraction(1, 2),
+        Fraction(2),
+        Fraction(cross) / (2 * high),
+        Fraction(2 * low) / cross,
+    }
     root = (low / high) ** 0.5 if high > 0 and low > 0 else 0.0
     values.add(Fraction(root).limit_denominator(1000))
     return sorted(value for value in values if value > 0)
 
 
 def _solve(room, goal, columns, strict, sure, work):
-    """{column: coefficient > 0} with goal - sum >= 0 coefficient by coefficient, exactly; None if there is none."""
+    """{column: coefficient > 0} with goal - sum >= 0 coefficient by coefficient, exactly; None if
+    there is none."""
     rows = {m: n for n, m in enumerate(sorted({*goal, *(m for poly in columns for m in poly)}))}
     equal = np.array([not room.nonnegative(m) for m in rows], dtype=bool)
     b = np.array([float(goal.get(m, 0)) for m in rows])
-    if not columns:    # in fractions: a float may lose what is tiny
-        good = all(goal.get(m, 0) == 0 if equal[n] else goal.get(m, 0) >= 0 for m, n in rows.items())
+    if not columns:  # in fractions: a float may lose what is tiny
+        good = all(
+            goal.get(m, 0) == 0 if equal[n] else goal.get(m, 0) >= 0 for m, n in rows.items()
+        )
         return {} if good and (not strict or _sure(room, goal)) else None
     weight = [max(abs(float(value)) for value in poly.values()) for poly in columns]
-    entries = [(rows[m], k, float(value) / weight[k]) for k, poly in enumerate(columns) for m, value in poly.items()]
+    entries = [
+        (rows[m], k, float(value) / weight[k])
+        for k, poly in enumerate(columns)
+        for m, value in poly.items()
+    ]
     i, j, v = map(np.array, zip(*entries))
     matrix = coo_array((v, (i, j)), shape=(len(rows), len(columns))).tocsr()
     unit = max(1e-300, float(np.max(np.abs(b), initial=0.0))) if len(b) else 1.0
     cost = np.array([1.0 + 0.1 * len(poly) for poly in columns])
-    ask = dict(A_ub=matrix[~equal] if np.any(~equal) else None, b_ub=b[~equal] / unit if np.any(~equal) else None,
-               A_eq=matrix[equal] if np.any(equal) else None, b_eq=b[equal] / unit if np.any(equal) else None,
-               method="highs-ds", options=dict(maxiter=int(max(200, min(20_000, work.left / (PIVOT * len(entries)))))))
+    ask = dict(
+        A_ub=matrix[~equal] if np.any(~equal) else None,
+        b_ub=b[~equal] / unit if np.any(~equal) else None,
+        A_eq=matrix[equal] if np.any(equal) else None,
+        b_eq=b[equal] / unit if np.any(equal) else None,
+        method="highs-ds",
+        options=dict(maxiter=int(max(200, min(20_000, work.left / (PIVOT * len(entries)))))),
+    )
     result = _programmed(cost, ask, len(entries), work)
     if result.x is None or result.status != 0:
         return None
@@ -260,7 +355,11 @@ def _solve(room, goal, columns, strict, sure, work):
         firm = np.array([room.positive(m) for m in rows]) & ~equal
         gain = -np.asarray(matrix[firm].sum(axis=0)).ravel() + 1.0 * np.array(sure)
         result = _programmed(-gain, {**ask, "bounds": (0, 1e3)}, len(entries), work)
-        exact = None if result.x is None else _exactly(rows, goal, columns, result.x * unit / weight, equal)
+        exact = (
+            None
+            if result.x is None
+            else _exactly(rows, goal, columns, result.x * unit / weight, equal)
+        )
         if exact is not None and not _shows_more(room, goal, columns, exact, sure):
             return None
     return exact
@@ -291,9 +390,12 @@ def _exactly(rows, goal, columns, x, equal):
     for k in used:
         for m, value in columns[k].items():
             entries.setdefault(m, {})[k] = value
-    near = {m: abs(sum(float(value) * x[k] for k, value in row.items()) - float(goal.get(m, 0)))
-            <= 1e-6 * (abs(float(goal.get(m, 0))) + sum(abs(float(value) * x[k]) for k, value in row.items()))
-            for m, row in entries.items()}
+    near = {
+        m: abs(sum(float(value) * x[k] for k, value in row.items()) - float(goal.get(m, 0)))
+        <= 1e-6
+        * (abs(float(goal.get(m, 0))) + sum(abs(float(value) * x[k]) for k, value in row.items()))
+        for m, row in entries.items()
+    }
     found = _eliminate([({**entries[m]}, Fraction(goal.get(m, 0))) for m in entries if near[m]])
     if found is None:
         return None
@@ -304,7 +406,9 @@ def _exactly(rows, goal, columns, x, equal):
     if any(value < 0 for value in values.values()):
         return None
     for m, n in rows.items():
-        left = Fraction(goal.get(m, 0)) - sum(value * values[k] for k, value in entries.get(m, {}).items())
+        left = Fraction(goal.get(m, 0)) - sum(
+            value * values[k] for k, value in entries.get(m, {}).items()
+        )
         if left < 0 or (left and equal[n]):
             return None
     return {k: value for k, value in values.items() if value}

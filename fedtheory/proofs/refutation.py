@@ -1,7 +1,8 @@
-"""Looks for rational numbers that satisfy some relations and break another; what it finds is confirmed exactly.
+"""Looks for rational numbers that satisfy some relations and break another; what it finds is
+confirmed exactly.
 
-A population of points moves in floats, uphill in violation, and onto the edges that the assumptions leave;
-the best are rounded to small fractions and decided by enclosures.
+A population of points moves in floats, uphill in violation, and onto the edges that the assumptions
+leave; the best are rounded to small fractions and decided by enclosures.
 """
 
 from fractions import Fraction
@@ -23,10 +24,10 @@ def search(target, assumptions, definitions, seed=0):
     parts = [part for a in assumptions for part in (a.args if isinstance(a, sympy.And) else (a,))]
     rules, goal = [expand(a) for a in parts if a is not sympy.true], expand(target)
     if any(isinstance(rule, sympy.logic.boolalg.BooleanFunction) for rule in rules):
-        return None    # an assumption that cannot be followed
+        return None  # an assumption that cannot be followed
     solved, rules = _eliminate(rules)
     if any(rule is sympy.false or isinstance(rule, sympy.Eq) for rule in rules):
-        return None    # nothing meets it, or it cannot be followed
+        return None  # nothing meets it, or it cannot be followed
     try:
         return Hunt(goal, rules, solved, seed).find()
     except enclosure.Undefined:
@@ -38,20 +39,27 @@ def _expanded(e, definitions):
         if not e.free_symbols & set(definitions):
             break
         e = e.xreplace(definitions)
-    return e.replace(Inner, lambda v, w: v * w)    # vectors of one dimension are vectors
+    return e.replace(Inner, lambda v, w: v * w)  # vectors of one dimension are vectors
 
 
 def _eliminate(rules):
-    """Equations as values of a symbol each, in the order in which they are to be computed backwards."""
+    """Equations as values of a symbol each, in the order in which they are to be computed
+    backwards."""
     solved, rules, gone = [], list(rules), set()
     while True:
         for rule in rules:
             if not isinstance(rule, sympy.Eq):
                 continue
             gap = rule.lhs - rule.rhs
-            for symbol in sorted(gap.free_symbols - gone, key=lambda s: (bool(s.is_integer), s.name)):
+            for symbol in sorted(
+                gap.free_symbols - gone, key=lambda s: (bool(s.is_integer), s.name)
+            ):
                 slope = sympy.expand(gap.diff(symbol))
-                if slope != 0 and symbol not in slope.free_symbols and not isinstance(symbol, Vector):
+                if (
+                    slope != 0
+                    and symbol not in slope.free_symbols
+                    and not isinstance(symbol, Vector)
+                ):
                     value = sympy.expand(-gap.subs(symbol, 0)) / slope
                     rest = [placed(r, symbol, value) for r in rules if r is not rule]
                     rules = [r for r in rest if r is not sympy.true]
@@ -66,10 +74,11 @@ def _eliminate(rules):
 
 
 def placed(relation, symbol, value):
-    """A relation with a symbol's value in its place; as it stands where that has none, as 1/gamma at gamma = 0."""
+    """A relation with a symbol's value in its place; as it stands where that has none, as 1/gamma
+    at gamma = 0."""
     try:
         found = relation.xreplace({symbol: value})
-    except (TypeError, ValueError):    # what SymPy cannot compare
+    except (TypeError, ValueError):  # what SymPy cannot compare
         return relation
     return relation if found.has(sympy.zoo, sympy.nan, sympy.oo) else found
 
@@ -78,7 +87,11 @@ class Hunt:
     def __init__(self, goal, rules, solved, seed):
         self.goal, self.rules, self.solved = goal, rules, solved
         gone = {symbol for symbol, _ in solved}
-        every = set().union(goal.free_symbols, *(r.free_symbols for r in rules), *(v.free_symbols for _, v in solved))
+        every = set().union(
+            goal.free_symbols,
+            *(r.free_symbols for r in rules),
+            *(v.free_symbols for _, v in solved),
+        )
         self.symbols = sorted(every - gone, key=lambda s: s.name)
         self.rng = np.random.default_rng(seed)
 
@@ -89,7 +102,8 @@ class Hunt:
         return value
 
     def merit(self, points):
-        """How far a point breaks the target, in relative terms; below -1 where an assumption or a domain fails."""
+        """How far a point breaks the target, in relative terms; below -1 where an assumption or a
+        domain fails."""
         values = {s.name: points[:, n] for n, s in enumerate(self.symbols)}
         lost = np.zeros(len(points))
         for symbol, value in reversed(self.solved):
@@ -100,23 +114,29 @@ class Hunt:
             lost = lost + np.fmax(0.0, np.nan_to_num(self.excess(rule, values), nan=1.0))
         gain = np.nan_to_num(self.excess(self.goal, values), nan=-1.0)
         if isinstance(self.goal, (sympy.Lt, sympy.Gt)):
-            gain = np.where(gain == 0, 1e-3, gain)    # a tie breaks it
+            gain = np.where(gain == 0, 1e-3, gain)  # a tie breaks it
         return np.where(lost > 0, -1.0 - lost, gain)
 
     def excess(self, relation, values):
         """(smaller - larger) over their sizes, of a relation that says smaller <= larger."""
-        left, right = (np.asarray(self.evaluate(side, values), dtype=float) for side in relation.args)
+        left, right = (
+            np.asarray(self.evaluate(side, values), dtype=float) for side in relation.args
+        )
         if isinstance(relation, (sympy.Ge, sympy.Gt)):
             left, right = right, left
         with np.errstate(all="ignore"):
             gap = (left - right) / np.maximum(abs(left) + abs(right), 1e-300)
             gap = np.where(right == np.inf, -1.0, gap)
-        return np.where(gap == 0, 0.0, abs(gap)) if isinstance(relation, (sympy.Eq, sympy.Ne)) else gap
+        return (
+            np.where(gap == 0, 0.0, abs(gap)) if isinstance(relation, (sympy.Eq, sympy.Ne)) else gap
+        )
 
     def draw(self):
         columns = []
         for symbol in self.symbols:
-            size = 10.0 ** self.rng.choice([-3, -2, -1, 0, 0, 0, 0, 0, 1, 2], POINTS) * self.rng.uniform(0.3, 3, POINTS)
+            size = 10.0 ** self.rng.choice(
+                [-3, -2, -1, 0, 0, 0, 0, 0, 1, 2], POINTS
+            ) * self.rng.uniform(0.3, 3, POINTS)
             if symbol.is_integer:
                 size = np.ceil(size)
             elif not symbol.is_positive:
@@ -146,7 +166,7 @@ class Hunt:
                 continue
             for far in (1e4, 1e-4):
                 low, high = np.ones(len(points)), np.full(len(points), far)
-                for _ in range(48):    # bisection: low is admitted, high is not or is the end
+                for _ in range(48):  # bisection: low is admitted, high is not or is the end
                     middle = np.sqrt(low * high)
                     trial = points.copy()
                     trial[:, n] *= middle
@@ -189,9 +209,18 @@ class Hunt:
             for factor in (1, 1 - 1e-9, 1 - 1e-6, 1 - 1e-3, 1 + 1e-9, 1 + 1e-6):
                 values = {}
                 for symbol, value in zip(self.symbols, point):
-                    value = Fraction(float(value)) if symbol.is_integer else Fraction(float(value * factor))
-                    near = value if limit is None else value.limit_denominator(limit) if abs(value) >= 1 or not value \
+                    value = (
+                        Fraction(float(value))
+                        if symbol.is_integer
+                        else Fraction(float(value * factor))
+                    )
+                    near = (
+                        value
+                        if limit is None
+                        else value.limit_denominator(limit)
+                        if abs(value) >= 1 or not value
                         else 1 / (1 / value).limit_denominator(limit)
+                    )
                     values[symbol.name] = near
                 if self.confirmed(values):
                     return values
@@ -203,13 +232,22 @@ class Hunt:
         try:
             for symbol, value in reversed(self.solved):
                 exact = enclosure.enclose(value, values).exact
-                if exact is None or symbol.is_positive and exact <= 0 or symbol.is_nonnegative and exact < 0 \
-                        or symbol.is_integer and exact.denominator != 1:
+                if (
+                    exact is None
+                    or symbol.is_positive
+                    and exact <= 0
+                    or symbol.is_nonnegative
+                    and exact < 0
+                    or symbol.is_integer
+                    and exact.denominator != 1
+                ):
                     return False
                 values[symbol.name] = exact
             if any(symbol.is_positive and values[symbol.name] <= 0 for symbol in self.symbols):
                 return False
-            return all(enclosure.decide(rule, values) is True for rule in self.rules) \
+            return (
+                all(enclosure.decide(rule, values) is True for rule in self.rules)
                 and enclosure.decide(self.goal, values) is False
+            )
         except enclosure.Undefined:
             return False

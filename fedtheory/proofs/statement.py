@@ -1,4 +1,5 @@
-"""Relations between symbols as the trees that `certificate_algebra` reads; definitions, cases and roots get names."""
+"""Relations between symbols as the trees that `certificate_algebra` reads; definitions, cases and
+roots get names."""
 
 import sympy
 
@@ -15,16 +16,18 @@ class Outside(InvalidInput):
 
 
 class Statement:
-    """`document()` without its proof; `extremes` remembers which nodes are a maximum or a minimum of what."""
+    """`document()` without its proof; `extremes` remembers which nodes are a maximum or a minimum
+    of what."""
 
     def __init__(self, definitions=()):
-        self.definitions = dict(definitions)    # symbol -> expression
+        self.definitions = dict(definitions)  # symbol -> expression
         self.domains, self.nodes, self.extremes, self.parts, self._known = {}, {}, {}, {}, {}
-        self._named = {}    # name -> what it names here, one thing only
+        self._named = {}  # name -> what it names here, one thing only
         self.assumes, self.sources, self.shows = [], [], None
 
     def assume(self, relation, source=""):
-        """Use a relation, and its parts where it is a conjunction; what cannot be said in polynomials is left out."""
+        """Use a relation, and its parts where it is a conjunction; what cannot be said in
+        polynomials is left out."""
         if isinstance(relation, sympy.And):
             for part in relation.args:
                 self.assume(part, source)
@@ -36,11 +39,18 @@ class Statement:
                 pass
 
     def document(self):
-        return dict(format=FORMAT, variables=dict(sorted(self.domains.items())), nodes=dict(self.nodes),
-                    assumes=self.assumes, sources=self.sources, parts=self.parts, shows=self.shows)
+        return dict(
+            format=FORMAT,
+            variables=dict(sorted(self.domains.items())),
+            nodes=dict(self.nodes),
+            assumes=self.assumes,
+            sources=self.sources,
+            parts=self.parts,
+            shows=self.shows,
+        )
 
     def relation(self, relation):
-        if isinstance(relation, sympy.Ne):    # of a count, that it is not its least value
+        if isinstance(relation, sympy.Ne):  # of a count, that it is not its least value
             left, right = relation.args
             if left.is_Symbol and left.is_integer and left.is_positive and right == 1:
                 return [">", self.tree(left), "1"]
@@ -67,7 +77,9 @@ class Statement:
             return ["^", self.tree(e.base), int(e.exp)]
         if e.is_Pow and e.exp.is_Rational and abs(int(e.exp.p)) <= 100 and int(e.exp.q) <= 20:
             root = sympy.Pow(e.base, sympy.Rational(1, e.exp.q))
-            name = self._known.get(root) or self._node("root", ["root", self.tree(e.base), int(e.exp.q)])
+            name = self._known.get(root) or self._node(
+                "root", ["root", self.tree(e.base), int(e.exp.q)]
+            )
             self._known[root] = name
             return name if e.exp.p == 1 else ["^", name, int(e.exp.p)]
         if isinstance(e, (sympy.Max, sympy.Min)):
@@ -82,7 +94,9 @@ class Statement:
             raise Outside(f"{plain(e)} is not known to be a real number")
         # Anything else may be any number: what is proved of it then holds the more.
         name = self._fresh("part", e)
-        self.domains[name] = "positive" if isinstance(e, sympy.exp) and e.args[0].is_real else "real"
+        self.domains[name] = (
+            "positive" if isinstance(e, sympy.exp) and e.args[0].is_real else "real"
+        )
         self.parts[name] = plain(e)
         return name
 
@@ -94,7 +108,9 @@ class Statement:
         if e in self.definitions:
             fresh = self.definitions[e] not in self._known
             value = self.tree(self.definitions[e])
-            if fresh and isinstance(value, str) and value in self.nodes and "_of_" in value:    # it takes the name
+            if (
+                fresh and isinstance(value, str) and value in self.nodes and "_of_" in value
+            ):  # it takes the name
                 self.nodes[e.name] = self.nodes.pop(value)
                 if value in self.extremes:
                     self.extremes[e.name] = self.extremes.pop(value)
@@ -105,8 +121,16 @@ class Statement:
         if not e.is_real and not isinstance(e, Vector):
             raise Outside(f"{e.name} is not real")
         self.domains[e.name] = (
-            "vector" if isinstance(e, Vector) else "count" if e.is_integer and e.is_positive else
-            "positive" if e.is_positive else "nonnegative" if e.is_nonnegative else "real")
+            "vector"
+            if isinstance(e, Vector)
+            else "count"
+            if e.is_integer and e.is_positive
+            else "positive"
+            if e.is_positive
+            else "nonnegative"
+            if e.is_nonnegative
+            else "real"
+        )
         return e.name
 
     def _fresh(self, kind, e):
@@ -124,7 +148,9 @@ class Statement:
     def _extreme(self, e, sign):
         kind, (*first, last) = "max" if sign == ">=" else "min", map(self.tree, e.args)
         for other in reversed(first):
-            last = self._node(kind, ["cases", [sign, other, last], other, last], (sign, other, last))
+            last = self._node(
+                kind, ["cases", [sign, other, last], other, last], (sign, other, last)
+            )
         return last
 
     def _cases(self, e):
@@ -134,10 +160,13 @@ class Statement:
         if not rest:
             raise Outside(f"{plain(e)} has no last case")
         relation = self.relation(when)
-        if relation[0] == "==":    # of a count and its least value, which is as good as <=
+        if relation[0] == "==":  # of a count and its least value, which is as good as <=
             if self.domains.get(str(relation[1])) != "count" or relation[2] != "1":
                 raise Outside(f"{plain(when)} is no inequality")
             relation = ["<=", *relation[1:]]
-        otherwise = self.tree(sympy.Piecewise(*rest)) if len(rest) > 1 or rest[0][1] != sympy.true \
+        otherwise = (
+            self.tree(sympy.Piecewise(*rest))
+            if len(rest) > 1 or rest[0][1] != sympy.true
             else self.tree(rest[0][0])
+        )
         return self._node("cases", ["cases", relation, self.tree(value), otherwise])

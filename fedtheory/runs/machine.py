@@ -14,34 +14,34 @@ from fedtheory.runs import engine
 class Worker(NamedTuple):
     """What one thread writes to: the cohort's points, their local memory, scratch."""
 
-    y: np.ndarray           # (S, d)
-    local: object           # a handle for each slot
-    together: object        # one handle for the cohort
+    y: np.ndarray  # (S, d)
+    local: object  # a handle for each slot
+    together: object  # one handle for the cohort
     deck: np.ndarray
     rows: np.ndarray
     g: np.ndarray
     g_0: np.ndarray
     noise: np.ndarray
     before: np.ndarray
-    drift: np.ndarray       # (S,)
-    stacked: tuple          # the arrays behind the handles
+    drift: np.ndarray  # (S,)
+    stacked: tuple  # the arrays behind the handles
 
 
 class Chunk(NamedTuple):
     """Some rounds of all trials: what is drawn beforehand, and where results go."""
 
-    hyper: object           # a handle a round
-    cohort: np.ndarray      # (trials, R, S)
+    hyper: object  # a handle a round
+    cohort: np.ndarray  # (trials, R, S)
     work: np.ndarray
-    server_work: np.ndarray    # (R,)
-    shares: np.ndarray      # (R, N + 1)
-    kind: int               # of noise
+    server_work: np.ndarray  # (R,)
+    shares: np.ndarray  # (R, N + 1)
+    kind: int  # of noise
     table: np.ndarray
     seed: int
     first_trial: int
     first_round: int
-    record: np.ndarray      # (trials, R, columns)
-    path: np.ndarray        # (trials, R, d), or (1, 0, 1)
+    record: np.ndarray  # (trials, R, columns)
+    path: np.ndarray  # (trials, R, d), or (1, 0, 1)
 
 
 NO_TABLE = np.zeros((1, 1, 1))
@@ -64,7 +64,11 @@ class Slabs:
         self.type = type(first)
         named = dict(zip(self.type._fields, self.arrays))
         self.x, self.w = named["x"], named.get("w", named["x"])
-        local = NoLocal(np.zeros(1)) if algorithm.local is None else algorithm.local(problem.d, layers, h)
+        local = (
+            NoLocal(np.zeros(1))
+            if algorithm.local is None
+            else algorithm.local(problem.d, layers, h)
+        )
         self.state_handles = self._handles(self.type, self.arrays, trials)
         self.workers = [self._worker(type(local), local, S, problem) for _ in range(workers)]
 
@@ -73,17 +77,27 @@ class Slabs:
         together = self._handles(kind, [a[None] for a in stacked], 1)[0]
         deck = np.arange(max(1, problem.sizes.max()))
         rows = np.zeros(max(1, problem.batch_size.max()), dtype=np.int64)
-        return Worker(np.zeros((S, problem.d)), self._handles(kind, stacked, S), together,
-                      deck, rows, *np.zeros((4, problem.d)), np.zeros(S), stacked)
+        return Worker(
+            np.zeros((S, problem.d)),
+            self._handles(kind, stacked, S),
+            together,
+            deck,
+            rows,
+            *np.zeros((4, problem.d)),
+            np.zeros(S),
+            stacked,
+        )
 
     def _handles(self, kind, slabs, count):
         """One handle for each of `count` tuples whose fields are rows of `slabs`."""
-        tuples = [kind(*(slab[n] for slab in slabs)) for n in range(count if not self.packed else 1)]
+        tuples = [
+            kind(*(slab[n] for slab in slabs)) for n in range(count if not self.packed else 1)
+        ]
         if not self.packed:
             return tuples
         words = np.tile(jit.pack(tuples[0]), (count, 1))
         at = 0
-        for slab in slabs:    # word 4 of an array is its address
+        for slab in slabs:  # word 4 of an array is its address
             words[:, at + 4] += np.arange(count) * slab.strides[0]
             at += 5 + 2 * (slab.ndim - 1)
         return self._addresses(words)
@@ -95,10 +109,12 @@ class Slabs:
     def hyper_handles(self, hyper, first, rounds):
         """Handles of some rounds' hyper-parameters; they last until the next call."""
         if not self.packed:
-            return hyper[first:first + rounds]
-        tuples = [hyper[first]] if hyper.constant else hyper[first:first + rounds]
+            return hyper[first : first + rounds]
+        tuples = [hyper[first]] if hyper.constant else hyper[first : first + rounds]
         self._hyper = np.stack([jit.pack(h) for h in tuples])
-        return self._hyper.ctypes.data + np.arange(rounds) * (0 if hyper.constant else self._hyper.strides[0])
+        return self._hyper.ctypes.data + np.arange(rounds) * (
+            0 if hyper.constant else self._hyper.strides[0]
+        )
 
     def copy(self):
         return [slab.copy() for slab in self.arrays]
@@ -124,8 +140,10 @@ class Machine:
 
     def __init__(self, algorithm, problem, x_0, S, h, wanted, workers=1, compiled=None):
         if algorithm.server and not problem.has_server:
-            raise InvalidInput(f"{algorithm.name} ({algorithm.cites}) needs a problem with a server loss; "
-                               f"{problem.name} has none")
+            raise InvalidInput(
+                f"{algorithm.name} ({algorithm.cites}) needs a problem with a server loss; "
+                f"{problem.name} has none"
+            )
         self.algorithm, self.wanted = algorithm, wanted
         can = algorithm.compiled and problem.kernels.compiled
         self.compiled = can if compiled is None else compiled and can
@@ -133,8 +151,9 @@ class Machine:
         self.slabs = Slabs(algorithm, self._trained_on(problem, h), x_0, S, h, workers, self.packed)
         self.diverged = np.full(len(x_0), -1, dtype=np.int64)
         self.stop = np.zeros(1, dtype=np.int64)
-        self.asks = (engine.SERVER_GRAD * algorithm.asks(algorithm.server_grad, h)
-                     + engine.CLIENT_GRAD * algorithm.asks(algorithm.client_grad, h))
+        self.asks = engine.SERVER_GRAD * algorithm.asks(
+            algorithm.server_grad, h
+        ) + engine.CLIENT_GRAD * algorithm.asks(algorithm.client_grad, h)
         stacked = self.slabs.workers[0].stacked
         self.loops = Loops(engine.kernel if self.packed else engine.interpreted)
         if self.packed:
@@ -149,17 +168,23 @@ class Machine:
         return problem if self.algorithm.transform is None else self.algorithm.transform(problem, h)
 
     def objective_is(self, problem, h):
-        """Point clients and metrics at a problem: at the start, and whenever the objective shifts."""
+        """Point clients and metrics at a problem: at the start, and whenever the objective
+        shifts."""
         self.problem = problem
         self.trained = self._trained_on(problem, h)
         self.x_star = problem.minimizer() if self.wanted & metrics.DISTANCE else np.zeros(problem.d)
-        roles = lambda of, *names: [of.kernels.role(n, of.data) if self.packed else jit.python(getattr(of.kernels, n))
-                                    for n in names]
+        roles = lambda of, *names: [
+            of.kernels.role(n, of.data) if self.packed else jit.python(getattr(of.kernels, n))
+            for n in names
+        ]
         self.grad, self.batch = roles(self.trained, "grad", "batch")
         self.truth = roles(problem, "objective", "grad", "loss")
         self._words = [jit.pack(of.data) for of in (self.trained, problem)] if self.packed else None
-        self.data, self.true_data = ([words.ctypes.data for words in self._words] if self.packed
-                                     else (self.trained.data, problem.data))
+        self.data, self.true_data = (
+            [words.ctypes.data for words in self._words]
+            if self.packed
+            else (self.trained.data, problem.data)
+        )
 
     def measure(self, trials):
         """The metrics before the first round."""
@@ -176,7 +201,12 @@ class Machine:
                 rows[trial, 2] = g @ g
                 if self.wanted & metrics.SERVER:
                     g_0 = problem.client_grad(0, x)
-                    rows[trial, [1, 3, 4, 5]] = problem.client_loss(0, x), g_0 @ g_0, g @ g_0, (g - g_0) @ (g - g_0)
+                    rows[trial, [1, 3, 4, 5]] = (
+                        problem.client_loss(0, x),
+                        g_0 @ g_0,
+                        g @ g_0,
+                        (g - g_0) @ (g - g_0),
+                    )
                 if self.wanted & metrics.DISSIMILARITY:
                     gaps = [problem.client_grad(i, x) - g for i in range(1, problem.N + 1)]
                     rows[trial, 7] = np.mean([gap @ gap for gap in gaps])
@@ -187,11 +217,18 @@ class Machine:
         return rows
 
     def carry(self, chunk, pool, together=False):
-        """A chunk of rounds for all trials: blocks of trials over the pool, or, together, clients over the pool."""
+        """A chunk of rounds for all trials: blocks of trials over the pool, or, together, clients
+        over the pool."""
         trials, workers = len(self.slabs.x), len(self.slabs.workers)
         if not together:
             size = trials if workers == 1 else max(1, -(-trials // (4 * workers)))
-            run_blocks(pool, workers, trials, size, lambda worker, low, high: self.advance(worker, low, high, chunk))
+            run_blocks(
+                pool,
+                workers,
+                trials,
+                size,
+                lambda worker, low, high: self.advance(worker, low, high, chunk),
+            )
             return
         size = max(1, -(-chunk.cohort.shape[2] // (2 * workers)))
         for r in range(len(chunk.hyper)):
@@ -202,12 +239,43 @@ class Machine:
         """A block of trials through a chunk of rounds, on one worker."""
         own, of = self.slabs.workers[worker], self.trained
         self.loops["advance"](
-            self.grad, self.batch, self.data, *self.truth, self.true_data, *self.kernels,
-            self.slabs.state_handles, own.local, own.together, chunk.hyper, self.asks, self.slabs.x, self.slabs.w,
-            own.y, chunk.cohort, chunk.work, chunk.server_work, chunk.shares, self.problem.weights, of.sigma,
-            of.batch_size, of.sizes, of.replacement, chunk.kind, chunk.table, np.uint64(chunk.seed),
-            chunk.first_trial, chunk.first_round, low, high, self.x_star, self.wanted, chunk.record, chunk.path,
-            self.diverged, self.stop)
+            self.grad,
+            self.batch,
+            self.data,
+            *self.truth,
+            self.true_data,
+            *self.kernels,
+            self.slabs.state_handles,
+            own.local,
+            own.together,
+            chunk.hyper,
+            self.asks,
+            self.slabs.x,
+            self.slabs.w,
+            own.y,
+            chunk.cohort,
+            chunk.work,
+            chunk.server_work,
+            chunk.shares,
+            self.problem.weights,
+            of.sigma,
+            of.batch_size,
+            of.sizes,
+            of.replacement,
+            chunk.kind,
+            chunk.table,
+            np.uint64(chunk.seed),
+            chunk.first_trial,
+            chunk.first_round,
+            low,
+            high,
+            self.x_star,
+            self.wanted,
+            chunk.record,
+            chunk.path,
+            self.diverged,
+            self.stop,
+        )
 
     def advance_together(self, trial, r, chunk, pool, parts):
         """One round of one trial, its clients spread over the pool: for few trials of much work."""
@@ -221,24 +289,94 @@ class Machine:
         cohort, work = chunk.cohort[trial, r], chunk.work[trial, r]
         law = (of.sigma, of.batch_size, of.sizes, of.replacement, chunk.kind)
         draws = (NO_TABLE[0], key)
-        self.loops["open_round"](self.grad, self.batch, self.data, begin, state, h, self.asks, x, t, *law, *draws,
-                                 own.deck, own.rows, own.g, own.noise)
+        self.loops["open_round"](
+            self.grad,
+            self.batch,
+            self.data,
+            begin,
+            state,
+            h,
+            self.asks,
+            x,
+            t,
+            *law,
+            *draws,
+            own.deck,
+            own.rows,
+            own.g,
+            own.noise,
+        )
 
         def slots(worker, low, high):
             mine = slabs.workers[worker]
             self.loops["work_slots"](
-                self.grad, self.batch, self.data, local_start, local_step, local_end, state, own.local, h, self.asks,
-                x, own.y, cohort, work, *law, *draws, 0, low, high, self.wanted, own.drift, mine.deck, mine.rows,
-                mine.g, mine.noise, self.stop)
+                self.grad,
+                self.batch,
+                self.data,
+                local_start,
+                local_step,
+                local_end,
+                state,
+                own.local,
+                h,
+                self.asks,
+                x,
+                own.y,
+                cohort,
+                work,
+                *law,
+                *draws,
+                0,
+                low,
+                high,
+                self.wanted,
+                own.drift,
+                mine.deck,
+                mine.rows,
+                mine.g,
+                mine.noise,
+                self.stop,
+            )
 
         run_blocks(pool, len(slabs.workers), len(cohort), parts, slots)
         if self.stop[0]:
             return
         fine = self.loops["close_round"](
-            self.grad, self.batch, self.data, *self.truth, self.true_data, aggregate, server_step, end, state,
-            own.together, h, self.asks, x, slabs.w[trial], own.y, own.before, cohort, work, chunk.server_work[r],
-            chunk.shares[r], self.problem.weights, *law, *draws, 0, self.x_star, self.wanted,
-            chunk.record[trial, r], own.drift, own.deck, own.rows, own.g, own.g_0, own.noise, self.stop)
+            self.grad,
+            self.batch,
+            self.data,
+            *self.truth,
+            self.true_data,
+            aggregate,
+            server_step,
+            end,
+            state,
+            own.together,
+            h,
+            self.asks,
+            x,
+            slabs.w[trial],
+            own.y,
+            own.before,
+            cohort,
+            work,
+            chunk.server_work[r],
+            chunk.shares[r],
+            self.problem.weights,
+            *law,
+            *draws,
+            0,
+            self.x_star,
+            self.wanted,
+            chunk.record[trial, r],
+            own.drift,
+            own.deck,
+            own.rows,
+            own.g,
+            own.g_0,
+            own.noise,
+            self.stop,
+        )
         if not fine:
             self.diverged[trial] = t
         if chunk.path.shape[1]:
@@ -246,8 +384,8 @@ class Machine:
 
 
 def run_blocks(pool, workers, count, size, task):
-    """task(worker, low, high) over blocks of 0 .. count - 1, smaller than a worker's share so that a busy core
-    costs little. Ctrl-C is passed on once the blocks under way have ended."""
+    """task(worker, low, high) over blocks of 0 .. count - 1, smaller than a worker's share so that
+    a busy core costs little. Ctrl-C is passed on once the blocks under way have ended."""
     free = SimpleQueue()
     for worker in range(workers):
         free.put(worker)

@@ -22,9 +22,9 @@ from fedtheory.problem import NOISES, Problem
 from fedtheory.runs import engine
 from fedtheory.runs.machine import NO_PATH, NO_TABLE, Chunk, Machine
 
-CHUNK_SECONDS = 0.2     # a chunk aims at this: often enough for progress and Ctrl-C
-PATIENCE = 0.7          # seconds that Ctrl-C leaves the chunk under way before it is dropped
-CHUNK_WORDS = 2**22     # what is drawn and recorded in a chunk stays below this many numbers
+CHUNK_SECONDS = 0.2  # a chunk aims at this: often enough for progress and Ctrl-C
+PATIENCE = 0.7  # seconds that Ctrl-C leaves the chunk under way before it is dropped
+CHUNK_WORDS = 2**22  # what is drawn and recorded in a chunk stays below this many numbers
 
 
 @dataclass
@@ -33,14 +33,14 @@ class Run:
 
     problem: object
     algorithm: object
-    hyper: Schedule          # hyper-parameters: a tuple for each round
-    rounds: int              # rounds finished
+    hyper: Schedule  # hyper-parameters: a tuple for each round
+    rounds: int  # rounds finished
     trials: int
     metrics: dict
-    final: np.ndarray        # (trials, d), x after the last round
-    x: np.ndarray = None     # (trials, rounds + 1, d) with keep="x"
-    diverged: np.ndarray = None    # (trials,) the round at which a trial diverged, or -1
-    inside: dict = None      # constant that holds on a ball -> (trials,) whether the run stayed in it
+    final: np.ndarray  # (trials, d), x after the last round
+    x: np.ndarray = None  # (trials, rounds + 1, d) with keep="x"
+    diverged: np.ndarray = None  # (trials,) the round at which a trial diverged, or -1
+    inside: dict = None  # constant that holds on a ball -> (trials,) whether the run stayed in it
     seconds: float = 0.0
     settings: object = None  # the plan: everything that decides the result, but for x_0
     _state: object = None
@@ -62,34 +62,78 @@ def _start(problem, x_0, trials):
         x_0 = np.zeros(problem.d) if problem.start is None else problem.start
     x_0 = arguments.array("x_0", x_0)
     if x_0.shape not in ((problem.d,), (trials, problem.d)) or not np.all(np.isfinite(x_0)):
-        refuse("x_0", f"must be finite of shape ({problem.d},) or ({trials}, {problem.d})",
-               x_0.shape if np.all(np.isfinite(x_0)) else x_0)
+        refuse(
+            "x_0",
+            f"must be finite of shape ({problem.d},) or ({trials}, {problem.d})",
+            x_0.shape if np.all(np.isfinite(x_0)) else x_0,
+        )
     return np.ascontiguousarray(np.broadcast_to(x_0, (trials, problem.d)))
 
 
 def pretrain(problem, x_0=None, *, steps, eta, seed=0, trials=1):
-    """Server pre-training (FSL, section IV-B): `steps` SGD steps of size `eta` on f_0, from x_0; (trials, d)."""
-    plan = _plan(problem, "server_sgd", rounds=1, trials=trials, seed=seed, S=1, participation=None, keep="metrics",
-                 names=(), given=dict(eta_0=eta, K_0=steps))
+    """Server pre-training (FSL, section IV-B): `steps` SGD steps of size `eta` on f_0, from x_0;
+    (trials, d)."""
+    plan = _plan(
+        problem,
+        "server_sgd",
+        rounds=1,
+        trials=trials,
+        seed=seed,
+        S=1,
+        participation=None,
+        keep="metrics",
+        names=(),
+        given=dict(eta_0=eta, K_0=steps),
+    )
     return _carry_out(_Job(plan._replace(first_round=int(rng.PRETRAIN)), x_0)).final
 
 
-def run(problem, algorithm, *, rounds, trials=1, seed=0, x_0=None, S=None, participation=None, keep="metrics",
-        metrics=None, pretrained=None, progress=None, workers=None, chunk=None, compiled=None, resume=None,
-        **hyper):
+def run(
+    problem,
+    algorithm,
+    *,
+    rounds,
+    trials=1,
+    seed=0,
+    x_0=None,
+    S=None,
+    participation=None,
+    keep="metrics",
+    metrics=None,
+    pretrained=None,
+    progress=None,
+    workers=None,
+    chunk=None,
+    compiled=None,
+    resume=None,
+    **hyper,
+):
     """Run an algorithm on a problem.
 
-    S defaults to N. `participation` says who works how much (fedtheory.participation). `pretrained` is
-    dict(steps=, eta=): the server first learns alone. `metrics` names what to record (ft.metrics), at
-    the start and after each round. `keep="x"` keeps the trajectory too. `progress(done, rounds,
-    seconds)` is called after each chunk. `resume` takes an earlier, shorter run of the same settings.
-    `workers`, `chunk` (rounds a chunk) and `compiled` never change the result.
+    S defaults to N. `participation` says who works how much (fedtheory.participation). `pretrained`
+    is dict(steps=, eta=): the server first learns alone. `metrics` names what to record
+    (ft.metrics), at the start and after each round. `keep="x"` keeps the trajectory too.
+    `progress(done, rounds, seconds)` is called after each chunk. `resume` takes an earlier, shorter
+    run of the same settings. `workers`, `chunk` (rounds a chunk) and `compiled` never change the
+    result.
     """
-    plan = _plan(problem, algorithm, rounds=rounds, trials=trials, seed=seed, S=S, participation=participation,
-                 keep=keep, names=metrics, given=hyper)
+    plan = _plan(
+        problem,
+        algorithm,
+        rounds=rounds,
+        trials=trials,
+        seed=seed,
+        S=S,
+        participation=participation,
+        keep=keep,
+        names=metrics,
+        given=hyper,
+    )
     workers = threads() if workers is None else arguments.whole("workers", workers, 1)
     chunk = None if chunk is None else arguments.whole("chunk", chunk, 1)
-    if pretrained is not None and (not isinstance(pretrained, dict) or set(pretrained) != {"steps", "eta"}):
+    if pretrained is not None and (
+        not isinstance(pretrained, dict) or set(pretrained) != {"steps", "eta"}
+    ):
         refuse("pretrained", "must be dict(steps=, eta=)", pretrained)
     compiled = None if compiled is None else arguments.flag("compiled", compiled)
     if progress is not None and not callable(progress):
@@ -102,6 +146,7 @@ def run(problem, algorithm, *, rounds, trials=1, seed=0, x_0=None, S=None, parti
 
 
 # ---------------------------------------------------------------- from a request to a plan
+
 
 class _Plan(NamedTuple):
     """A request that was found in order: everything that decides the result, but for x_0."""
@@ -129,23 +174,35 @@ def _plan(problem, algorithm, *, rounds, trials, seed, S, participation, keep, n
     if not isinstance(keep, str) or keep not in ("metrics", "x"):
         refuse("keep", "must be 'metrics' or 'x'", keep)
     names, wanted = _wanted(names, problem)
-    arguments.fits("rounds and trials", trials, rounds + 1, 2 * len(names) + (keep == "x") * problem.d + 1)
+    arguments.fits(
+        "rounds and trials", trials, rounds + 1, 2 * len(names) + (keep == "x") * problem.d + 1
+    )
     arguments.fits("trials", trials, problem.d)
     participation = Participation() if participation is None else participation
     if not isinstance(participation, Participation):
-        refuse("participation", "must be a Participation (fedtheory.participation), or None", participation)
+        refuse(
+            "participation",
+            "must be a Participation (fedtheory.participation), or None",
+            participation,
+        )
     S = problem.N if S is None else S
     participation.check(problem.N, S)
     if participation.cohort == "with" and algorithm.memory:
-        raise InvalidInput(f"cohort must be 'without' or 'full' for {algorithm.name}, whose clients keep state that a "
-                           "second visit would update twice; got 'with'")
+        raise InvalidInput(
+            f"cohort must be 'without' or 'full' for {algorithm.name}, whose clients keep state that a "
+            "second visit would update twice; got 'with'"
+        )
     if algorithm.everyone and (S != problem.N or participation.cohort == "with"):
-        raise InvalidInput(f"{algorithm.name} ({algorithm.cites}) hears from every client in every round, so S must be "
-                           f"{problem.N} without replacement; got S={S}, cohort {participation.cohort!r}")
+        raise InvalidInput(
+            f"{algorithm.name} ({algorithm.cites}) hears from every client in every round, so S must be "
+            f"{problem.N} without replacement; got S={S}, cohort {participation.cohort!r}"
+        )
     hyper = algorithm.resolve(given, max(rounds, 1))
     if algorithm.check is not None:
         algorithm.check(hyper[0], problem.N, S)
-    return _Plan(problem, algorithm, hyper, rounds, trials, seed, S, participation, keep, names, wanted)
+    return _Plan(
+        problem, algorithm, hyper, rounds, trials, seed, S, participation, keep, names, wanted
+    )
 
 
 def _wanted(names, problem):
@@ -156,7 +213,7 @@ def _wanted(names, problem):
         for column in metrics.ALL[name].needs:
             flags |= metrics.GROUP[column]
     if any(constant.scope == "ball" for constant in problem.constants.values()):
-        flags |= metrics.DISTANCE    # the run must tell whether it stayed inside
+        flags |= metrics.DISTANCE  # the run must tell whether it stayed inside
     if not problem.has_server:
         flags &= ~metrics.SERVER
     if problem.minimize is None:
@@ -166,6 +223,7 @@ def _wanted(names, problem):
 
 # ---------------------------------------------------------------- carrying it out
 
+
 class _Job:
     """A plan under way: the machine, what was recorded, and how far it is."""
 
@@ -173,14 +231,26 @@ class _Job:
         self.plan, self.done, self.begun = plan, 0, time.perf_counter()
         self.shifts = [t for t in plan.participation.shifts if t < max(plan.rounds, 1)]
         workers = min(workers, max(plan.trials, plan.S))
-        self.machine = Machine(plan.algorithm, self.objective(0), _start(plan.problem, x_0, plan.trials), plan.S,
-                               plan.hyper[0], plan.wanted, workers, compiled)
+        self.machine = Machine(
+            plan.algorithm,
+            self.objective(0),
+            _start(plan.problem, x_0, plan.trials),
+            plan.S,
+            plan.hyper[0],
+            plan.wanted,
+            workers,
+            compiled,
+        )
         needed = {column for name in plan.names for column in metrics.ALL[name].needs}
         if plan.wanted & metrics.DISTANCE:
             needed.add("sq_distance")
         self.columns = [n for n, name in enumerate(metrics.BASIC) if name in needed]
         self.record = np.full((plan.trials, plan.rounds + 1, len(self.columns)), np.nan)
-        self.path = np.full((plan.trials, plan.rounds + 1, plan.problem.d), np.nan) if plan.keep == "x" else None
+        self.path = (
+            np.full((plan.trials, plan.rounds + 1, plan.problem.d), np.nan)
+            if plan.keep == "x"
+            else None
+        )
         if resume is not None:
             self._resume(resume)
         else:
@@ -198,68 +268,117 @@ class _Job:
         self.done = partial.rounds
         self.machine.slabs.restore(partial._state)
         self.machine.diverged[:] = partial.diverged
-        self.record[:, :self.done + 1] = partial._record
+        self.record[:, : self.done + 1] = partial._record
         if self.path is not None:
-            self.path[:, :self.done + 1] = partial.x
+            self.path[:, : self.done + 1] = partial.x
         if self.done < self.plan.rounds:
             self.machine.objective_is(self.objective(self.done), self.plan.hyper[self.done])
 
     def chunk(self, R):
-        """The next R rounds, fewer where the objective shifts or the draws would fill the memory."""
+        """The next R rounds, fewer where the objective shifts or the draws would fill the
+        memory."""
         plan, machine, t = self.plan, self.machine, self.done
         if t and t in self.shifts:
             machine.objective_is(self.objective(t), plan.hyper[t])
         edge = next((shift for shift in self.shifts if shift > t), plan.rounds)
-        words = plan.trials * (2 * plan.S + engine.COLUMNS + (self.path is not None) * plan.problem.d)
+        words = plan.trials * (
+            2 * plan.S + engine.COLUMNS + (self.path is not None) * plan.problem.d
+        )
         R = min(R, edge - t, max(1, CHUNK_WORDS // words))
         first = plan.first_round + t
-        cohort, work = plan.participation.draw(plan.seed, np.arange(plan.trials), first, R, plan.S,
-                                               self.numbers(plan.algorithm.steps, t, R), plan.problem.N)
+        cohort, work = plan.participation.draw(
+            plan.seed,
+            np.arange(plan.trials),
+            first,
+            R,
+            plan.S,
+            self.numbers(plan.algorithm.steps, t, R),
+            plan.problem.N,
+        )
         path = NO_PATH if self.path is None else np.full((plan.trials, R, plan.problem.d), np.nan)
-        return Chunk(machine.slabs.hyper_handles(plan.hyper, t, R), cohort, work,
-                     self.numbers(plan.algorithm.server_steps, t, R),
-                     plan.participation.shares(machine.trained.weights, t, R), NOISES[machine.trained.noise], NO_TABLE,
-                     plan.seed, 0, first, np.full((plan.trials, R, engine.COLUMNS), np.nan), path)
+        return Chunk(
+            machine.slabs.hyper_handles(plan.hyper, t, R),
+            cohort,
+            work,
+            self.numbers(plan.algorithm.server_steps, t, R),
+            plan.participation.shares(machine.trained.weights, t, R),
+            NOISES[machine.trained.noise],
+            NO_TABLE,
+            plan.seed,
+            0,
+            first,
+            np.full((plan.trials, R, engine.COLUMNS), np.nan),
+            path,
+        )
 
     def numbers(self, which, t, R):
         """Steps of a client or of the server in rounds t .. t + R - 1."""
         plan = self.plan
-        rounds = [plan.hyper[t]] if plan.hyper.constant else plan.hyper[t:t + R]
-        return np.array(np.broadcast_to([plan.algorithm.number(which, h) for h in rounds], (R,)), dtype=np.int64)
+        rounds = [plan.hyper[t]] if plan.hyper.constant else plan.hyper[t : t + R]
+        return np.array(
+            np.broadcast_to([plan.algorithm.number(which, h) for h in rounds], (R,)), dtype=np.int64
+        )
 
     def keep(self, chunk):
         R = len(chunk.hyper)
-        self.record[:, self.done + 1:self.done + 1 + R] = chunk.record[:, :, self.columns]
+        self.record[:, self.done + 1 : self.done + 1 + R] = chunk.record[:, :, self.columns]
         if self.path is not None:
-            self.path[:, self.done + 1:self.done + 1 + R] = chunk.path
+            self.path[:, self.done + 1 : self.done + 1 + R] = chunk.path
         self.done += R
         if np.all(self.machine.diverged >= 0):
-            self.done = self.plan.rounds    # what is left of the record stays NaN
+            self.done = self.plan.rounds  # what is left of the record stays NaN
 
     def result(self):
-        plan, kept = self.plan, self.record[:, :self.done + 1]
+        plan, kept = self.plan, self.record[:, : self.done + 1]
         columns = {metrics.BASIC[n]: kept[:, :, place] for place, n in enumerate(self.columns)}
         nothing = np.full(kept.shape[:2], np.nan)
         columns.update({name: nothing for name in metrics.BASIC if name not in columns})
         gamma = getattr(plan.hyper[0], "gamma", 1.0)
-        derive = lambda metric: columns[metric.name] if metric.derive is None else metric.derive(columns, gamma)
+        derive = lambda metric: (
+            columns[metric.name] if metric.derive is None else metric.derive(columns, gamma)
+        )
         farthest = np.sqrt(np.max(columns["sq_distance"], axis=1))
-        inside = {name: farthest <= constant.radius for name, constant in plan.problem.constants.items()
-                  if constant.scope == "ball"}
-        return Run(plan.problem, plan.algorithm, plan.hyper, self.done, plan.trials,
-                   {name: derive(metrics.ALL[name]).copy() for name in plan.names}, self.machine.slabs.x.copy(),
-                   None if self.path is None else self.path[:, :self.done + 1], self.machine.diverged.copy(), inside,
-                   time.perf_counter() - self.begun, plan, self.machine.slabs.copy(), kept.copy())
+        inside = {
+            name: farthest <= constant.radius
+            for name, constant in plan.problem.constants.items()
+            if constant.scope == "ball"
+        }
+        return Run(
+            plan.problem,
+            plan.algorithm,
+            plan.hyper,
+            self.done,
+            plan.trials,
+            {name: derive(metrics.ALL[name]).copy() for name in plan.names},
+            self.machine.slabs.x.copy(),
+            None if self.path is None else self.path[:, : self.done + 1],
+            self.machine.diverged.copy(),
+            inside,
+            time.perf_counter() - self.begun,
+            plan,
+            self.machine.slabs.copy(),
+            kept.copy(),
+        )
 
 
 def _carry_out(job, progress=None, chunk=None):
     plan, machine = job.plan, job.machine
     workers = len(machine.slabs.workers)
     R, pace, together = chunk or 1, 0.0, False
-    with _blas_alone(plan.problem), ThreadPoolExecutor(workers) as pool, ThreadPoolExecutor(1) as conductor:
+    with (
+        _blas_alone(plan.problem),
+        ThreadPoolExecutor(workers) as pool,
+        ThreadPoolExecutor(1) as conductor,
+    ):
         while job.done < plan.rounds:
-            # Few trials of long rounds share their clients between workers; it needs other loops compiled.
-            together = together or plan.trials < workers and pace > 2e-3 and pace * (plan.rounds - job.done) > 1.0
+            # Few trials of long rounds share their clients between workers; it needs other loops
+            # compiled.
+            together = (
+                together
+                or plan.trials < workers
+                and pace > 2e-3
+                and pace * (plan.rounds - job.done) > 1.0
+            )
             begun, part = time.perf_counter(), job.chunk(R)
             saved = machine.slabs.copy() if len(part.hyper) == 1 else None
             under_way = conductor.submit(machine.carry, part, pool, together)
@@ -276,24 +395,35 @@ def _carry_out(job, progress=None, chunk=None):
     result = job.result()
     lost = result.diverged >= 0
     if lost.any():
-        warnings.warn(f"{plan.algorithm.name} diverged in {lost.sum()} of {plan.trials} trials, first in round "
-                      f"{result.diverged[lost].min()}; their metrics are NaN from there on", Diverged, stacklevel=3)
+        warnings.warn(
+            f"{plan.algorithm.name} diverged in {lost.sum()} of {plan.trials} trials, first in round "
+            f"{result.diverged[lost].min()}; their metrics are NaN from there on",
+            Diverged,
+            stacklevel=3,
+        )
     return result
 
 
 def _interrupted(job, part, under_way, saved):
-    """Finish the chunk if that takes no time, drop it otherwise; either way what is kept is whole rounds."""
+    """Finish the chunk if that takes no time, drop it otherwise; either way what is kept is whole
+    rounds."""
     if wait([under_way], PATIENCE).done:
         job.keep(part)
     else:
         job.machine.stop[0] = 1
         wait([under_way])
         if saved is None:
-            return Interrupted(f"interrupted in the rounds after {job.done} of {job.plan.rounds} of "
-                               f"{job.plan.algorithm.name}; nothing to resume from was kept", None)
+            return Interrupted(
+                f"interrupted in the rounds after {job.done} of {job.plan.rounds} of "
+                f"{job.plan.algorithm.name}; nothing to resume from was kept",
+                None,
+            )
         job.machine.slabs.restore(saved)
-    return Interrupted(f"interrupted after {job.done} of {job.plan.rounds} rounds of {job.plan.algorithm.name}; the "
-                       "exception's .partial can be passed as resume=", job.result())
+    return Interrupted(
+        f"interrupted after {job.done} of {job.plan.rounds} rounds of {job.plan.algorithm.name}; the "
+        "exception's .partial can be passed as resume=",
+        job.result(),
+    )
 
 
 def _check_resume(partial, plan):
@@ -303,10 +433,20 @@ def _check_resume(partial, plan):
     if done > plan.rounds:
         refuse("rounds", f"must be at least the {done} already run", plan.rounds)
     for name in ("problem", "algorithm", "trials", "seed", "S", "participation", "keep", "names"):
-        if getattr(before, name) is not getattr(plan, name) and getattr(before, name) != getattr(plan, name):
-            refuse("resume", f"must be a run with the same {name}, {show(getattr(plan, name))}", getattr(before, name))
+        if getattr(before, name) is not getattr(plan, name) and getattr(before, name) != getattr(
+            plan, name
+        ):
+            refuse(
+                "resume",
+                f"must be a run with the same {name}, {show(getattr(plan, name))}",
+                getattr(before, name),
+            )
     if not before.hyper.begins_like(plan.hyper, done):
-        refuse("resume", f"must be a run with the same hyper-parameters, {show(plan.hyper[0])}", before.hyper[0])
+        refuse(
+            "resume",
+            f"must be a run with the same hyper-parameters, {show(plan.hyper[0])}",
+            before.hyper[0],
+        )
 
 
 def _blas_alone(problem):
@@ -314,4 +454,5 @@ def _blas_alone(problem):
     if not problem.blas:
         return nullcontext()
     from threadpoolctl import threadpool_limits
+
     return threadpool_limits(1, "blas")

@@ -1,4 +1,5 @@
-"""A counterexample as a JSON document: everything that `certificate_run` needs to find the violation again."""
+"""A counterexample as a JSON document: everything that `certificate_run` needs to find the
+violation again."""
 
 from fractions import Fraction
 
@@ -20,29 +21,41 @@ def document(point):
     given = [*q.reals, *(name for name in q.loose if point.numbers[f"slack {name}"] != 1)]
     shown = stated["statement"]["domains"].keys() | stated["statement"]["measured"].keys()
     written = dict(
-        stated, instance=texts(answer.instance),
+        stated,
+        instance=texts(answer.instance),
         numbers={name: number(answer.values[name]) for name in [*given, *hunt.numbers]},
         values={name: approximately(answer.values[name]) for name in sorted(shown)},
-        left=approximately(answer.left), right=approximately(answer.right))
+        left=approximately(answer.left),
+        right=approximately(answer.right),
+    )
     written["digest"] = check_instance.digest(written)
-    check_instance.check(written)    # a search that errs is an error, not a verdict
+    check_instance.check(written)  # a search that errs is an error, not a verdict
     return written
 
 
 def statement(q):
-    """What a document says of a Target whatever the instance is: all of it but the numbers and what follows."""
+    """What a document says of a Target whatever the instance is: all of it but the numbers and what
+    follows."""
     claim = q.claim
     return dict(
-        format=check_instance.FORMAT, claim=title(claim), cites=claim.cites, line=q.line, setting=q.setting.name,
+        format=check_instance.FORMAT,
+        claim=title(claim),
+        cites=claim.cites,
+        line=q.line,
+        setting=q.setting.name,
         symbols=sorted(set(claim.parameters) | set(claim.quantities)),
         statement=dict(
             says=str(claim) if len(claim.lines) == 1 else f"line {q.line + 1} of: {claim}",
-            left=formula(q.left), sign=q.sign, right=formula(q.right),
+            left=formula(q.left),
+            sign=q.sign,
+            right=formula(q.right),
             assumes=[dict(says=plain(r), program=formula(r)) for r in q.relations],
             conditions={name: condition.says for name, condition in conditions(claim).items()},
             domains={name: entry.domain for name, entry in claim.parameters.items()},
             measured={mine: theirs for mine, theirs in q.measured.items() if mine in _used(q)},
-            solved=[[name, formula(e)] for name, e in reversed(q.solved)]))
+            solved=[[name, formula(e)] for name, e in reversed(q.solved)],
+        ),
+    )
 
 
 def recorded(name):
@@ -56,14 +69,27 @@ def recorded(name):
 def title(claim):
     """How documents name a claim: a variant of a recorded one does not bear its name."""
     record = recorded(claim.id)
-    return claim.id if record is None or record is claim or told(record) == told(claim) else f"{claim.id}!variant"
+    return (
+        claim.id
+        if record is None or record is claim or told(record) == told(claim)
+        else f"{claim.id}!variant"
+    )
 
 
 def told(claim):
     """All that a claim says."""
-    return (claim.cites, claim.kind, claim.says, claim.lines, claim.regime, claim.explicit, claim.same, claim.printed,
-            {name: (e.domain, e.measure, e.definition, e.some) for name, e in claim.symbols.items()},
-            [a.condition[:2] if a.condition else a.holds for a in claim.assumptions])
+    return (
+        claim.cites,
+        claim.kind,
+        claim.says,
+        claim.lines,
+        claim.regime,
+        claim.explicit,
+        claim.same,
+        claim.printed,
+        {name: (e.domain, e.measure, e.definition, e.some) for name, e in claim.symbols.items()},
+        [a.condition[:2] if a.condition else a.holds for a in claim.assumptions],
+    )
 
 
 def unlike(written, q):
@@ -75,11 +101,16 @@ def unlike(written, q):
 
 
 def unlike_claim(written, claim):
-    """The entry in which a document is not about a line of this claim, in a setting that speaks of it; None: it is."""
+    """The entry in which a document is not about a line of this claim, in a setting that speaks of
+    it; None: it is."""
     line, setting = written["line"], by_name(written["setting"])
     if type(line) is not int or not 0 <= line < len(claim.lines) or claim.lines[line][1] == "O":
         return "line"
-    return "setting" if written["setting"] not in {s.name for s in fitting(claim)} else unlike(written, Target(claim, setting, line))
+    return (
+        "setting"
+        if written["setting"] not in {s.name for s in fitting(claim)}
+        else unlike(written, Target(claim, setting, line))
+    )
 
 
 def speaks_of(written, claim):
@@ -88,12 +119,17 @@ def speaks_of(written, claim):
 
 
 def _used(q):
-    return {name for e in (q.left, q.right, *q.relations) for name in q.names(e) if name in q.measured}
+    return {
+        name for e in (q.left, q.right, *q.relations) for name in q.names(e) if name in q.measured
+    }
 
 
 def formula(expr):
     """A formula's program as plain data."""
-    return [[op, list(operands), _detail(op, detail)] for op, operands, detail in enclosure.program(expr)]
+    return [
+        [op, list(operands), _detail(op, detail)]
+        for op, operands, detail in enclosure.program(expr)
+    ]
 
 
 def _detail(op, detail):

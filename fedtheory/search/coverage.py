@@ -1,12 +1,19 @@
-"""What a search has looked at, in words that are made from the shapes it drew: settings, sizes, losses, instances."""
+"""What a search has looked at, in words that are made from the shapes it drew: settings, sizes,
+losses, instances."""
 
-
-SIZES = ("d", "rounds")    # besides a table's counts
-NOISE = {"none": "none", "even": "two values", "skewed": "two values", 0: "none", 1: "any law of its variance"}
+SIZES = ("d", "rounds")  # besides a table's counts
+NOISE = {
+    "none": "none",
+    "even": "two values",
+    "skewed": "two values",
+    0: "none",
+    1: "any law of its variance",
+}
 
 
 class Coverage:
-    """Instances inside a line's hypotheses that a search in one setting has rated, and the shapes they have."""
+    """Instances inside a line's hypotheses that a search in one setting has rated, and the shapes
+    they have."""
 
     def __init__(self, setting):
         self.setting, self.cases, self.shapes, self.seen = setting, 0, {}, {}
@@ -22,15 +29,28 @@ class Coverage:
 
     def __str__(self):
         if not self.cases:
-            return f"nothing in {self.setting.says}, where no instance inside its hypotheses was found"
+            return (
+                f"nothing in {self.setting.says}, where no instance inside its hypotheses was found"
+            )
         told = [part for part in (self._sizes(), self._losses(), self._noise()) if part]
-        return f"{self.cases} instances of {self.setting.says}" + (f" ({'; '.join(told)})" if told else "")
+        return f"{self.cases} instances of {self.setting.says}" + (
+            f" ({'; '.join(told)})" if told else ""
+        )
 
     def _sizes(self):
         """Ranges of counts, and of other whole numbers that are more than a yes or a no."""
-        counted = lambda name, values: self._counts(name) or name in SIZES or (
-            name != "pieces" and all(isinstance(value, int) for value in values) and max(values) > 1)
-        return ranges({name: values for name, values in self.shapes.items() if counted(name, values)})
+        counted = lambda name, values: (
+            self._counts(name)
+            or name in SIZES
+            or (
+                name != "pieces"
+                and all(isinstance(value, int) for value in values)
+                and max(values) > 1
+            )
+        )
+        return ranges(
+            {name: values for name, values in self.shapes.items() if counted(name, values)}
+        )
 
     def _counts(self, name):
         table = self.setting.table
@@ -41,15 +61,32 @@ class Coverage:
         if "pieces" not in self.shapes:
             return ""
         most = max(self.shapes["pieces"])
-        found = ["quadratic losses" if most == 1 else f"losses of up to {most} quadratic pieces a coordinate"]
+        found = [
+            "quadratic losses"
+            if most == 1
+            else f"losses of up to {most} quadratic pieces a coordinate"
+        ]
         if "convex" in self.shapes:
-            found.append(" and ".join(word for value, word in ((True, "convex"), (False, "not convex"))
-                                      if value in self.shapes["convex"]))
-        return ", ".join(found + [words for name, words in (("soft", "some with a soft bend"), ("turned", "some turned"))
-                                  if any(self.shapes.get(name, ()))])
+            found.append(
+                " and ".join(
+                    word
+                    for value, word in ((True, "convex"), (False, "not convex"))
+                    if value in self.shapes["convex"]
+                )
+            )
+        return ", ".join(
+            found
+            + [
+                words
+                for name, words in (("soft", "some with a soft bend"), ("turned", "some turned"))
+                if any(self.shapes.get(name, ()))
+            ]
+        )
 
     def _noise(self):
-        kinds = set().union(*(values for name, values in self.shapes.items() if name.startswith("noise")))
+        kinds = set().union(
+            *(values for name, values in self.shapes.items() if name.startswith("noise"))
+        )
         said = sorted({NOISE.get(kind, str(kind)) for kind in kinds})
         return f"noise: {' or '.join(said)}" if said else ""
 
@@ -59,6 +96,11 @@ def ranges(sizes):
     found = []
     for name, values in sizes.items():
         low, high = min(map(int, values)), max(map(int, values))
-        found.append(f"{name} = {high}" if low == high else f"{name} <= {high}" if low <= 1 else
-                     f"{low} <= {name} <= {high}")
+        found.append(
+            f"{name} = {high}"
+            if low == high
+            else f"{name} <= {high}"
+            if low <= 1
+            else f"{low} <= {name} <= {high}"
+        )
     return ", ".join(found)

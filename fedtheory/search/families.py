@@ -1,7 +1,9 @@
-"""Looks for families of instances along which left over shape grows without bound: what refutes left = O(shape).
+"""Looks for families of instances along which left over shape grows without bound: what refutes
+left = O(shape).
 
-From points inside the hypotheses some coordinates and numbers are scaled geometrically, each point in its own direction
-and all at once in floats; what grows by a factor at every step, without slowing down, is confirmed in rationals.
+From points inside the hypotheses some coordinates and numbers are scaled geometrically, each point
+in its own direction and all at once in floats; what grows by a factor at every step, without
+slowing down, is confirmed in rationals.
 """
 
 from fractions import Fraction
@@ -22,40 +24,62 @@ from fedtheory.search.rationals import Point
 from fedtheory.search.target import Target, as_array
 from fedtheory.symbol import PLAIN, Entry
 
-# Members after the first; a move of 1 takes a number times 1296 at each step, far beyond what any hypothesis leaves
-# between two finite ends, and roots of it are rational.
+# Members after the first; a move of 1 takes a number times 1296 at each step, far beyond what any
+# hypothesis leaves between two finite ends, and roots of it are rational.
 STEPS, BASE = 8, 6**4
-FARTHEST = 10**6              # growth from the first member to the last, at least
-MODERATE = 100.0              # what a constant may depend on is between this and its inverse, or 0: no huge constants
+FARTHEST = 10**6  # growth from the first member to the last, at least
+MODERATE = (
+    100.0  # what a constant may depend on is between this and its inverse, or 0: no huge constants
+)
 MOVES = (1, -1, 2, -2)
-TRIES = 12                    # families of a batch that are looked at exactly
-DRAWN = 20_000                # steps of work that a shape costs at least, and a look in fractions
-MOST = 6_000                  # operations at one step, which fractions are to repeat
-SLOWING = 0.99                # each of the last factors against the one before
+TRIES = 12  # families of a batch that are looked at exactly
+DRAWN = 20_000  # steps of work that a shape costs at least, and a look in fractions
+MOST = 6_000  # operations at one step, which fractions are to repeat
+SLOWING = 0.99  # each of the last factors against the one before
 
 
 def bounded(claim, at, constant):
-    """left <= constant * shape as a claim, each symbol of its regime a coefficient times its own shape.
+    """left <= constant * shape as a claim, each symbol of its regime a coefficient times its own
+    shape.
 
-    What the explicit companion assumes is assumed as well: the order hides its constants, and names its hypotheses
-    at best in passing.
+    What the explicit companion assumes is assumed as well: the order hides its constants, and names
+    its hypotheses at best in passing.
     """
     left, _, shape = claim.lines[at]
     companion = discover.claim(claim.explicit) if claim.explicit else None
     names = [f"{COEFFICIENT}{n + 1}" for n in range(len(claim.regime))] + [CONSTANT]
-    entries = [Entry(sympy.Symbol(name, positive=True), name, "a constant that the order hides", domain="positive")
-               for name in names]
+    entries = [
+        Entry(
+            sympy.Symbol(name, positive=True),
+            name,
+            "a constant that the order hides",
+            domain="positive",
+        )
+        for name in names
+    ]
     known = {**companion.table.entries, **claim.table.entries} if companion else claim.table.entries
     table = claim.table.extended([*known.values(), *entries])
     more = [a for a in companion.assumptions if a.relation is not None] if companion else []
     here = {a.relation for a in claim.assumptions}
     coefficients = [entry.symbol for entry in entries]
-    regime = [sympy.Eq(theta.symbol, c * theta.shape, evaluate=False) for theta, c in zip(claim.regime, coefficients)]
+    regime = [
+        sympy.Eq(theta.symbol, c * theta.shape, evaluate=False)
+        for theta, c in zip(claim.regime, coefficients)
+    ]
     # As one factor, so that the shape stays what it is.
     bound = sympy.Mul(coefficients[-1] if constant is None else constant, shape, evaluate=False)
-    return claim.replace(measures=left, relation="<=", bound=bound, kind="exact", also=(), regime=(), teeth=None,
-                         unstated=(*claim.unstated, *regime, *(a for a in more if a.relation not in here)),
-                         table=table, symbols=table)
+    return claim.replace(
+        measures=left,
+        relation="<=",
+        bound=bound,
+        kind="exact",
+        also=(),
+        regime=(),
+        teeth=None,
+        unstated=(*claim.unstated, *regime, *(a for a in more if a.relation not in here)),
+        table=table,
+        symbols=table,
+    )
 
 
 def mentioned(claim, at):
@@ -71,14 +95,17 @@ def hidden_symbols(claim):
 
 
 def refuted(claim, at, setting, budget, seed):
-    """The document of a family that refutes an order in a setting, with (moves, constants); or None."""
+    """The document of a family that refutes an order in a setting, with (moves, constants); or
+    None."""
     keep = hidden_symbols(claim)
     target, named = (Target(bounded(claim, at, c), setting, keep=keep) for c in (1, None))
     if target.impossible:
         return None
     left, random = budget * hunting.PER_SECOND, Random(f"{seed}/families")
     for hunt in hunting.hunts(target, seed):
-        points, ratio = hunt.rated(hunt.draw(hunting.BATCH))    # not the worst ones, which are extreme already
+        points, ratio = hunt.rated(
+            hunt.draw(hunting.BATCH)
+        )  # not the worst ones, which are extreme already
         points = points[np.isfinite(ratio)]
         left -= hunt.work + DRAWN
         if not len(points):
@@ -99,26 +126,40 @@ def refuted(claim, at, setting, budget, seed):
 
 
 def movable(hunt):
-    """What may be scaled: coordinates and free numbers, counts among them; runs of many more rounds take too long."""
-    reals = [name for name in hunt.names if hunt.kinds[name] in ("positive", "nonnegative", "real")
-             and not name.startswith(COEFFICIENT)]
+    """What may be scaled: coordinates and free numbers, counts among them; runs of many more rounds
+    take too long."""
+    reals = [
+        name
+        for name in hunt.names
+        if hunt.kinds[name] in ("positive", "nonnegative", "real")
+        and not name.startswith(COEFFICIENT)
+    ]
     return reals, list(hunt.numbers)
 
 
 def growing(hunt, points, random, turn, shown):
-    """[(raw point, {name: power of the base})] that grow in floats: first those along which nothing that the shape
-    shows shrinks, the fastest first."""
+    """[(raw point, {name: power of the base})] that grow in floats: first those along which nothing
+    that the shape shows shrinks, the fastest first."""
     reals, counts = movable(hunt)
     alone = [{name: 1} for name in counts] if turn == 0 else []
-    # A number without a unit, such as of rounds, goes to infinity and not to 0: there is no small fraction of a round.
-    q = hunt.target    # a setting may take numbers that the claim does not mention
+    # A number without a unit, such as of rounds, goes to infinity and not to 0: there is no small
+    # fraction of a round.
+    q = hunt.target  # a setting may take numbers that the claim does not mention
     unit = lambda name: (q.claim.symbols if name in q.claim.symbols else q.setting.table)[name].unit
-    ways = {name: [p for p in MOVES if p > 0] if name in q.free and unit(name) == PLAIN else MOVES for name in reals}
+    ways = {
+        name: [p for p in MOVES if p > 0] if name in q.free and unit(name) == PLAIN else MOVES
+        for name in reals
+    }
     singles = [{name: power} for name in reals for power in ways[name]] if turn < 2 else []
-    rows = [random.choice(singles) if singles and turn == 1 else
-            {name: random.choice(ways[name])
-             for name in random.sample(reals, min(len(reals), random.choice([1, 2, 2, 3])))}
-            for _ in points]
+    rows = [
+        random.choice(singles)
+        if singles and turn == 1
+        else {
+            name: random.choice(ways[name])
+            for name in random.sample(reals, min(len(reals), random.choice([1, 2, 2, 3])))
+        }
+        for _ in points
+    ]
     if turn == 0 and singles:
         rows = list(islice(singles * (len(points) // len(singles) + 1), len(points)))
     count = {random.choice(counts): 1} if counts and (turn % 2 or not reals) else {}
@@ -128,23 +169,31 @@ def growing(hunt, points, random, turn, shown):
             continue
         with np.errstate(all="ignore"):
             factors = ratios[1:] / ratios[:-1]
-            good = still & np.all(np.isfinite(ratios), axis=0) & np.all(ratios > 0, axis=0) \
-                & np.all(factors >= float(GROWTH) * 1.001, axis=0) \
-                & (ratios[-1] >= FARTHEST * ratios[0]) & np.all(factors[-4:] >= SLOWING * factors[-5:-1], axis=0)
-        shrinking = [any(power < 0 for name, power in each.items() if name in shown) for each in moves]
+            good = (
+                still
+                & np.all(np.isfinite(ratios), axis=0)
+                & np.all(ratios > 0, axis=0)
+                & np.all(factors >= float(GROWTH) * 1.001, axis=0)
+                & (ratios[-1] >= FARTHEST * ratios[0])
+                & np.all(factors[-4:] >= SLOWING * factors[-5:-1], axis=0)
+            )
+        shrinking = [
+            any(power < 0 for name, power in each.items() if name in shown) for each in moves
+        ]
         order = np.lexsort((-np.where(good, factors[-1], 0.0), shrinking, ~good))[:TRIES]
         yield from ((points[n], {**moves[n], **whole}) for n in order if good[n])
 
 
 def along(hunt, points, moves, whole):
-    """(left over shape after each step, one row a step; where all stays admitted and what is hidden stays put)."""
+    """(left over shape after each step, one row a step; where all stays admitted and what is hidden
+    stays put)."""
     ratios, still, first = [], np.ones(len(points), dtype=bool), None
     for step in range(STEPS + 1):
         here = stepped(hunt, whole, step)
         before = Many.count
         try:
             ratio, good, kept = values_at(here, scaled(hunt, points, moves, step))
-        except Exception:    # whatever a shape that its setting does not draw leads to
+        except Exception:  # whatever a shape that its setting does not draw leads to
             return None, None
         work = Many.count - before
         if work > MOST:
@@ -157,7 +206,9 @@ def along(hunt, points, moves, whole):
                 change = np.nan_to_num((value - origin) / np.maximum(abs(origin), 1e-300), nan=0.0)
             size = abs(origin)
             still &= (size == 0) | (size <= MODERATE) & (size >= 1 / MODERATE)
-            still &= (change <= 1e-9 if way > 0 else change >= -1e-9 if way < 0 else abs(change) <= 1e-9)
+            still &= (
+                change <= 1e-9 if way > 0 else change >= -1e-9 if way < 0 else abs(change) <= 1e-9
+            )
         if not still.any():
             return None, None
         ratios.append(ratio)
@@ -166,7 +217,9 @@ def along(hunt, points, moves, whole):
 
 def stepped(hunt, whole, step):
     """The hunt with its counts after some steps."""
-    numbers = {n: v * BASE ** (whole[n] * step) if n in whole else v for n, v in hunt.numbers.items()}
+    numbers = {
+        n: v * BASE ** (whole[n] * step) if n in whole else v for n, v in hunt.numbers.items()
+    }
     return hunting.Hunt(hunt.target, hunt.shape, numbers, None)
 
 
@@ -191,8 +244,13 @@ def values_at(hunt, points):
         values = hunt.settled(values, points)
         good = q.admitted(values, size)
         known = dict(values)
-        begun = [name for name, entry in q.setting.table.items() if entry.measure in q.setting.measures
-                 and entry.measure.at in ("0", "1") and name not in known]
+        begun = [
+            name
+            for name, entry in q.setting.table.items()
+            if entry.measure in q.setting.measures
+            and entry.measure.at in ("0", "1")
+            and name not in known
+        ]
         starts = q.setting.measure(instance, dict(known), begun) if begun else {}
         q.measure(instance, values)
         good = good & q.admitted_measured(values, size)
@@ -200,9 +258,11 @@ def values_at(hunt, points):
     shown = set(q.names(q.right))
     shown |= {q.measured.get(name, name) for name in shown}
     fixed = {name for name, _ in q.solved if not name.startswith(COEFFICIENT)}
-    kept = {name: (as_array(value, size), q.setting.loose.get(name, 0)) for name, value in
-            {**tight, **known, **starts}.items() if name not in shown and name not in fixed
-            and q.measured.get(name, name) not in shown}
+    kept = {
+        name: (as_array(value, size), q.setting.loose.get(name, 0))
+        for name, value in {**tight, **known, **starts}.items()
+        if name not in shown and name not in fixed and q.measured.get(name, name) not in shown
+    }
     return ratio, good, kept
 
 
@@ -213,30 +273,45 @@ def confirmed(claim, at, named, hunt, raw, moves):
         return None
     try:
         return rational(claim, at, named, hunt, start, moves)
-    except (ValueError, OverflowError):    # numbers too long to be written down
+    except (ValueError, OverflowError):  # numbers too long to be written down
         return None
 
 
 def rational(claim, at, named, hunt, start, moves):
     members, constants = [], []
     for step in range(STEPS + 1):
-        here = stepped(hunt, {name: p for name, p in moves.items() if name not in hunt.column}, step)
-        numbers = {name: value * Fraction(BASE) ** (moves.get(name, 0) * step) for name, value in start.numbers.items()}
+        here = stepped(
+            hunt, {name: p for name, p in moves.items() if name not in hunt.column}, step
+        )
+        numbers = {
+            name: value * Fraction(BASE) ** (moves.get(name, 0) * step)
+            for name, value in start.numbers.items()
+        }
         ratio = exact_ratio(Point(here, numbers))
         if ratio is None or constants and ratio < GROWTH * constants[-1]:
             return None
         constants.append(below(ratio))
-        member = Point(hunting.Hunt(named, here.shape, here.numbers, None), {**numbers, CONSTANT: constants[-1]})
+        member = Point(
+            hunting.Hunt(named, here.shape, here.numbers, None),
+            {**numbers, CONSTANT: constants[-1]},
+        )
         if member.breaks() is None:
             return None
         members.append(counterexample.document(member))
     says = {name: str(Fraction(BASE) ** power) for name, power in moves.items()}
-    document = dict(format=check_family.FORMAT, claim=claim.id, cites=claim.cites, says=str(claim), line=at,
-                    moves=says, members=members)
+    document = dict(
+        format=check_family.FORMAT,
+        claim=claim.id,
+        cites=claim.cites,
+        says=str(claim),
+        line=at,
+        moves=says,
+        members=members,
+    )
     document["digest"] = check_instance.digest(document)
     try:
         check_family.check(document)
-    except Refused:    # a root that moved by less than floats see
+    except Refused:  # a root that moved by less than floats see
         return None
     return document, says, constants
 
@@ -246,7 +321,12 @@ def exact_ratio(point):
     answer = point.answer()
     try:
         setting = point.hunt.target.setting
-        if answer is None or any(answer.failing()) or setting.holds is not None and not setting.holds(answer.instance):
+        if (
+            answer is None
+            or any(answer.failing())
+            or setting.holds is not None
+            and not setting.holds(answer.instance)
+        ):
             return None
         (low, _), (_, most) = pair(answer.left), pair(answer.right)
         return low / most if most > 0 and low > 0 else None

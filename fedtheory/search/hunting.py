@@ -1,8 +1,10 @@
-"""The search for the worst instance: hyper-parameters and instance together, many at a time, inside the assumptions.
+"""The search for the worst instance: hyper-parameters and instance together, many at a time, inside
+the assumptions.
 
-Work is counted, not timed, so that what is found depends on the seed and the budget alone. A batch of points starts
-from corners and random places, is moved onto or inside the edges that the assumptions leave, and climbs by
-differences of points (differential evolution) and by shrinking random steps around the best.
+Work is counted, not timed, so that what is found depends on the seed and the budget alone. A batch
+of points starts from corners and random places, is moved onto or inside the edges that the
+assumptions leave, and climbs by differences of points (differential evolution) and by shrinking
+random steps around the best.
 """
 
 from itertools import islice
@@ -15,14 +17,20 @@ from fedtheory.enclosure.arithmetic import Many, pair
 from fedtheory.search.target import EXACT, as_array
 
 BATCH = 128
-# How far logarithms may go: those of free symbols and of the scale of losses, and of an instance's other coordinates
+# How far logarithms may go: those of free symbols and of the scale of losses, and of an instance's
+# other coordinates
 FREE, PLACED = 25.0, 9.0
-NOTHING = -99.0    # a logarithm that stands for the number 0
-WAVE, DEEP, GENERATIONS = 12, 4, 30    # shapes begun at once, how many of them are climbed, and how far
-OTHERS = 8     # of so many shapes one is looked at though it is not wanted
-FAR = 100.0    # the most that a relation counts where it fails, in logarithms
-LEAST = 1000    # steps that an evaluation is counted as at least: numbers that are no batch are exact, and slow
-PER_SECOND = 300_000    # elementary steps that a core does: what turns a budget in seconds into work
+NOTHING = -99.0  # a logarithm that stands for the number 0
+WAVE, DEEP, GENERATIONS = (
+    12,
+    4,
+    30,
+)  # shapes begun at once, how many of them are climbed, and how far
+OTHERS = 8  # of so many shapes one is looked at though it is not wanted
+FAR = 100.0  # the most that a relation counts where it fails, in logarithms
+# steps that an evaluation is counted as at least: numbers that are no batch are exact, and slow
+LEAST = 1000
+PER_SECOND = 300_000  # elementary steps that a core does: what turns a budget in seconds into work
 
 
 class Hunt:
@@ -32,13 +40,19 @@ class Hunt:
         self.target, self.shape, self.numbers, self.generator = target, shape, numbers, generator
         kinds = dict(target.setting.coordinates(shape))
         kinds.update({f"slack {name}": "slack" for name in target.loose})
-        kinds.update({name: {"positive": "positive", "nonnegative": "nonnegative"}.get(target.free[name], "real")
-                      for name in target.reals})
+        kinds.update(
+            {
+                name: {"positive": "positive", "nonnegative": "nonnegative"}.get(
+                    target.free[name], "real"
+                )
+                for name in target.reals
+            }
+        )
         self.kinds, self.names = kinds, list(kinds)
         self.column = {name: n for n, name in enumerate(self.names)}
-        self.top = None    # the best points so far, raw
+        self.top = None  # the best points so far, raw
         self.rates = None  # their ratios
-        self.work = 0      # done so far, in elementary steps
+        self.work = 0  # done so far, in elementary steps
         self.admitted = 0  # instances inside the hypotheses that were rated
 
     # Points
@@ -53,7 +67,11 @@ class Hunt:
             elif kind == "slack":
                 column = np.where(g.random(size) < 0.8, 0.0, g.exponential(0.5, size))
             elif kind == "real":
-                column = np.where(g.random(size) < 0.25, 0.0, g.standard_normal(size) * np.exp(wide * g.normal(size=size)))
+                column = np.where(
+                    g.random(size) < 0.25,
+                    0.0,
+                    g.standard_normal(size) * np.exp(wide * g.normal(size=size)),
+                )
             else:
                 column = wide * g.normal(size=size) * 1.5
                 rare = 0.05 if name == "scale" else 0.15
@@ -65,9 +83,12 @@ class Hunt:
         return self.coincident(points) if self.target.strict else points
 
     def coincident(self, points):
-        """Points of which some have two coordinates alike: where sides are equal, a line that leaves equality out fails,
-        and no ratio leads there."""
-        alike = [[n for n, name in enumerate(self.names) if self.kinds[name] == kind] for kind in sorted(set(self.kinds.values()))]
+        """Points of which some have two coordinates alike: where sides are equal, a line that
+        leaves equality out fails, and no ratio leads there."""
+        alike = [
+            [n for n, name in enumerate(self.names) if self.kinds[name] == kind]
+            for kind in sorted(set(self.kinds.values()))
+        ]
         for kind in (each for each in alike if len(each) > 1):
             one, other = self.generator.choice(kind, 2, replace=False)
             rows = self.generator.random(len(points)) < 0.2
@@ -83,8 +104,11 @@ class Hunt:
                 points[:, n] = np.clip(points[:, n], 0.0, 20.0)
             elif kind in ("positive", "nonnegative"):
                 most = FREE if name in self.target.free or name == "scale" else PLACED
-                points[:, n] = np.where(points[:, n] < -most, NOTHING if kind == "nonnegative" else -most,
-                                        np.minimum(points[:, n], most))
+                points[:, n] = np.where(
+                    points[:, n] < -most,
+                    NOTHING if kind == "nonnegative" else -most,
+                    np.minimum(points[:, n], most),
+                )
             else:
                 points[:, n] = np.clip(points[:, n], -1e4, 1e4)
         return points
@@ -107,29 +131,48 @@ class Hunt:
 
     def laid_out(self, points):
         """(instance, values): what the points stand for, before anything runs."""
-        q, at = self.target, {name: Many(self.number(name, points[:, n])) for name, n in self.column.items()}
-        instance = q.setting.build(self.shape, {name: at[name] for name in q.setting.coordinates(self.shape)})
+        q, at = (
+            self.target,
+            {name: Many(self.number(name, points[:, n])) for name, n in self.column.items()},
+        )
+        instance = q.setting.build(
+            self.shape, {name: at[name] for name in q.setting.coordinates(self.shape)}
+        )
         values = q.known(instance, {name: at[f"slack {name}"] for name in q.loose})
         values.update(self.numbers)
         return instance, values
 
     def settled(self, values, points):
         values = dict(values)
-        values.update({name: Many(self.number(name, points[:, self.column[name]])) for name in self.target.reals})
+        values.update(
+            {
+                name: Many(self.number(name, points[:, self.column[name]]))
+                for name in self.target.reals
+            }
+        )
         return self.target.settle(values)
 
     # Inside the assumptions
 
     def deeper(self, point, margin):
-        """A raw point moved inside every inequality by a margin, in logarithms, as far as free symbols lead there."""
+        """A raw point moved inside every inequality by a margin, in logarithms, as far as free
+        symbols lead there."""
         q, points = self.target, point[None].copy()
-        reals = [self.column[name] for name in q.reals if self.kinds[name] in ("positive", "nonnegative")]
+        reals = [
+            self.column[name] for name in q.reals if self.kinds[name] in ("positive", "nonnegative")
+        ]
         with np.errstate(all="ignore"):
             values = self.laid_out(points)[1]
             for _ in range(4 if reals else 0):
-                close = [r for r in q.between if q.excess(r, self.settled(values, points), 1)[0] > -margin / 2]
+                close = [
+                    r
+                    for r in q.between
+                    if q.excess(r, self.settled(values, points), 1)[0] > -margin / 2
+                ]
                 for relation in close:
-                    self._project(points, values, relation, reals, np.full(1, margin), np.ones(1, dtype=bool))
+                    self._project(
+                        points, values, relation, reals, np.full(1, margin), np.ones(1, dtype=bool)
+                    )
                 if not close:
                     break
         return points[0]
@@ -137,16 +180,25 @@ class Hunt:
     def moved_inside(self, points, values, edge):
         """Free symbols moved, along the logarithms' gradient, to where every inequality holds."""
         q, size, g = self.target, len(points), self.generator
-        reals = [self.column[name] for name in q.reals if self.kinds[name] in ("positive", "nonnegative")]
+        reals = [
+            self.column[name] for name in q.reals if self.kinds[name] in ("positive", "nonnegative")
+        ]
         if not reals or not q.between:
             return points
         points = points.copy()
         wanted = np.where(g.random(size) < 0.5, 0.0, g.exponential(0.7, size))
         order = list(g.permutation(len(q.between)))
-        if edge and q.between:    # half of the points start on an edge
+        if edge and q.between:  # half of the points start on an edge
             chosen = g.integers(0, len(q.between), size)
             for n, relation in enumerate(q.between):
-                self._project(points, values, relation, reals, np.zeros(size), (chosen == n) & (g.random(size) < 0.5))
+                self._project(
+                    points,
+                    values,
+                    relation,
+                    reals,
+                    np.zeros(size),
+                    (chosen == n) & (g.random(size) < 0.5),
+                )
         for _ in range(4):
             moved = False
             for n in order:
@@ -166,17 +218,28 @@ class Hunt:
         for n in reals:
             nudged = points.copy()
             nudged[:, n] += 1e-4
-            slopes.append(np.nan_to_num((q.excess(relation, self.settled(values, nudged), size) - here) / 1e-4,
-                                        nan=0.0, posinf=0.0, neginf=0.0))
+            slopes.append(
+                np.nan_to_num(
+                    (q.excess(relation, self.settled(values, nudged), size) - here) / 1e-4,
+                    nan=0.0,
+                    posinf=0.0,
+                    neginf=0.0,
+                )
+            )
         slopes = np.array(slopes)
         mask = self.generator.random(slopes.shape) < 0.6
         masked = np.where(mask & (abs(slopes) > 1e-6), slopes, 0.0)
         masked = np.where((masked**2).sum(axis=0) > 1e-8, masked, slopes)
         norm = (masked**2).sum(axis=0)
-        move = np.where(off & (norm > 1e-8), (here + margin + 1e-12) / np.where(norm > 1e-8, norm, 1.0), 0.0)
+        move = np.where(
+            off & (norm > 1e-8), (here + margin + 1e-12) / np.where(norm > 1e-8, norm, 1.0), 0.0
+        )
         for n, slope in zip(reals, masked):
-            points[:, n] = np.where(points[:, n] <= NOTHING, points[:, n],
-                                    np.clip(points[:, n] - np.clip(move * slope, -30, 30), -FREE, FREE))
+            points[:, n] = np.where(
+                points[:, n] <= NOTHING,
+                points[:, n],
+                np.clip(points[:, n] - np.clip(move * slope, -30, 30), -FREE, FREE),
+            )
         return True
 
     def lived(self, points, edge=False):
@@ -194,15 +257,29 @@ class Hunt:
         points = self.moved_inside(points, values, edge)
         values = self.settled(values, points)
         good = q.admitted(values, size)
-        self.outside = sum((np.clip(np.nan_to_num(q.excess(r, values, size), nan=FAR), 0.0, FAR) for r in q.between),
-                           np.zeros(size))
+        self.outside = sum(
+            (
+                np.clip(np.nan_to_num(q.excess(r, values, size), nan=FAR), 0.0, FAR)
+                for r in q.between
+            ),
+            np.zeros(size),
+        )
         if good.any():
             try:
                 q.measure(instance, values)
-            except (enclosure.Undefined, ZeroDivisionError):    # what is asked for has no value at this shape
+            except (
+                enclosure.Undefined,
+                ZeroDivisionError,
+            ):  # what is asked for has no value at this shape
                 return points, values, np.zeros(size, dtype=bool)
-            good &= np.all([np.isfinite(as_array(values[n], size)) for n in values
-                            if n in q.claim.symbols and not isinstance(values[n], float)], axis=0)
+            good &= np.all(
+                [
+                    np.isfinite(as_array(values[n], size))
+                    for n in values
+                    if n in q.claim.symbols and not isinstance(values[n], float)
+                ],
+                axis=0,
+            )
             good &= q.admitted_measured(values, size)
         return points, values, good
 
@@ -210,23 +287,31 @@ class Hunt:
         """Points inside the assumptions, and their ratios (NaN: outside, or nothing to say)."""
         points, values, good = self.lived(points, edge)
         before = Many.count
-        found = np.where(good, self.target.ratio(values, len(points)), np.nan) if good.any() else \
-            np.full(len(points), np.nan)
+        found = (
+            np.where(good, self.target.ratio(values, len(points)), np.nan)
+            if good.any()
+            else np.full(len(points), np.nan)
+        )
         self.work += (Many.count - before) * (1.0 + len(points) / 400)
         self.admitted += int(np.count_nonzero(~np.isnan(found)))
         return points, found
 
     def steadied(self, points, rates):
-        """Points in order, those last whose ratio is rounding's own: its parts change when they are nudged by 1e-9."""
+        """Points in order, those last whose ratio is rounding's own: its parts change when they are
+        nudged by 1e-9."""
         before, q, size = Many.count, self.target, len(points)
-        logarithms = [self.kinds[name] in ("positive", "nonnegative", "slack") for name in self.names]
+        logarithms = [
+            self.kinds[name] in ("positive", "nonnegative", "slack") for name in self.names
+        ]
         nudge = 1e-9 * (-1.0) ** np.arange(len(self.names)) * np.where(logarithms, 1.0, points)
         both = np.vstack([points, np.where(points <= NOTHING, points, points + nudge)])
         with np.errstate(all="ignore"):
             instance, values = self.laid_out(both)
             up, down = q.pulls(q.measure(instance, self.settled(values, both)), 2 * size)
             alike = lambda part: abs(part[size:] - part[:size]) <= 1e-3 * part[:size]
-            small = down[:size] <= 1e-9 * up[:size] if q.way == 0 else up[:size] <= 1e-6 * down[:size]
+            small = (
+                down[:size] <= 1e-9 * up[:size] if q.way == 0 else up[:size] <= 1e-6 * down[:size]
+            )
             steady = alike(down) | small if q.way == 0 else alike(down) & (alike(up) | small)
         self.work += (Many.count - before) * (1.0 + 2 * size / 400)
         rates = np.where(steady, rates, np.minimum(rates, -1.0))
@@ -234,15 +319,19 @@ class Hunt:
         return points[order], rates[order]
 
     def scored(self, points, edge=False):
-        """As `rated`, with -1 where there is nothing to say, and less the further a point lies outside."""
+        """As `rated`, with -1 where there is nothing to say, and less the further a point lies
+        outside."""
         points, ratio = self.rated(points, edge)
         return points, np.where(np.isnan(ratio), -1.0 - self.outside, ratio)
 
     def climb(self, generations, start=None):
-        """Generations of points, from a population or from nowhere; yields (score, raw point) of the best after each."""
+        """Generations of points, from a population or from nowhere; yields (score, raw point) of
+        the best after each."""
         g = self.generator
-        points, rates = self.scored(self.draw(BATCH) if start is None else np.resize(start, (BATCH, start.shape[1])),
-                                    edge=start is None)
+        points, rates = self.scored(
+            self.draw(BATCH) if start is None else np.resize(start, (BATCH, start.shape[1])),
+            edge=start is None,
+        )
         points_b, rates_b = self.scored(self.draw(BATCH), edge=True)
         every, rates = np.vstack([points, points_b]), np.concatenate([rates, rates_b])
         order = np.argsort(-rates, kind="stable")[:BATCH]
@@ -252,20 +341,26 @@ class Hunt:
         self.top, self.rates = points, rates
         yield rates[0], points[0]
         for n in range(generations):
-            best = points[:max(2, BATCH // 8)]
+            best = points[: max(2, BATCH // 8)]
             a, b = points[g.permutation(BATCH)], points[g.permutation(BATCH)]
-            base = np.where((g.random(BATCH) < 0.5)[:, None], best[g.integers(0, len(best), BATCH)], points)
+            base = np.where(
+                (g.random(BATCH) < 0.5)[:, None], best[g.integers(0, len(best), BATCH)], points
+            )
             trial = base + g.choice([0.3, 0.6, 0.9], (BATCH, 1)) * np.clip(a - b, -5, 5)
             keep = g.random(trial.shape) < 0.4
             trial = np.where(keep, base, trial)
             small = 10.0 ** g.uniform(-5, 0, (BATCH, 1))
             near = g.random(BATCH) < 0.35
             steps = small * g.standard_normal(trial.shape) * (g.random(trial.shape) < 0.5)
-            spread = g.standard_normal((BATCH, len(best))) @ (best - best.mean(axis=0)) / np.sqrt(len(best))
-            along = (g.random(BATCH) < 0.5)[:, None]    # steps as the best lie: valleys are narrow
+            spread = (
+                g.standard_normal((BATCH, len(best)))
+                @ (best - best.mean(axis=0))
+                / np.sqrt(len(best))
+            )
+            along = (g.random(BATCH) < 0.5)[:, None]  # steps as the best lie: valleys are narrow
             steps = np.where(along, g.choice([0.5, 1.0, 2.0], (BATCH, 1)) * spread, steps)
             trial = np.where(near[:, None], best[g.integers(0, len(best), BATCH)] + steps, trial)
-            fresh = g.random(trial.shape) < 0.02    # a corner, or a new place
+            fresh = g.random(trial.shape) < 0.02  # a corner, or a new place
             trial = np.where(fresh, self.draw(BATCH), trial)
             trial, found = self.scored(trial, edge=n % 4 == 3)
             every, rates = np.vstack([points, trial]), np.concatenate([rates, found])
@@ -278,13 +373,17 @@ class Hunt:
 
 
 def shapes_of(target, random, relaxed, number=1000):
-    """A shape that meets the assumptions between counts, with the counts the setting does not give."""
+    """A shape that meets the assumptions between counts, with the counts the setting does not
+    give."""
     for _ in range(number):
         shape = target.setting.shapes(random, relaxed)
         numbers = {name: random.choice([1, 1, 2, 3, 5, 10, 100]) for name in target.counts}
         known = {k: pair(v) for k, v in (*shape.items(), *numbers.items()) if isinstance(v, int)}
-        if all(certain(relation, known) for relation in target.relations
-               if all(name in known for name in target.names(relation))):
+        if all(
+            certain(relation, known)
+            for relation in target.relations
+            if all(name in known for name in target.names(relation))
+        ):
             return shape, numbers
     return None
 
@@ -299,7 +398,10 @@ def certain(relation, known):
 def extent(found):
     """How large a shape is."""
     shape, numbers = found
-    return sum(v if isinstance(v, int) else v not in ("none", "tilt") for v in (*shape.values(), *numbers.values()))
+    return sum(
+        v if isinstance(v, int) else v not in ("none", "tilt")
+        for v in (*shape.values(), *numbers.values())
+    )
 
 
 def hunts(target, seed, relaxed=frozenset()):
@@ -322,12 +424,16 @@ def preferred(hunts, wanted):
 
 
 def searched(target, seconds, seed, reached=lambda ratio: ratio > 1.0 + 1e-9, wanted=None):
-    """(hunt, ratio, point) after each generation, until the work is done: many shapes briefly, some at length, and the
-    best so far again after each wave; shapes that are `wanted` first.
+    """(hunt, ratio, point) after each generation, until the work is done: many shapes briefly, some
+    at length, and the best so far again after each wave; shapes that are `wanted` first.
 
     A hunt whose ratio is `reached` is not climbed further; the caller may stop the search there.
     """
-    left, source, random = seconds * PER_SECOND, hunts(target, seed, target.relaxed), Random(f"{seed}/waves")
+    left, source, random = (
+        seconds * PER_SECOND,
+        hunts(target, seed, target.relaxed),
+        Random(f"{seed}/waves"),
+    )
     if target.impossible:
         return
     source = source if wanted is None else preferred(source, wanted)
@@ -344,9 +450,11 @@ def searched(target, seconds, seed, reached=lambda ratio: ratio > 1.0 + 1e-9, wa
         if not wave:
             return
         wave.sort(key=lambda each: (-each[0], each[1]))
-        chosen = wave[:DEEP // 2] + random.sample(wave[DEEP // 2:], min(DEEP // 2, max(0, len(wave) - DEEP // 2)))
+        chosen = wave[: DEEP // 2] + random.sample(
+            wave[DEEP // 2 :], min(DEEP // 2, max(0, len(wave) - DEEP // 2))
+        )
         for hunt in [hunt for _, _, hunt in chosen] + [None]:
-            hunt = hunt or best[1]    # the best so far once more, unless nothing is left to gain
+            hunt = hunt or best[1]  # the best so far once more, unless nothing is left to gain
             if left <= 0:
                 return
             if hunt is None:

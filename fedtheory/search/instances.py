@@ -1,6 +1,8 @@
-"""A case: an instance of a setting with the numbers that go with it, all exact; any line of a paper can be read off it.
+"""A case: an instance of a setting with the numbers that go with it, all exact; any line of a paper
+can be read off it.
 
-`answer` gives both sides of a line there and the hypotheses it fails, `measure` its left side alone.
+`answer` gives both sides of a line there and the hypotheses it fails, `measure` its left side
+alone.
 """
 
 from functools import lru_cache
@@ -19,10 +21,10 @@ NO_VALUE = (Undefined, Undecided, ZeroDivisionError, OverflowError, FedtheoryErr
 
 
 class Case(NamedTuple):
-    setting: str       # a name of fedtheory.settings
-    instance: object   # its plain data, in Fractions
-    numbers: dict      # parameter -> Fraction, or Interval where it is a root
-    values: dict       # what `evaluate` takes, measured quantities included: Fractions (floats: roots)
+    setting: str  # a name of fedtheory.settings
+    instance: object  # its plain data, in Fractions
+    numbers: dict  # parameter -> Fraction, or Interval where it is a root
+    values: dict  # what `evaluate` takes, measured quantities included: Fractions (floats: roots)
 
     def __repr__(self):
         return f"Case({self.setting}, {texts(self.instance)}, {texts(self.numbers)})"
@@ -35,16 +37,21 @@ def target(claim, setting, line=0):
 
 
 def answer(claim, case, line=0, measured=None):
-    """The target.Answer of a line at a case; `measured`: symbols of the setting's table that are known there."""
+    """The target.Answer of a line at a case; `measured`: symbols of the setting's table that are
+    known there."""
     q = target(claim, case.setting, line)
     lacking = [name for name in (*q.reals, *q.counts) if name not in case.numbers]
     if lacking:
         refuse("case", f"must give {', '.join(lacking)} for {claim.id}", sorted(case.numbers))
-    return q.exactly(case.instance, q.given(case.numbers, {**q.setting.constants(case.instance), **(measured or {})}))
+    return q.exactly(
+        case.instance,
+        q.given(case.numbers, {**q.setting.constants(case.instance), **(measured or {})}),
+    )
 
 
 def measure(claim, case, line=0):
-    """The left side of a line at a case: a float on the safe side for its inequality, with .lower and .upper."""
+    """The left side of a line at a case: a float on the safe side for its inequality, with .lower
+    and .upper."""
     found = answer(claim, case, line)
     return Enclosed(*pair(found.left), up=found.target.way < 0)
 
@@ -66,16 +73,27 @@ def of_point(point):
     except NO_VALUE:
         return None
     known = {**values, **case.numbers}
-    return case._replace(values={name: plain(value, name in q.measured) for name, value in known.items()
-                                 if name in q.claim.symbols and not isinstance(value, float)})
+    return case._replace(
+        values={
+            name: plain(value, name in q.measured)
+            for name, value in known.items()
+            if name in q.claim.symbols and not isinstance(value, float)
+        }
+    )
 
 
 def numbers(found):
-    """The parameters at an Answer; a bound that is a root is given as its rational upper end (lower, for mu)."""
+    """The parameters at an Answer; a bound that is a root is given as its rational upper end
+    (lower, for mu)."""
     q = found.target
-    measured = set(q.measured) | {name for name, entry in q.setting.table.items() if entry.measure is not None}
-    kept = {name: value for name, value in found.values.items()
-            if name not in measured and not isinstance(value, float)}
+    measured = set(q.measured) | {
+        name for name, entry in q.setting.table.items() if entry.measure is not None
+    }
+    kept = {
+        name: value
+        for name, value in found.values.items()
+        if name not in measured and not isinstance(value, float)
+    }
     for name, way in q.setting.loose.items():
         if name in kept:
             kept[name] = pair(kept[name])[1 if way > 0 else 0]
@@ -83,8 +101,8 @@ def numbers(found):
 
 
 def plain(value, measured):
-    """A Fraction as it is; of what is measured, the middle of hundreds of bits; a parameter that an equation with
-    roots fixes as a float, which meets it up to rounding."""
+    """A Fraction as it is; of what is measured, the middle of hundreds of bits; a parameter that an
+    equation with roots fixes as a float, which meets it up to rounding."""
     if not isinstance(value, Interval):
         return value
     return sum(value.pair) / 2 if measured else float(value)

@@ -1,4 +1,5 @@
-"""From a point that a search likes to an instance in small rationals, and whether the line fails there for certain."""
+"""From a point that a search likes to an instance in small rationals, and whether the line fails
+there for certain."""
 
 import math
 from fractions import Fraction
@@ -9,8 +10,13 @@ from fedtheory.enclosure.arithmetic import Undecided
 from fedtheory.errors import FedtheoryError
 from fedtheory.search.target import bounded
 
-MARGINS = (0.0, 1e-7, 1e-5, 1e-3)    # how far inside the edges, in logarithms, what rounding may have left outside
-ROOT_BITS = 40    # of the number whose square is put under a root
+MARGINS = (
+    0.0,
+    1e-7,
+    1e-5,
+    1e-3,
+)  # how far inside the edges, in logarithms, what rounding may have left outside
+ROOT_BITS = 40  # of the number whose square is put under a root
 DENOMINATORS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 50, 100, 1000)
 UNANSWERED = (Undefined, Undecided, ZeroDivisionError, OverflowError, FedtheoryError)
 
@@ -34,7 +40,8 @@ class Point:
 
     @classmethod
     def nearby(cls, hunt, raw):
-        """The point of a raw row, then points ever further inside the edges: on an edge, rounding leads outside."""
+        """The point of a raw row, then points ever further inside the edges: on an edge, rounding
+        leads outside."""
         for margin in MARGINS:
             point = cls.near(hunt, hunt.deeper(raw, margin) if margin else raw)
             if point is not None:
@@ -65,11 +72,11 @@ class Point:
             return None
 
     def squares(self):
-        """The point with a coordinate scaled by a little so that what hypotheses have under a root is a square, for
-        each root that stands in the way.
+        """The point with a coordinate scaled by a little so that what hypotheses have under a root
+        is a square, for each root that stands in the way.
 
-        An edge that is met through a root of no square is met by an enclosure, and nothing decides on which side of it
-        an instance lies.
+        An edge that is met through a root of no square is met by an enclosure, and nothing decides
+        on which side of it an instance lies.
         """
         try:
             for under in self.hunt.target.radicands:
@@ -81,7 +88,8 @@ class Point:
             return
 
     def under(self, expr):
-        """The value of what a hypothesis has under a root, where it is a positive rational that is known early."""
+        """The value of what a hypothesis has under a root, where it is a positive rational that is
+        known early."""
         values = self.given()[1]
         if not {s.name for s in expr.free_symbols} <= set(values):
             return None
@@ -91,11 +99,18 @@ class Point:
     def scales(self):
         """Coordinates and free numbers that are positive; the size of all losses first."""
         kinds = self.hunt.kinds
-        return sorted((n for n, kind in kinds.items() if kind in ("positive", "nonnegative") and self.numbers[n] > 0),
-                      key=lambda n: n != "scale")
+        return sorted(
+            (
+                n
+                for n, kind in kinds.items()
+                if kind in ("positive", "nonnegative") and self.numbers[n] > 0
+            ),
+            key=lambda n: n != "scale",
+        )
 
     def scaled(self, name, under, value):
-        """A coordinate times what makes a value a square, if the value goes with an odd power of the coordinate."""
+        """A coordinate times what makes a value a square, if the value goes with an odd power of
+        the coordinate."""
         there = self.replaced(name, 2 * self.numbers[name]).under(under)
         if there not in {value * Fraction(2) ** k for k in (-3, -1, 1, 3)}:
             return None
@@ -103,33 +118,49 @@ class Point:
         return self.replaced(name, self.numbers[name] * root * root / value)
 
     def breaks(self):
-        """The Answer if the line is certainly false and every assumption certainly holds, else None."""
+        """The Answer if the line is certainly false and every assumption certainly holds, else
+        None."""
         answer = self.answer()
         try:
-            return answer if answer is not None and answer.violated and not any(answer.failing()) else None
+            return (
+                answer
+                if answer is not None and answer.violated and not any(answer.failing())
+                else None
+            )
         except (Undefined, Undecided):
             return None
 
     def tied(self):
-        """Whether the line is strict and no enclosure tells its sides apart: both may be one irrational number."""
+        """Whether the line is strict and no enclosure tells its sides apart: both may be one
+        irrational number."""
         answer = self.answer()
         try:
-            return answer is not None and answer.target.strict and not answer.kept and not answer.violated \
+            return (
+                answer is not None
+                and answer.target.strict
+                and not answer.kept
+                and not answer.violated
                 and not any(answer.failing(surely=True))
+            )
         except (Undefined, Undecided):
             return False
 
     def ratio(self, certified=False):
-        """The line's ratio where every assumption holds as far as enclosures tell, None elsewhere; certified: where
-        each certainly does."""
+        """The line's ratio where every assumption holds as far as enclosures tell, None elsewhere;
+        certified: where each certainly does."""
         answer = self.answer()
         try:
-            return None if answer is None or any(answer.failing(surely=not certified)) else answer.ratio
+            return (
+                None
+                if answer is None or any(answer.failing(surely=not certified))
+                else answer.ratio
+            )
         except (Undefined, Undecided):
             return None
 
     def harmless(self):
-        """Whether the line certainly does not fail at this point, whether or not it meets the hypotheses."""
+        """Whether the line certainly does not fail at this point, whether or not it meets the
+        hypotheses."""
         answer = self.answer()
         try:
             return answer is not None and answer.kept
@@ -170,8 +201,11 @@ def candidates(value, slack):
         near = Fraction(10) ** round(math.log10(abs(value)))
         found += [near if value > 0 else -near]
     for d in DENOMINATORS:
-        near = value.limit_denominator(d) if abs(value) >= 1 or value == 0 \
+        near = (
+            value.limit_denominator(d)
+            if abs(value) >= 1 or value == 0
             else 1 / (1 / value).limit_denominator(d)
+        )
         for scale in (1, Fraction(99, 100), Fraction(101, 100)):
             found.append(near if scale == 1 else (near * scale).limit_denominator(d * 100))
     return sorted(dict.fromkeys(found), key=size)

@@ -1,11 +1,13 @@
-"""Hypothesis strategies: `cases(claim)` draws instances inside a claim's assumptions, for property tests of one's own.
+"""Hypothesis strategies: `cases(claim)` draws instances inside a claim's assumptions, for property
+tests of one's own.
 
     @given(cases("fsl.theorem1"))
     def test_progress_stays_below_the_bound(case):
         assert measure(CLAIM, case).lower <= CLAIM.evaluate(case.values)
 
-Numbers are Fractions and corners are frequent: zeros, clients alike, extreme and marginal step sizes. Free numbers are
-not filtered but moved to where the assumptions hold; a case shrinks to the smallest shape and to simple numbers.
+Numbers are Fractions and corners are frequent: zeros, clients alike, extreme and marginal step
+sizes. Free numbers are not filtered but moved to where the assumptions hold; a case shrinks to the
+smallest shape and to simple numbers.
 """
 
 import math
@@ -28,27 +30,37 @@ from fedtheory.search.target import EXACT, bounded
 from fedtheory.settings import fitting
 
 __all__ = ["cases", "measure"]
-SHAPES, DRAWS = 24, 100    # shapes that cases of a claim have in one setting, out of so many
-COPIES = 8                 # ways in which free numbers are moved inside at once
-BITS = (2, 5, 12, 30)      # of a number that was moved: the fewest with which all assumptions hold
+SHAPES, DRAWS = 24, 100  # shapes that cases of a claim have in one setting, out of so many
+COPIES = 8  # ways in which free numbers are moved inside at once
+BITS = (2, 5, 12, 30)  # of a number that was moved: the fewest with which all assumptions hold
 EXTREME = [Fraction(text) for text in "10 1/10 100 1/100 1000 1/1000 1000000 1/1000000".split()]
-SMALL = sorted({Fraction(n, d) for n in range(1, 7) for d in range(1, 7)},
-               key=lambda f: (f.numerator + f.denominator, f))    # 1, 1/2, 2, 1/3, 3, ...
+SMALL = sorted(
+    {Fraction(n, d) for n in range(1, 7) for d in range(1, 7)},
+    key=lambda f: (f.numerator + f.denominator, f),
+)  # 1, 1/2, 2, 1/3, 3, ...
 ZEROS, ONES = [Fraction(0)] * 8, [Fraction(1)] * 4
-KINDS = {kind: st.sampled_from(numbers) for kind, numbers in dict(    # the simplest first: cases shrink to those
-    unit=[*ONES, *ZEROS[:4], *[Fraction(1, 2)] * 4, *[Fraction(n, 12) for n in range(1, 12)]],
-    real=[*ZEROS, *(sign * number for number in [*SMALL, *EXTREME[:6]] for sign in (1, -1))],
-    positive=[*ONES, *SMALL, *EXTREME],
-    nonnegative=[*ZEROS[:4], *ONES, *SMALL, *EXTREME],
-    slack=[*ONES, *map(Fraction, ("11/10", "2", "10"))],
-).items()}
+KINDS = {
+    kind: st.sampled_from(numbers)
+    for kind, numbers in dict(  # the simplest first: cases shrink to those
+        unit=[*ONES, *ZEROS[:4], *[Fraction(1, 2)] * 4, *[Fraction(n, 12) for n in range(1, 12)]],
+        real=[*ZEROS, *(sign * number for number in [*SMALL, *EXTREME[:6]] for sign in (1, -1))],
+        positive=[*ONES, *SMALL, *EXTREME],
+        nonnegative=[*ZEROS[:4], *ONES, *SMALL, *EXTREME],
+        slack=[*ONES, *map(Fraction, ("11/10", "2", "10"))],
+    ).items()
+}
 
 
 def cases(claim, setting=None):
-    """A strategy for Cases inside the assumptions of a claim, or of an id: in a setting, or in any that fits."""
+    """A strategy for Cases inside the assumptions of a claim, or of an id: in a setting, or in any
+    that fits."""
     claim = discover.claim(claim)
     if not claim.lines or claim.lines[0][1] == "O":
-        refuse("claim", "must have a line with constants, at whose hypotheses cases are drawn", claim.id)
+        refuse(
+            "claim",
+            "must have a line with constants, at whose hypotheses cases are drawn",
+            claim.id,
+        )
     fit = [s.name for s in fitting(claim)]
     names = fit if setting is None else [getattr(setting, "name", setting)]
     if not set(names) <= set(fit):
@@ -86,13 +98,16 @@ def _cases(draw, claim, setting):
             numbers[f"slack {name}"] = 1 / numbers[f"slack {name}"]
     points = list(inside(hunt, numbers, draw(st.booleans())))
     found = next((case for case in map(of_point, points) if case is not None), None)
-    if found is None and (q.after or q.reals and not points):    # no way in from there: a search's points, any shape's
+    if found is None and (
+        q.after or q.reals and not points
+    ):  # no way in from there: a search's points, any shape's
         found = searched(hunt) or drawn(claim, setting, seed, tries=6)
     return found or reject()
 
 
 def inside(hunt, numbers, edge):
-    """Points that keep an instance and move free numbers to where what is assumed before the method runs holds."""
+    """Points that keep an instance and move free numbers to where what is assumed before the method
+    runs holds."""
     q, own = hunt.target, raw(hunt, numbers)
     points = np.tile(own, (COPIES, 1))
     with np.errstate(all="ignore"):
@@ -104,7 +119,10 @@ def inside(hunt, numbers, edge):
             continue
         tried.add(tuple(row))
         for bits in BITS if moved else BITS[:1]:
-            changed = {name: rounded(float(hunt.number(name, row[hunt.column[name]])), bits) for name in moved}
+            changed = {
+                name: rounded(float(hunt.number(name, row[hunt.column[name]])), bits)
+                for name in moved
+            }
             point = Point(hunt, {**numbers, **changed})
             if meets(point):
                 yield point
@@ -135,18 +153,28 @@ def meets(point):
     """Whether every relation that can be decided before the method runs certainly holds."""
     q, hunt = point.hunt.target, point.hunt
     try:
-        instance = q.setting.build(hunt.shape, {n: point.numbers[n] for n in q.setting.coordinates(hunt.shape)})
+        instance = q.setting.build(
+            hunt.shape, {n: point.numbers[n] for n in q.setting.coordinates(hunt.shape)}
+        )
         values = dict(q.setting.constants(instance))
         for name in q.loose:
             values[name] = values[name] * point.numbers[f"slack {name}"]
-        values.update({mine: values[theirs] for mine, theirs in q.measured.items() if theirs in values})
+        values.update(
+            {mine: values[theirs] for mine, theirs in q.measured.items() if theirs in values}
+        )
         values.update({name: Fraction(n) for name, n in hunt.numbers.items()})
         values.update({name: point.numbers[name] for name in q.reals})
         for name, expr in reversed(q.solved):
             values[name] = bounded(expr, values)
-        pairs = {name: pair(value) for name, value in values.items() if not isinstance(value, float)}
+        pairs = {
+            name: pair(value) for name, value in values.items() if not isinstance(value, float)
+        }
         solved = {name for name, _ in q.solved}
-        return all(isinstance(r, sympy.Eq) and solved & set(q.names(r))
-                   or enclosure.execute(enclosure.program(r), EXACT, pairs) is True for r in q.before)
+        return all(
+            isinstance(r, sympy.Eq)
+            and solved & set(q.names(r))
+            or enclosure.execute(enclosure.program(r), EXACT, pairs) is True
+            for r in q.before
+        )
     except (*NO_VALUE, KeyError):
         return False

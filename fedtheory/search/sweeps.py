@@ -1,7 +1,9 @@
-"""How large a bound over a shape becomes while what the shape mentions goes to its extremes: sweeps in floats.
+"""How large a bound over a shape becomes while what the shape mentions goes to its extremes: sweeps
+in floats.
 
-A sweep takes a symbol, or two, geometrically far from drawn points inside the relations; from where the ratio was
-largest, others follow. Where a claim is about rounds, they are those after which the bound is below an error.
+A sweep takes a symbol, or two, geometrically far from drawn points inside the relations; from where
+the ratio was largest, others follow. Where a claim is about rounds, they are those after which the
+bound is below an error.
 """
 
 import numpy as np
@@ -9,32 +11,54 @@ import numpy as np
 from fedtheory.certificates.check_family import COEFFICIENT
 from fedtheory.search import families
 
-FAR, BASE = 10, 4.0      # steps of a sweep, and the factor of each
-DRAWS, START, PAIRS, PASSES = 1500, 40, 15, 4    # points drawn, those swept, sweeps of two symbols, and repetitions
-RISING = 1.25            # growth at each of the last steps that is taken for growth without bound
-HIGHEST = 40.0           # rounds are looked for up to e to this
-SAID = (f"sweeps of {FAR} steps by {BASE:g} of what the shape mentions, alone and in pairs, from {START} of {DRAWS} drawn "
-        f"points, {PASSES} times")
+FAR, BASE = 10, 4.0  # steps of a sweep, and the factor of each
+DRAWS, START, PAIRS, PASSES = (
+    1500,
+    40,
+    15,
+    4,
+)  # points drawn, those swept, sweeps of two symbols, and repetitions
+RISING = 1.25  # growth at each of the last steps that is taken for growth without bound
+HIGHEST = 40.0  # rounds are looked for up to e to this
+SAID = (
+    f"sweeps of {FAR} steps by {BASE:g} of what the shape mentions, alone and in pairs, from {START} of {DRAWS} drawn "
+    f"points, {PASSES} times"
+)
 
 
 def sweeps(hunt, shown, held, others, rounds):
-    """(largest ratio of the goal's sides, or of rounds over shape; what it grows along); None: nothing is admitted.
+    """(largest ratio of the goal's sides, or of rounds over shape; what it grows along); None:
+    nothing is admitted.
 
-    What the shape mentions goes to its extremes, alone and in pairs, from drawn points, then from where it was largest.
+    What the shape mentions goes to its extremes, alone and in pairs, from drawn points, then from
+    where it was largest.
     """
     points = hunt.draw()[:DRAWS]
     for n, symbol in enumerate(hunt.symbols):
         if symbol.name not in shown:
-            points[:, n] = 1.0 if symbol.is_integer else held if symbol.name.startswith(COEFFICIENT) else others
-        elif not symbol.is_integer and not symbol.is_positive:    # noise and the like: often absent
+            points[:, n] = (
+                1.0
+                if symbol.is_integer
+                else held
+                if symbol.name.startswith(COEFFICIENT)
+                else others
+            )
+        elif not symbol.is_integer and not symbol.is_positive:  # noise and the like: often absent
             points[hunt.rng.random(len(points)) < 0.4, n] = 0.0
     points = points[np.isfinite(ratios(hunt, points, rounds)[0])][:START]
     if not len(points):
         return None
-    ways = [(n, way) for n, symbol in enumerate(hunt.symbols) if symbol.name in shown
-            for way in ((1,) if symbol.is_integer else (1, -1))]
-    pairs = [{a: x, b: y} for i, (a, x) in enumerate(ways) for b, y in ways[i + 1:] if a < b]
-    pairs = [pairs[k] for k in hunt.rng.permutation(len(pairs))[:PAIRS if rounds is None else PAIRS // 3]]
+    ways = [
+        (n, way)
+        for n, symbol in enumerate(hunt.symbols)
+        if symbol.name in shown
+        for way in ((1,) if symbol.is_integer else (1, -1))
+    ]
+    pairs = [{a: x, b: y} for i, (a, x) in enumerate(ways) for b, y in ways[i + 1 :] if a < b]
+    pairs = [
+        pairs[k]
+        for k in hunt.rng.permutation(len(pairs))[: PAIRS if rounds is None else PAIRS // 3]
+    ]
     most = []
     for _ in range(PASSES):
         every, rates = [], []
@@ -48,7 +72,9 @@ def sweeps(hunt, shown, held, others, rounds):
         every, rates = np.vstack(every), np.concatenate(rates)
         best = np.argsort(-rates, kind="stable")[:START]
         points, most = every[best[np.isfinite(rates[best])]], [*most, rates[best[0]]]
-    return float(most[-1]), "sweeps of sweeps, which find more each time" if most[-1] > RISING * most[-2] else ""
+    return float(most[-1]), "sweeps of sweeps, which find more each time" if most[
+        -1
+    ] > RISING * most[-2] else ""
 
 
 def sweep(hunt, points, moves, rounds):
@@ -61,11 +87,15 @@ def sweep(hunt, points, moves, rounds):
 
 
 def growing(hunt, points, moves, track):
-    """In words, along which sweep the ratio rises at each of the last steps without slowing down; "" along none."""
+    """In words, along which sweep the ratio rises at each of the last steps without slowing down;
+    "" along none."""
     with np.errstate(all="ignore"):
         factors = track[-6:][1:] / track[-6:][:-1]
-        grown = np.all(np.isfinite(track[-6:]), axis=0) & np.all(factors > RISING, axis=0) \
+        grown = (
+            np.all(np.isfinite(track[-6:]), axis=0)
+            & np.all(factors > RISING, axis=0)
             & np.all(factors[1:] >= families.SLOWING * factors[:-1], axis=0)
+        )
     if not grown.any():
         return ""
     k, names = int(np.argmax(grown)), [s.name for s in hunt.symbols]
@@ -75,9 +105,10 @@ def growing(hunt, points, moves, track):
 
 
 def ratios(hunt, points, rounds):
-    """(bound over shape, or rounds beyond the first over shape; points) where the relations hold, NaN elsewhere."""
+    """(bound over shape, or rounds beyond the first over shape; points) where the relations hold,
+    NaN elsewhere."""
     found, points = over_shape(hunt, points, rounds)
-    for symbol, _ in hunt.solved:    # a coefficient of the regime that the companion's equations fix
+    for symbol, _ in hunt.solved:  # a coefficient of the regime that the companion's equations fix
         if symbol.name.startswith(COEFFICIENT) and (found > 0).any():
             steps = valued(hunt, points)[symbol.name][found > 0]
             hunt.steps = min(hunt.steps[0], steps.min()), max(hunt.steps[1], steps.max())
@@ -92,7 +123,7 @@ def over_shape(hunt, points, rounds):
     column = [s.name for s in hunt.symbols].index(rounds[0].name)
     error = [s.name for s in hunt.symbols].index(rounds[1].name)
     low, high = np.zeros(len(points)), np.full(len(points), HIGHEST)
-    for _ in range(26):    # the bound falls with the rounds
+    for _ in range(26):  # the bound falls with the rounds
         middle = (low + high) / 2
         trial = points.copy()
         trial[:, column] = np.exp(middle)
@@ -105,13 +136,17 @@ def over_shape(hunt, points, rounds):
     trial[:, column] = np.where(good & (first <= points[:, error]), 1.0, np.ceil(np.exp(high)))
     left, right, good = sides(hunt, trial)
     with np.errstate(all="ignore"):
-        return np.where(good & (left <= points[:, error]) & (right > 0), (trial[:, column] - 1) / right, np.nan), trial
+        return np.where(
+            good & (left <= points[:, error]) & (right > 0), (trial[:, column] - 1) / right, np.nan
+        ), trial
 
 
 def sides(hunt, points):
     """(left, right of the goal, whether the relations hold) at points."""
     values = valued(hunt, points)
-    spread = lambda e: np.broadcast_to(np.asarray(hunt.evaluate(e, values), dtype=float), len(points))
+    spread = lambda e: np.broadcast_to(
+        np.asarray(hunt.evaluate(e, values), dtype=float), len(points)
+    )
     left, right = map(spread, hunt.goal.args)
     return left, right, np.isfinite(left) & np.isfinite(right) & (hunt.merit(points) >= -1.0 - 1e-9)
 

@@ -1,9 +1,9 @@
 """One line of a claim in one setting: what is free, what follows, and by how much the line holds.
 
-The gap of a line, right less left, is a sum of terms. Losses and inner products count together (only their
-differences mean anything), every other term by itself; the line's *ratio* is what pulls the gap down over what
-holds it up. It is left over right where all terms are nonnegative, invariant under shifts of the loss, and above 1
-exactly where the line is violated.
+The gap of a line, right less left, is a sum of terms. Losses and inner products count together
+(only their differences mean anything), every other term by itself; the line's *ratio* is what pulls
+the gap down over what holds it up. It is left over right where all terms are nonnegative, invariant
+under shifts of the loss, and above 1 exactly where the line is violated.
 """
 
 from fractions import Fraction
@@ -22,41 +22,64 @@ from fedtheory.symbol import admits, plain
 FLIPPED = {"<=": (1, False), "<": (1, True), ">=": (-1, False), ">": (-1, True), "==": (0, False)}
 EXACT = Enclosures(arithmetic.BITS)
 HALF = sympy.Rational(1, 2)
-OPEN = 1e-6    # how far, in logarithms, a search stays from an edge that an assumption leaves out
+OPEN = 1e-6  # how far, in logarithms, a search stays from an edge that an assumption leaves out
 
 
 class Target:
-    """A line of a claim, asked in a setting; equations are solved for symbols in `keep` only if for no other."""
+    """A line of a claim, asked in a setting; equations are solved for symbols in `keep` only if for
+    no other."""
 
     def __init__(self, claim, setting, line=0, keep=()):
         self.keep = keep
         self.claim, self.setting, self.line = claim, setting, line
         left, self.sign, right = claim.lines[line]
         self.way, self.strict = FLIPPED[self.sign]
-        self.relaxed = setting.ensures - {a.name for a in claim.assumptions}    # what instances need not meet
+        self.relaxed = setting.ensures - {
+            a.name for a in claim.assumptions
+        }  # what instances need not meet
         self.left, self.right = claim.expand(left), claim.expand(right)
-        theirs = {entry.measure: name for name, entry in setting.table.items() if entry.measure is not None}
+        theirs = {
+            entry.measure: name
+            for name, entry in setting.table.items()
+            if entry.measure is not None
+        }
         self.measured = {name: theirs[entry.measure] for name, entry in claim.quantities.items()}
         given = set(setting.gives) | set(setting.loose)
-        self.free = {name: entry.domain for name, entry in claim.parameters.items() if name not in given}
-        self.free.update({name: setting.table[name].domain for name in setting.takes if name not in self.free})
+        self.free = {
+            name: entry.domain for name, entry in claim.parameters.items() if name not in given
+        }
+        self.free.update(
+            {name: setting.table[name].domain for name in setting.takes if name not in self.free}
+        )
         self.counts = [name for name, domain in self.free.items() if domain == "count"]
         self.loose = [name for name in setting.loose if name in claim.parameters]
         relations = [claim.expand(a.relation) for a in claim.assumptions if a.relation is not None]
-        relations = [part for r in relations for part in (r.args if isinstance(r, sympy.And) else (r,))]
+        relations = [
+            part for r in relations for part in (r.args if isinstance(r, sympy.And) else (r,))
+        ]
         self.relations = [r for r in relations if r not in (sympy.true, sympy.false)]
         self.impossible = sympy.false in relations
         self.solved, self.unsolved = self._solve()
         gone = {name for name, _ in self.solved}
-        self.reals = [name for name, domain in self.free.items() if domain != "count" and name not in gone]
+        self.reals = [
+            name for name, domain in self.free.items() if domain != "count" and name not in gone
+        ]
         # Assumptions about what is measured in the run can be tested only after it.
         late = {name for name in self.measured if self.measured[name] not in setting.early}
         self.after = [r for r in self.relations if late & set(self.names(r))]
         self.before = [r for r in self.relations if r not in self.after]
-        self.between = [r for r in self.before if isinstance(r, (sympy.Le, sympy.Lt, sympy.Ge, sympy.Gt))]
+        self.between = [
+            r for r in self.before if isinstance(r, (sympy.Le, sympy.Lt, sympy.Ge, sympy.Gt))
+        ]
         self.terms, self.net = self._terms()
-        self.wanted = sorted({self.measured[name] for e in (self.left, self.right, *self.relations)
-                              for name in self.names(e) if name in self.measured})
+        self.wanted = sorted(
+            {
+                self.measured[name]
+                for e in (self.left, self.right, *self.relations)
+                for name in self.names(e)
+                if name in self.measured
+            }
+        )
 
     def names(self, expr):
         return sorted(s.name for s in expr.free_symbols)
@@ -73,7 +96,9 @@ class Target:
         """Equations as values of a free symbol each; to be computed from the last to the first."""
         equations = [r for r in self.relations if isinstance(r, sympy.Eq)]
         solved, left = [], []
-        mentions = lambda name: sum(name in self.names(e) for e in (self.left, self.right, *self.relations))
+        mentions = lambda name: sum(
+            name in self.names(e) for e in (self.left, self.right, *self.relations)
+        )
         reals = {name for name, domain in self.free.items() if domain != "count"}
         for equation in equations:
             for name, value in solved:
@@ -83,9 +108,20 @@ class Target:
                 left += [] if equation == sympy.true else [equation]
                 continue
             gap, sides = equation.lhs - equation.rhs, equation.args
-            order = lambda s: (s.name in self.keep, s not in sides, mentions(s.name), s.name)    # V = ... fixes V
-            for symbol in sorted((s for s in gap.free_symbols if s.name in reals
-                                  and s.name not in {n for n, _ in solved}), key=order):
+            order = lambda s: (
+                s.name in self.keep,
+                s not in sides,
+                mentions(s.name),
+                s.name,
+            )  # V = ... fixes V
+            for symbol in sorted(
+                (
+                    s
+                    for s in gap.free_symbols
+                    if s.name in reals and s.name not in {n for n, _ in solved}
+                ),
+                key=order,
+            ):
                 slope = sympy.expand(gap.diff(symbol))
                 if slope != 0 and symbol not in slope.free_symbols:
                     solved.append((symbol.name, sympy.expand(-gap.subs(symbol, 0)) / slope))
@@ -120,30 +156,49 @@ class Target:
 
     def truth(self, relation, values, size):
         found = self.value(relation, values)
-        return np.broadcast_to(np.asarray(found.at if isinstance(found, Many) else found, dtype=bool), size)
+        return np.broadcast_to(
+            np.asarray(found.at if isinstance(found, Many) else found, dtype=bool), size
+        )
 
     def excess(self, relation, values, size):
-        """log(smaller / larger) of an inequality that says smaller <= larger; beyond 0 where it fails, or where
-        rounding to small rationals could reach an edge that does not belong to it."""
-        small, large = relation.args if isinstance(relation, (sympy.Le, sympy.Lt)) else relation.args[::-1]
+        """log(smaller / larger) of an inequality that says smaller <= larger; beyond 0 where it
+        fails, or where rounding to small rationals could reach an edge that does not belong to
+        it."""
+        small, large = (
+            relation.args if isinstance(relation, (sympy.Le, sympy.Lt)) else relation.args[::-1]
+        )
         small, large = (as_array(self.value(e, values), size) for e in (small, large))
         with np.errstate(all="ignore"):
             ratio = np.log(small) - np.log(large)
             plain_sign = np.where(small <= large, -1.0, 1.0)
-        return np.where((small > 0) & (large > 0), ratio + (OPEN if relation.rel_op in ("<", ">") else 0.0), plain_sign)
+        return np.where(
+            (small > 0) & (large > 0),
+            ratio + (OPEN if relation.rel_op in ("<", ">") else 0.0),
+            plain_sign,
+        )
 
     def admitted(self, values, size):
         """Where domains and assumptions hold, up to rounding."""
         good = np.ones(size, dtype=bool)
         for name, domain in self.free.items():
             at = as_array(values[name], size)
-            good &= np.isfinite(at) & ((at > 0) if domain in ("positive", "count") else (at >= 0)
-                                       if domain == "nonnegative" else True)
+            good &= np.isfinite(at) & (
+                (at > 0)
+                if domain in ("positive", "count")
+                else (at >= 0)
+                if domain == "nonnegative"
+                else True
+            )
         for name, entry in self.claim.parameters.items():
             if name not in self.free:
                 at = as_array(values[name], size)
-                good &= np.isfinite(at) & ((at > 0) if entry.domain in ("positive", "count") else
-                                           (at >= 0) if entry.domain == "nonnegative" else True)
+                good &= np.isfinite(at) & (
+                    (at > 0)
+                    if entry.domain in ("positive", "count")
+                    else (at >= 0)
+                    if entry.domain == "nonnegative"
+                    else True
+                )
         for relation in self.before:
             if relation in self.between:
                 good &= self.excess(relation, values, size) <= 1e-12
@@ -166,17 +221,22 @@ class Target:
         return values
 
     def ratio(self, values, size):
-        """The line's ratio at each instance; NaN where both sides vanish or rounding hides the gap, which speaks
-        against a line that leaves equality out."""
+        """The line's ratio at each instance; NaN where both sides vanish or rounding hides the gap,
+        which speaks against a line that leaves equality out."""
         with np.errstate(all="ignore"):
             up, down = self.pulls(values, size)
             if self.way == 0:
-                return np.where(up > 0, 1.0 + down / up, np.where(up == 0, 1.0, np.nan))    # 0 = 0 holds
+                return np.where(
+                    up > 0, 1.0 + down / up, np.where(up == 0, 1.0, np.nan)
+                )  # 0 = 0 holds
             level = 1.0 if self.strict else np.nan
-            return np.where(up > 0, down / up, np.where(down > 0, np.inf, np.where(down == 0, level, np.nan)))
+            return np.where(
+                up > 0, down / up, np.where(down > 0, np.inf, np.where(down == 0, level, np.nan))
+            )
 
     def pulls(self, values, size):
-        """(what holds the gap up, what pulls it down); of an equation, the size of its terms and the gap itself."""
+        """(what holds the gap up, what pulls it down); of an equation, the size of its terms and
+        the gap itself."""
         terms = [as_array(self.value(e, values), size) for e in self.terms]
         together = [as_array(self.value(e, values), size) for e in self.net]
         scale = sum((abs(t) for t in (*terms, *together)), np.zeros(size))
@@ -193,11 +253,17 @@ class Target:
     @cached_property
     def radicands(self):
         """What hypotheses, and equations that fix a symbol, have under a square root."""
-        roots = set().union(*(e.atoms(sympy.Pow) for e in (*self.relations, *(e for _, e in self.solved))))
-        return sorted({root.base for root in roots if root.exp in (HALF, -HALF) and root.free_symbols}, key=str)
+        roots = set().union(
+            *(e.atoms(sympy.Pow) for e in (*self.relations, *(e for _, e in self.solved)))
+        )
+        return sorted(
+            {root.base for root in roots if root.exp in (HALF, -HALF) and root.free_symbols},
+            key=str,
+        )
 
     def given(self, numbers, tight):
-        """What is known before anything runs; numbers are the free symbols, counts and loosened constants."""
+        """What is known before anything runs; numbers are the free symbols, counts and loosened
+        constants."""
         values = dict(tight)
         for name in self.loose:
             if name in numbers:
@@ -225,9 +291,13 @@ class Answer:
         self.left, self.right = bounded(target.left, values), bounded(target.right, values)
 
     def failing(self, surely=False):
-        """What the claim assumes and the instance does not meet for certain; surely: only what it certainly fails."""
+        """What the claim assumes and the instance does not meet for certain; surely: only what it
+        certainly fails."""
         q = self.target
-        for name, domain in {**q.free, **{n: e.domain for n, e in q.claim.parameters.items()}}.items():
+        for name, domain in {
+            **q.free,
+            **{n: e.domain for n, e in q.claim.parameters.items()},
+        }.items():
             if isinstance(self.values[name], float):
                 yield f"{name} is not finite"
                 continue
@@ -237,7 +307,11 @@ class Answer:
         pairs = {name: pair(v) for name, v in self.values.items() if not isinstance(v, float)}
         solved = {name for name, _ in q.solved}
         for relation in q.relations:
-            if isinstance(relation, sympy.Eq) and solved & set(q.names(relation)) and self._settled(relation, pairs):
+            if (
+                isinstance(relation, sympy.Eq)
+                and solved & set(q.names(relation))
+                and self._settled(relation, pairs)
+            ):
                 continue
             try:
                 truth = enclosure.execute(enclosure.program(relation), EXACT, pairs)
@@ -253,8 +327,9 @@ class Answer:
                 yield condition.says
 
     def _settled(self, relation, pairs):
-        """An equation that fixed a symbol holds as it stands, or within the width of its roots' enclosures."""
-        low, high = (enclosure.execute(enclosure.program(relation.lhs - relation.rhs), EXACT, pairs))
+        """An equation that fixed a symbol holds as it stands, or within the width of its roots'
+        enclosures."""
+        low, high = enclosure.execute(enclosure.program(relation.lhs - relation.rhs), EXACT, pairs)
         return low == high == 0 or low <= 0 <= high and high - low <= Fraction(1, 2**200)
 
     @property
@@ -308,4 +383,7 @@ def bounded(expr, values):
 
 
 def as_array(value, size):
-    return np.broadcast_to(np.asarray(value.at if isinstance(value, Many) else arithmetic.near(value), dtype=float), size)
+    return np.broadcast_to(
+        np.asarray(value.at if isinstance(value, Many) else arithmetic.near(value), dtype=float),
+        size,
+    )

@@ -1,8 +1,10 @@
-"""Settings: what can happen and be measured exactly, so that a claim about it can be searched and decided.
+"""Settings: what can happen and be measured exactly, so that a claim about it can be searched and
+decided.
 
-A setting is one file. It draws shapes (small integers), names the coordinates in which instances of a shape vary,
-builds an instance from them (plain data, which goes into a certificate as it is) and derives from that alone, by
-definition and without the engine, the constants and measured quantities that claims speak of.
+A setting is one file. It draws shapes (small integers), names the coordinates in which instances of
+a shape vary, builds an instance from them (plain data, which goes into a certificate as it is) and
+derives from that alone, by definition and without the engine, the constants and measured quantities
+that claims speak of.
 """
 
 import importlib
@@ -18,46 +20,65 @@ from fedtheory.errors import InvalidInput, refuse
 
 class Setting(NamedTuple):
     name: str
-    says: str                  # what happens in it, in words
-    measures: frozenset        # Measures (symbol.Measure) it yields
-    algorithms: tuple          # names of the methods it runs; () where none is involved
-    gives: tuple               # parameters it derives from an instance: counts, and whatever is a matter of fact
-    loose: dict                # constants it derives that are bounds: 1 an upper one (L, G), -1 a lower one (mu)
-    takes: tuple               # real parameters that it needs: step sizes and the like
-    shapes: Callable           # (random, relaxed) -> {name: int or text}; relaxed: conditions that need not hold
-    coordinates: Callable      # (shape) -> {name: "real" | "positive" | "unit"}
-    build: Callable            # (shape, point) -> instance, from numbers of any arithmetic
-    constants: Callable        # (instance) -> {symbol: value}: what it gives, and what is known before anything runs
-    measure: Callable          # (instance, {symbol: value}, wanted symbols) -> {symbol: value}
-    table: object              # the Table whose symbols those names are
-    early: frozenset = frozenset()      # measured symbols that `constants` yields: known before the method runs
-    ensures: frozenset = frozenset()    # names of the conditions its instances can meet
-    holds: Callable = None     # (instance) -> those that an instance does meet, where relaxed ones may fail
-    kind: str = "enumerated"   # or "exact", where nothing is random
-    runs: Callable = None      # (claim) -> whether step sizes go over rounds as the claim prescribes; None: they do
+    says: str  # what happens in it, in words
+    measures: frozenset  # Measures (symbol.Measure) it yields
+    algorithms: tuple  # names of the methods it runs; () where none is involved
+    gives: tuple  # parameters it derives from an instance: counts, and whatever is a matter of fact
+    loose: dict  # constants it derives that are bounds: 1 an upper one (L, G), -1 a lower one (mu)
+    takes: tuple  # real parameters that it needs: step sizes and the like
+    shapes: (
+        Callable  # (random, relaxed) -> {name: int or text}; relaxed: conditions that need not hold
+    )
+    coordinates: Callable  # (shape) -> {name: "real" | "positive" | "unit"}
+    build: Callable  # (shape, point) -> instance, from numbers of any arithmetic
+    # (instance) -> {symbol: value}: what it gives, and what is known before anything runs
+    constants: Callable
+    measure: Callable  # (instance, {symbol: value}, wanted symbols) -> {symbol: value}
+    table: object  # the Table whose symbols those names are
+    early: frozenset = (
+        frozenset()
+    )  # measured symbols that `constants` yields: known before the method runs
+    ensures: frozenset = frozenset()  # names of the conditions its instances can meet
+    holds: Callable = (
+        None  # (instance) -> those that an instance does meet, where relaxed ones may fail
+    )
+    kind: str = "enumerated"  # or "exact", where nothing is random
+    runs: Callable = (
+        None  # (claim) -> whether step sizes go over rounds as the claim prescribes; None: they do
+    )
 
     def measured(self, instance, values, wanted):
-        """As `measure`; a constant that a variant sets free is that also where a quantity is defined with it."""
-        free = {name.removeprefix(ANY): value for name, value in values.items() if name.startswith(ANY)}
+        """As `measure`; a constant that a variant sets free is that also where a quantity is
+        defined with it."""
+        free = {
+            name.removeprefix(ANY): value for name, value in values.items() if name.startswith(ANY)
+        }
         return self.measure(instance, {**values, **free}, wanted)
 
 
-HOUSE = "house"    # the table in nobody's letters, which any method may be spoken of in
+HOUSE = "house"  # the table in nobody's letters, which any method may be spoken of in
 
 
-GENERAL = "general"    # the folder of settings in nobody's letters
+GENERAL = "general"  # the folder of settings in nobody's letters
 
 
 @cache
 def all_settings():
-    """Every Setting of the folders here, paper by paper, those of one paper by their files' names."""
-    files = [module.split(".") for _, name, package in pkgutil.iter_modules(__path__) if package
-             for _, module, _ in pkgutil.iter_modules([f"{__path__[0]}/{name}"], f"{name}.")]
+    """Every Setting of the folders here, paper by paper, those of one paper by their files'
+    names."""
+    files = [
+        module.split(".")
+        for _, name, package in pkgutil.iter_modules(__path__)
+        if package
+        for _, module, _ in pkgutil.iter_modules([f"{__path__[0]}/{name}"], f"{name}.")
+    ]
     found = []
     for folder, name in sorted(files, key=lambda each: (each[0] == GENERAL, each)):
         if not name.startswith("_"):
             module = importlib.import_module(f"{__name__}.{folder}.{name}")
-            found += getattr(module, "SETTINGS", ()) or [*filter(None, [getattr(module, "SETTING", None)])]
+            found += getattr(module, "SETTINGS", ()) or [
+                *filter(None, [getattr(module, "SETTING", None)])
+            ]
     return tuple(found)
 
 
@@ -67,12 +88,21 @@ def names(table, *symbols):
 
 
 def conditions(claim):
-    """name -> Condition, of those that bear on a claim. Where it measures nothing, some losses and some method meet
-    all that settings vouch for, but for what certifies its numbers; a condition that none knows is never left out."""
+    """name -> Condition, of those that bear on a claim. Where it measures nothing, some losses and
+    some method meet all that settings vouch for, but for what certifies its numbers; a condition
+    that none knows is never left out."""
     found = {a.name: a.condition for a in claim.assumptions if a.condition is not None}
     known = frozenset().union(*(setting.ensures for setting in all_settings()))
-    return found if claim.quantities else {name: condition for name, condition in found.items() if name not in known
-                                           or set(claim.table.certified(condition.constants)) & set(claim.parameters)}
+    return (
+        found
+        if claim.quantities
+        else {
+            name: condition
+            for name, condition in found.items()
+            if name not in known
+            or set(claim.table.certified(condition.constants)) & set(claim.parameters)
+        }
+    )
 
 
 def methods(claim):
@@ -82,26 +112,38 @@ def methods(claim):
 
 
 def fitting(claim):
-    """Settings that speak in a claim's symbols and in which everything that it measures can be measured.
+    """Settings that speak in a claim's symbols and in which everything that it measures can be
+    measured.
 
-    Where it measures nothing, numbers alone decide it. Names mean what their paper's table says: K, N or S of one
-    paper are never read as those of another. A table of the user's own is read as the one that it agrees with in
-    names, units and domains. What is measured on a run depends on the method: a claim that leaves it open is refused.
-    None fits a claim that is made for some value of a constant: an instance speaks of one value at a time.
+    Where it measures nothing, numbers alone decide it. Names mean what their paper's table says: K,
+    N or S of one paper are never read as those of another. A table of the user's own is read as the
+    one that it agrees with in names, units and domains. What is measured on a run depends on the
+    method: a claim that leaves it open is refused. None fits a claim that is made for some value of
+    a constant: an instance speaks of one value at a time.
     """
     if claim.left_open:
         return []
     wanted, named = {entry.measure for entry in claim.quantities.values()}, set(methods(claim))
-    found = [setting for setting in [*all_settings(), *further(claim, named)] if wanted <= setting.measures
-             and bool(wanted) == bool(setting.measures) and (not wanted or reads(setting, claim))
-             and set(conditions(claim)) <= setting.ensures and not strangers(setting, claim)
-             and (not named or not setting.algorithms or named & set(setting.algorithms))
-             and (setting.runs is None or setting.runs(claim))]
+    found = [
+        setting
+        for setting in [*all_settings(), *further(claim, named)]
+        if wanted <= setting.measures
+        and bool(wanted) == bool(setting.measures)
+        and (not wanted or reads(setting, claim))
+        and set(conditions(claim)) <= setting.ensures
+        and not strangers(setting, claim)
+        and (not named or not setting.algorithms or named & set(setting.algorithms))
+        and (setting.runs is None or setting.runs(claim))
+    ]
     on_a_run = [name for name, entry in claim.quantities.items() if entry.measure.of_a_run]
     if on_a_run and not named and found and all(setting.algorithms for setting in found):
         able = sorted({name for setting in found for name in setting.algorithms})
-        refuse(f"{claim.id}: algorithm", f"must name the method on whose run {', '.join(on_a_run)} is measured, such as "
-               f"{', '.join(able)}", claim.algorithm)
+        refuse(
+            f"{claim.id}: algorithm",
+            f"must name the method on whose run {', '.join(on_a_run)} is measured, such as "
+            f"{', '.join(able)}",
+            claim.algorithm,
+        )
     return found
 
 
@@ -109,30 +151,52 @@ def further(claim, named):
     """Settings of methods that no file here runs: made of the method's record."""
     if claim.table.paper in {setting.table.paper for setting in all_settings()} - {HOUSE}:
         return []
-    known = {name for setting in all_settings() if setting.table.paper == HOUSE for name in setting.algorithms}
+    known = {
+        name
+        for setting in all_settings()
+        if setting.table.paper == HOUSE
+        for name in setting.algorithms
+    }
     if named <= known:
         return []
     from fedtheory.settings.general import run_methods
+
     several = claim.algorithm if isinstance(claim.algorithm, tuple) else (claim.algorithm,)
-    return run_methods.of_claim([each for each in several if getattr(each, "name", each) not in known], claim.table)
+    return run_methods.of_claim(
+        [each for each in several if getattr(each, "name", each) not in known], claim.table
+    )
 
 
 def reads(setting, claim):
-    """Whether a claim's parameters are those of a setting: one of another name would be free of the instance."""
+    """Whether a claim's parameters are those of a setting: one of another name would be free of the
+    instance."""
     if claim.table.paper in {other.table.paper for other in all_settings()}:
         return setting.table.paper == claim.table.paper
-    alike = lambda name, entry: (name in setting.table and (entry.unit, entry.domain) ==
-                                 (setting.table[name].unit, setting.table[name].domain))
-    return all(name.startswith(ANY) or alike(name, entry) for name, entry in claim.parameters.items())
+    alike = lambda name, entry: (
+        name in setting.table
+        and (entry.unit, entry.domain) == (setting.table[name].unit, setting.table[name].domain)
+    )
+    return all(
+        name.startswith(ANY) or alike(name, entry) for name, entry in claim.parameters.items()
+    )
 
 
 def strangers(setting, claim):
-    """Numbers in a claim that other methods take and the setting's do not: they would be free of all that happens
-    there, and the claim false for any. One that an equation ties to others is as good as these."""
-    theirs = {name for other in all_settings() if other.algorithms and other.table.paper == setting.table.paper
-              for name in other.takes} - {*setting.takes, *setting.gives, *setting.loose}
-    tied = {symbol.name for a in claim.assumptions if isinstance(a.relation, sympy.Eq)
-            for symbol in claim.expand(a.relation).free_symbols}
+    """Numbers in a claim that other methods take and the setting's do not: they would be free of
+    all that happens there, and the claim false for any. One that an equation ties to others is as
+    good as these."""
+    theirs = {
+        name
+        for other in all_settings()
+        if other.algorithms and other.table.paper == setting.table.paper
+        for name in other.takes
+    } - {*setting.takes, *setting.gives, *setting.loose}
+    tied = {
+        symbol.name
+        for a in claim.assumptions
+        if isinstance(a.relation, sympy.Eq)
+        for symbol in claim.expand(a.relation).free_symbols
+    }
     return sorted(theirs & set(claim.parameters) - tied) if setting.algorithms else []
 
 
@@ -141,6 +205,7 @@ def by_name(name):
     if found is None and isinstance(name, str) and name.startswith("run_"):
         from fedtheory import discover
         from fedtheory.settings.general import run_methods
+
         try:
             found = run_methods.setting_of(discover.algorithm(name.removeprefix("run_")))
         except InvalidInput:

@@ -1,11 +1,13 @@
-"""Losses for which everything is known exactly: separable, piecewise quadratic, with softened corners on request.
+"""Losses for which everything is known exactly: separable, piecewise quadratic, with softened
+corners on request.
 
 A loss is a list of curves, one for each coordinate, as plain data that fits into a document:
 {"slope": a, "tilt": c, "bends": [[delta, at], ...], "soft": [[height, rate, at], ...]} stands for
 
     a x^2 / 2 + c x + sum delta max(x - at, 0)^2 / 2 + sum height log(1 + exp(rate (x - at))),
 
-so that Huber-like, one-sided, logistic and non-convex losses are a few numbers. Numbers are those of `arithmetic`.
+so that Huber-like, one-sided, logistic and non-convex losses are a few numbers. Numbers are those
+of `arithmetic`.
 """
 
 from fractions import Fraction
@@ -29,12 +31,19 @@ ZERO = Fraction(0)
 
 
 def curve(slope, tilt=ZERO, bends=(), soft=()):
-    return dict(slope=slope, tilt=tilt, bends=[list(b) for b in bends], soft=[list(s) for s in soft])
+    return dict(
+        slope=slope, tilt=tilt, bends=[list(b) for b in bends], soft=[list(s) for s in soft]
+    )
 
 
 def bent(slopes, knots, tilt=ZERO, soft=()):
     """A curve by its second derivatives between increasing knots."""
-    return curve(slopes[0], tilt, [(after - before, at) for before, after, at in zip(slopes, slopes[1:], knots)], soft)
+    return curve(
+        slopes[0],
+        tilt,
+        [(after - before, at) for before, after, at in zip(slopes, slopes[1:], knots)],
+        soft,
+    )
 
 
 def value(loss, x):
@@ -87,7 +96,8 @@ def knots(f):
 
 
 def curvature(loss):
-    """(least, largest) second derivative over all points; where corners are soft, an interval that holds it."""
+    """(least, largest) second derivative over all points; where corners are soft, an interval that
+    holds it."""
     low, high = None, None
     for f in loss:
         # A soft corner bends between 0 and height rate^2 / 4.
@@ -100,7 +110,8 @@ def curvature(loss):
 
 
 def smoothness(*losses):
-    """The least L for which every gradient is L-Lipschitz (an upper bound of it where corners are soft)."""
+    """The least L for which every gradient is L-Lipschitz (an upper bound of it where corners are
+    soft)."""
     ends = [end for loss in losses for end in curvature(loss)]
     return maximum(*(abs(end) for end in ends))
 
@@ -119,16 +130,20 @@ def same(a, b):
 
 
 def sup_square(losses, combine):
-    """sup over x of sum over coordinates of combine([f_1', ..., f_n']), a nonnegative quadratic that bounds all
-    differences of derivatives: infinite unless these are bounded, and else reached at a knot."""
+    """sup over x of sum over coordinates of combine([f_1', ..., f_n']), a nonnegative quadratic
+    that bounds all differences of derivatives: infinite unless these are bounded, and else reached
+    at a knot."""
     total = ZERO
     for curves in zip(*losses):
         ends = [(slopes(f)[0], slopes(f)[-1]) for f in curves]
         at = [knot for f in curves for knot in knots(f)] or [ZERO]
-        highest = maximum(*(combine([slope_at(dict(f, soft=()), y) for f in curves]) for y in at)) \
-            if len(at) > 1 else combine([slope_at(dict(f, soft=()), at[0]) for f in curves])
+        highest = (
+            maximum(*(combine([slope_at(dict(f, soft=()), y) for f in curves]) for y in at))
+            if len(at) > 1
+            else combine([slope_at(dict(f, soft=()), at[0]) for f in curves])
+        )
         if any(f.get("soft") != curves[0].get("soft") for f in curves):
-            highest = INF    # only a corner that all share leaves their differences alone
+            highest = INF  # only a corner that all share leaves their differences alone
         for one, other in ends[1:]:
             for mine, first in ((one, ends[0][0]), (other, ends[0][1])):
                 highest = _unless(same(mine, first), highest)
@@ -157,9 +172,11 @@ def dissimilarity(clients):
 
 def mismatch(server, clients):
     """sup over x of ||grad f_0(x) - grad F(x)||^2."""
+
     def gap(gs):
         away = gs[0] - sum(gs[1:]) / (len(gs) - 1)
         return away * away
+
     return sup_square([server, *clients], gap)
 
 
@@ -179,8 +196,9 @@ def beyond(f, y):
 
 
 def relative_mismatch(one, other, B):
-    """sup over x of ||g - h||^2 - (B^2 - 1) ||g + h||^2, g and h the two gradients: where nonnegative, the least G^2
-    for which 2 ||g||^2 + 2 ||h||^2 <= G^2 + B^2 ||g + h||^2 everywhere."""
+    """sup over x of ||g - h||^2 - (B^2 - 1) ||g + h||^2, g and h the two gradients: where
+    nonnegative, the least G^2 for which 2 ||g||^2 + 2 ||h||^2 <= G^2 + B^2 ||g + h||^2
+    everywhere."""
     more, total = B * B - 1, ZERO
     for f, h in zip(one, other):
         at = _ordered([*knots(f), *knots(h)]) or [ZERO]
@@ -221,17 +239,21 @@ def beyond_tangent(loss, x, at):
             far, near = positive_part(y - knot), positive_part(s - knot)
             low = positive_part(knot - y)
             both = where(near > 0, (y - s) * (y - s), far * far) / 2
-            total = total + delta * where(_both(near > 0, low > 0), near * low + near * near / 2, both)
+            total = total + delta * where(
+                _both(near > 0, low > 0), near * low + near * near / 2, both
+            )
     return total
 
 
 def infimum(losses, weights):
-    """inf over x of sum_i weights_i f_i(x), -infinity where it is not bounded below; corners must be sharp."""
+    """inf over x of sum_i weights_i f_i(x), -infinity where it is not bounded below; corners must
+    be sharp."""
     return least(losses, weights)[0]
 
 
 def least(losses, weights):
-    """(infimum, a point that attains it, which means nothing where there is none) of sum_i weights_i f_i."""
+    """(infimum, a point that attains it, which means nothing where there is none) of sum_i
+    weights_i f_i."""
     total, point = ZERO, []
     for curves in zip(*losses):
         if any(f.get("soft") for f in curves):
@@ -249,10 +271,10 @@ def _least(curves, weights):
     ends = [sum(w * slopes(f)[end] for f, w in zip(curves, weights)) for end in (0, -1)]
     gs = [slope(y) for y in at]
     tried = at[1:]
-    for y, h, z, k in zip(at, gs, at[1:], gs[1:]):    # a zero of the derivative between two knots
+    for y, h, z, k in zip(at, gs, at[1:], gs[1:]):  # a zero of the derivative between two knots
         tried.append(where(_crosses(h, k), y + (z - y) * _ratio(-h, k - h), y))
     outer = ((at[0], gs[0], ends[0], -1), (at[-1], gs[-1], ends[1], 1))
-    for y, g, end, outward in outer:    # beyond the last knot
+    for y, g, end, outward in outer:  # beyond the last knot
         tried.append(where(_both(outward * g < 0, end > 0), y - _ratio(g, end), y))
     place = at[0]
     best = height(place)
@@ -268,8 +290,12 @@ def _least(curves, weights):
 
 def _ordered(values):
     if any(isinstance(v, Many) for v in values):
-        stack = np.sort(np.array(np.broadcast_arrays(*(v.at if isinstance(v, Many) else float(v) for v in values))),
-                        axis=0)
+        stack = np.sort(
+            np.array(
+                np.broadcast_arrays(*(v.at if isinstance(v, Many) else float(v) for v in values))
+            ),
+            axis=0,
+        )
         return [Many(row) for row in stack]
     return sorted(values)
 

@@ -1,1 +1,2 @@
-"""From a claim to its verdict: lines, orders, structures, mutants, hypotheses dropped, proofs line by line."""
+"""From a claim to its verdict: lines, orders, structures, mutants, hypotheses dropped, proofs line
+by line."""

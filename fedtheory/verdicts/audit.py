@@ -1,8 +1,10 @@
-"""`audit`: run a proof's chain on one instance: the slack of each line, the first that fails, where looseness enters.
+"""`audit`: run a proof's chain on one instance: the slack of each line, the first that fails, where
+looseness enters.
 
-The chain of a claim is made of the steps and lemmas of its paper, in the order of the files and up to the claim, that
-can be measured in its setting and need no hypothesis about functions or rounds that the claim lacks. Each line is
-evaluated in Fractions, or in enclosures where roots appear; what a line assumes between numbers is looked at there.
+The chain of a claim is made of the steps and lemmas of its paper, in the order of the files and up
+to the claim, that can be measured in its setting and need no hypothesis about functions or rounds
+that the claim lacks. Each line is evaluated in Fractions, or in enclosures where roots appear; what
+a line assumes between numbers is looked at there.
 """
 
 from dataclasses import dataclass, field
@@ -21,8 +23,10 @@ from fedtheory.symbol import plain
 class Audit:
     claim: str
     case: Case
-    rows: list                                      # a dict for each line of the chain; the claim's own come last
-    left_out: dict = field(default_factory=dict)    # claim -> the hypothesis for which it is no part of the chain
+    rows: list  # a dict for each line of the chain; the claim's own come last
+    left_out: dict = field(
+        default_factory=dict
+    )  # claim -> the hypothesis for which it is no part of the chain
 
     @property
     def fails(self):
@@ -30,19 +34,34 @@ class Audit:
         return next((row for row in self.rows if row["status"] == "fails"), None)
 
     def waterfall(self):
-        """Lines that bound what the claim bounds, the tightest first: what each `adds` sums to the claim's slack."""
+        """Lines that bound what the claim bounds, the tightest first: what each `adds` sums to the
+        claim's slack."""
         last, found, before = self.rows[-1], [], 0.0
-        alike = [row for row in self.rows if row["slack"] is not None and row["bounds"] == last["bounds"]
-                 and row["slack"] <= last["slack"] and row is not last]
-        for row in [*sorted(alike, key=lambda row: row["slack"]), *([last] if last["slack"] is not None else [])]:
+        alike = [
+            row
+            for row in self.rows
+            if row["slack"] is not None
+            and row["bounds"] == last["bounds"]
+            and row["slack"] <= last["slack"]
+            and row is not last
+        ]
+        for row in [
+            *sorted(alike, key=lambda row: row["slack"]),
+            *([last] if last["slack"] is not None else []),
+        ]:
             found.append(dict(row, adds=row["slack"] - before))
             before = row["slack"]
         return found
 
     def as_dict(self):
-        return dict(claim=self.claim, setting=self.case.setting, instance=texts(self.case.instance),
-                    numbers=texts(self.case.numbers), rows=[dict(row) for row in self.rows],
-                    left_out=dict(self.left_out))
+        return dict(
+            claim=self.claim,
+            setting=self.case.setting,
+            instance=texts(self.case.instance),
+            numbers=texts(self.case.numbers),
+            rows=[dict(row) for row in self.rows],
+            left_out=dict(self.left_out),
+        )
 
     def __str__(self):
         fails = self.fails
@@ -50,19 +69,36 @@ class Audit:
         rows = [("line", "left", "", "right", "slack", "ratio", "share", "")]
         for row in self.rows:
             share = "" if row["share"] is None else f"{100 * row['share']:.3g} %"
-            rows.append((f"{row['claim'].partition('.')[2]}.{row['line']}", number(row["left"]), row["sign"],
-                         number(row["right"]), number(row["slack"]), number(row["ratio"]), share,
-                         row["status"] + (f": {row['why']}" if row["why"] else "")))
+            rows.append(
+                (
+                    f"{row['claim'].partition('.')[2]}.{row['line']}",
+                    number(row["left"]),
+                    row["sign"],
+                    number(row["right"]),
+                    number(row["slack"]),
+                    number(row["ratio"]),
+                    share,
+                    row["status"] + (f": {row['why']}" if row["why"] else ""),
+                )
+            )
         widths = [max(len(row[n]) for row in rows) for n in range(7)]
-        table = ["  ".join([row[0].ljust(widths[0]), *(row[n].rjust(widths[n]) for n in range(1, 7)), row[7]]).rstrip()
-                 for row in rows]
-        verdict = "No line fails there." if fails is None else \
-            f"The first line that fails: {fails['claim']}, line {fails['line']} ({fails['cites']}): {fails['says']}."
+        table = [
+            "  ".join(
+                [row[0].ljust(widths[0]), *(row[n].rjust(widths[n]) for n in range(1, 7)), row[7]]
+            ).rstrip()
+            for row in rows
+        ]
+        verdict = (
+            "No line fails there."
+            if fails is None
+            else f"The first line that fails: {fails['claim']}, line {fails['line']} ({fails['cites']}): {fails['says']}."
+        )
         return "\n".join([f"{self.claim} in {by_name(self.case.setting).says}", *table, verdict])
 
 
 def audit(claim, at="worst", steps=None, budget=5.0, seed=0):
-    """The Audit of a claim's proof at "worst", "drawn" or a given Case; `steps` are claims or ids, if not its chain."""
+    """The Audit of a claim's proof at "worst", "drawn" or a given Case; `steps` are claims or ids,
+    if not its chain."""
     claim, budget, seed = discover.claim(claim), arguments.budget(budget), arguments.seed(seed)
     if not claim.lines or any(sign == "O" for _, sign, _ in claim.lines):
         refuse("claim", "must have lines with constants", claim.id)
@@ -74,11 +110,17 @@ def audit(claim, at="worst", steps=None, budget=5.0, seed=0):
     case = at
     if not isinstance(at, Case):
         line = len(claim.lines) - 1
-        case = worst(claim, setting.name, budget, seed, line) if at == "worst" else \
-            drawn(claim, setting.name, seed, line)
+        case = (
+            worst(claim, setting.name, budget, seed, line)
+            if at == "worst"
+            else drawn(claim, setting.name, seed, line)
+        )
         if case is None:
-            refuse("claim", f"must have an instance inside its hypotheses in {setting.says}; none was found for",
-                   claim.id)
+            refuse(
+                "claim",
+                f"must have an instance inside its hypotheses in {setting.says}; none was found for",
+                claim.id,
+            )
     return Audit(claim.id, case, filled(rows_of([*links, claim], case)), left_out)
 
 
@@ -87,7 +129,9 @@ def best_setting(claim, named):
     settings = fitting(claim)
     if not settings:
         refuse("claim", "must be one that a setting measures", claim.id)
-    links = lambda s: len(chain(claim, s)[0]) if named is None else sum(s in fitting(each) for each in named)
+    links = lambda s: (
+        len(chain(claim, s)[0]) if named is None else sum(s in fitting(each) for each in named)
+    )
     return max(settings, key=links)
 
 
@@ -100,11 +144,18 @@ def chain(claim, setting):
             break
         if other.paper != claim.paper or other.kind not in ("step", "exact") or not other.lines:
             continue
-        if not other.quantities:    # about numbers alone: a part of the chain if it is a step between its numbers
+        if (
+            not other.quantities
+        ):  # about numbers alone: a part of the chain if it is a step between its numbers
             if other.kind == "step" and set(other.parameters) <= known:
                 links.append(other)
         elif setting in fitting(other):
-            lacking = [says for name, says in ((n, c.says) for n, c in conditions(other).items() if n not in mine)]
+            lacking = [
+                says
+                for name, says in (
+                    (n, c.says) for n, c in conditions(other).items() if n not in mine
+                )
+            ]
             if lacking:
                 left_out[other.id] = lacking[0]
             else:
@@ -115,20 +166,42 @@ def chain(claim, setting):
 def rows_of(links, case):
     """A row for each line, exact in its status; what lines measure is measured once."""
     setting = by_name(case.setting)
-    lines = [(link, line) for link in links for line in range(len(link.lines)) if link.lines[line][1] != "O"]
-    wanted = sorted({name for link, line in lines for name in target(link, case.setting, line).wanted})
+    lines = [
+        (link, line)
+        for link in links
+        for line in range(len(link.lines))
+        if link.lines[line][1] != "O"
+    ]
+    wanted = sorted(
+        {name for link, line in lines for name in target(link, case.setting, line).wanted}
+    )
     try:
-        measured = setting.measure(case.instance, {**setting.constants(case.instance), **case.numbers}, wanted)
+        measured = setting.measure(
+            case.instance, {**setting.constants(case.instance), **case.numbers}, wanted
+        )
     except NO_VALUE:
-        measured = {}    # each line then measures its own
+        measured = {}  # each line then measures its own
     return [row_of(link, line, case, measured) for link, line in lines]
 
 
 def row_of(link, line, case, measured):
     left, sign, right = link.lines[line]
-    row = dict(claim=link.id, cites=link.cites, line=line + 1, left=None, sign=sign, right=None, slack=None, ratio=None,
-               share=None, unit=unit_of(link, left, right), says=f"{plain(left)} {sign} {plain(right)}",
-               status="undecided", why="", bounds=f"{plain(left)} {'<=' if sign in ('<', '==') else sign}")
+    row = dict(
+        claim=link.id,
+        cites=link.cites,
+        line=line + 1,
+        left=None,
+        sign=sign,
+        right=None,
+        slack=None,
+        ratio=None,
+        share=None,
+        unit=unit_of(link, left, right),
+        says=f"{plain(left)} {sign} {plain(right)}",
+        status="undecided",
+        why="",
+        bounds=f"{plain(left)} {'<=' if sign in ('<', '==') else sign}",
+    )
     try:
         found = answer(link, case, line, measured)
         broken = next(iter(found.failing()), None)
@@ -139,8 +212,14 @@ def row_of(link, line, case, measured):
         return dict(row, why=str(error))
     gap = -abs(gap) if found.target.way == 0 else gap
     status = "fails" if found.violated else "equal" if pair(gap) == (0, 0) else "holds"
-    return dict(row, left=number(found.left), right=number(found.right), slack=number(gap), ratio=found.ratio,
-                status=status)
+    return dict(
+        row,
+        left=number(found.left),
+        right=number(found.right),
+        slack=number(gap),
+        ratio=found.ratio,
+        status=status,
+    )
 
 
 def filled(rows):

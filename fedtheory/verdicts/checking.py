@@ -1,15 +1,15 @@
 """`check`: find out whether a claim is true, how tight it is and where it breaks.
 
-Each line is first given to algebra. What is measured is then hunted in every setting that fits, from small shapes to
-larger ones, until the work that the budget buys is done; a line that fails does so at an instance in rationals, which
-is made as small as it goes and checked again from its document. No claim is known here by name.
+Each line is first given to algebra. What is measured is then hunted in every setting that fits,
+from small shapes to larger ones, until the work that the budget buys is done; a line that fails
+does so at an instance in rationals, which is made as small as it goes and checked again from its
+document. No claim is known here by name.
 """
 
 import time
 
 from fedtheory import arguments, discover
 from fedtheory.certificates.check_proof import Refused
-from fedtheory.errors import refuse
 from fedtheory.proofs import algebra
 from fedtheory.search import counterexample, hunting
 from fedtheory.search.coverage import Coverage
@@ -20,10 +20,13 @@ from fedtheory.verdicts import dropped, orders, vacuity
 from fedtheory.verdicts.replaying import replay
 from fedtheory.verdicts.verdict import Tightness, Verdict, across, together
 
-NEAR = 1.0 - 1e-6    # a ratio from which the exact value is asked for
-OVER = 1.0 + 1e-9    # a ratio that rounding alone does not explain
-ATTEMPTS, EXACT = 4, 6    # exact looks at a shape while it is hunted, and shapes looked at in the end
-LOOKS, ROWS = 40, 3       # shapes with instances above 1 that are looked at in the end, and instances of each
+NEAR = 1.0 - 1e-6  # a ratio from which the exact value is asked for
+OVER = 1.0 + 1e-9  # a ratio that rounding alone does not explain
+ATTEMPTS, EXACT = 4, 6  # exact looks at a shape while it is hunted, and shapes looked at in the end
+LOOKS, ROWS = (
+    40,
+    3,
+)  # shapes with instances above 1 that are looked at in the end, and instances of each
 
 
 def check(claim, budget=10.0, seed=0, progress=None):
@@ -34,11 +37,21 @@ def check(claim, budget=10.0, seed=0, progress=None):
         verdict = without_lines(claim, budget, seed)
         verdict.seconds = time.perf_counter() - begun
         return verdict
-    fitting(claim)    # a run without its method is refused before anything is computed
+    fitting(claim)  # a run without its method is refused before anything is computed
     status, why, notes, certificate = vacuity.vacuity(claim, seed, budget)
-    if status:    # nothing meets its hypotheses, or it says nothing: there is no counterexample to look for
-        return Verdict(claim.id, status, "algebra", why, confidence=1.0, certificate=certificate, notes=notes,
-                       seconds=time.perf_counter() - begun)
+    if (
+        status
+    ):  # nothing meets its hypotheses, or it says nothing: there is no counterexample to look for
+        return Verdict(
+            claim.id,
+            status,
+            "algebra",
+            why,
+            confidence=1.0,
+            certificate=certificate,
+            notes=notes,
+            seconds=time.perf_counter() - begun,
+        )
     found = []
     for n in range(len(claim.lines)):
         found.append(line(claim, n, budget / len(claim.lines), seed, progress))
@@ -55,8 +68,14 @@ def line(claim, at, budget, seed, progress=None):
         return orders.decide(claim, at, budget, seed, check)
     proof = algebra.line(claim, at, budget=min(2.0, budget), refute=False, seed=seed)
     if proof:
-        return Verdict(claim.id, "proved", "algebra", f"It follows from its hypotheses ({proof}).", confidence=1.0,
-                       certificate=dict(proof.certificate))
+        return Verdict(
+            claim.id,
+            "proved",
+            "algebra",
+            f"It follows from its hypotheses ({proof}).",
+            confidence=1.0,
+            certificate=dict(proof.certificate),
+        )
     settings = fitting(claim)
     if not settings:
         return Verdict(claim.id, "undecided", "exact", unfit(claim))
@@ -69,15 +88,22 @@ def line(claim, at, budget, seed, progress=None):
 
 
 def hunted(claim, at, setting, budget, seed, progress=None, broken=()):
-    """The Verdict on a line by search in one setting; `broken` counts instances that break what a variant dropped."""
+    """The Verdict on a line by search in one setting; `broken` counts instances that break what a
+    variant dropped."""
     target = Target(claim, setting, at)
     if target.impossible:
-        return Verdict(claim.id, "vacuous", "exact", "Its hypotheses contradict each other.", confidence=1.0)
+        return Verdict(
+            claim.id, "vacuous", "exact", "Its hypotheses contradict each other.", confidence=1.0
+        )
     looked, tried, best = Coverage(setting), {}, {}
     wanted = (lambda hunt: dropped.breaking(hunt, claim, broken)) if broken else None
     for hunt, ratio, point in hunting.searched(target, budget, seed, wanted=wanted):
         looked.add(hunt)
-        if ratio >= NEAR and tried.get(hunt, (0, 0.0))[0] < ATTEMPTS and ratio > tried.get(hunt, (0, 0.0))[1]:
+        if (
+            ratio >= NEAR
+            and tried.get(hunt, (0, 0.0))[0] < ATTEMPTS
+            and ratio > tried.get(hunt, (0, 0.0))[1]
+        ):
             tried[hunt] = tried.get(hunt, (0, 0.0))[0] + 1, ratio
             verdict = violated(claim, hunt, point, looked.cases)
             if verdict:
@@ -88,30 +114,42 @@ def hunted(claim, at, setting, budget, seed, progress=None, broken=()):
         if progress:
             progress(claim.id, looked.cases, max((r for r, _ in best.values()), default=None))
     if not looked.seen:
-        return Verdict(claim.id, "undecided", setting.kind, f"No shape of {setting.says} meets its hypotheses.",
-                       searched=str(looked))
+        return Verdict(
+            claim.id,
+            "undecided",
+            setting.kind,
+            f"No shape of {setting.says} meets its hypotheses.",
+            searched=str(looked),
+        )
     if broken:
         dropped.count(broken, claim, best)
-    ranked = sorted(((ratio, hunt, raw) for hunt, (ratio, raw) in best.items()), key=lambda each: -each[0])
+    ranked = sorted(
+        ((ratio, hunt, raw) for hunt, (ratio, raw) in best.items()), key=lambda each: -each[0]
+    )
     verdict = unexplained(claim, ranked, looked) or tightest(claim, ranked, looked)
     verdict.searched = str(looked)
     return verdict
 
 
 def unexplained(claim, ranked, looked):
-    """The Verdict where instances are rated above 1: "violated" if one of them is confirmed, "undecided" if one is
-    neither that nor shown to be rounding's, None if all are shown to be."""
+    """The Verdict where instances are rated above 1: "violated" if one of them is confirmed,
+    "undecided" if one is neither that nor shown to be rounding's, None if all are shown to be."""
     # Where equality is left out, sides that look equal speak against the line.
     high = NEAR if ranked and ranked[0][1].target.strict else OVER
     above = [(hunt, raw) for ratio, hunt, raw in ranked if ratio > high]
     for hunt, raw in above[:LOOKS]:
-        rows = [raw, *(row for row, rate in zip(hunt.top, hunt.rates) if rate > high and (row != raw).any())][:ROWS]
+        rows = [
+            raw,
+            *(row for row, rate in zip(hunt.top, hunt.rates) if rate > high and (row != raw).any()),
+        ][:ROWS]
         for row in rows:
             points = list(Point.nearby(hunt, row))
             verdict = refuted(claim, hunt, points, looked.cases)
             if verdict:
                 return verdict
-            if not (points and points[0].harmless()) and all(p.ratio(certified=True) is None for p in points):
+            if not (points and points[0].harmless()) and all(
+                p.ratio(certified=True) is None for p in points
+            ):
                 return doubtful(claim, hunt, row, looked)
     return doubtful(claim, *above[LOOKS], looked) if len(above) > LOOKS else None
 
@@ -119,13 +157,22 @@ def unexplained(claim, ranked, looked):
 def doubtful(claim, hunt, raw, looked):
     """The Verdict "undecided" because of an instance at which the line seems to fail."""
     point, setting = Point.near(hunt, raw), hunt.target.setting
-    return Verdict(claim.id, "undecided", setting.kind, f"It seems to fail at an instance of {setting.says}, and exact "
-                   "numbers neither confirm that nor say why.", cases=looked.cases,
-                   witness=dict(shape=hunt.shape, numbers=counterexample.texts(point.numbers) if point else {}))
+    return Verdict(
+        claim.id,
+        "undecided",
+        setting.kind,
+        f"It seems to fail at an instance of {setting.says}, and exact "
+        "numbers neither confirm that nor say why.",
+        cases=looked.cases,
+        witness=dict(
+            shape=hunt.shape, numbers=counterexample.texts(point.numbers) if point else {}
+        ),
+    )
 
 
 def tightest(claim, ranked, looked):
-    """The Verdict "holds" with the largest ratio that is certain, or "undecided" where no instance says anything."""
+    """The Verdict "holds" with the largest ratio that is certain, or "undecided" where no instance
+    says anything."""
     setting, reached, seen = looked.setting, None, 0
     for _, hunt, raw in ranked:
         if seen == EXACT:
@@ -134,20 +181,41 @@ def tightest(claim, ranked, looked):
             return doubtful(claim, hunt, raw, looked)
         certain = ((point.ratio(certified=True), point) for point in Point.nearby(hunt, raw))
         found = next((each for each in certain if each[0] is not None), None)
-        seen += found is not None or (point := Point.near(hunt, raw)) is not None and point.ratio() is not None
+        seen += (
+            found is not None
+            or (point := Point.near(hunt, raw)) is not None
+            and point.ratio() is not None
+        )
         if found and (reached is None or found[0] > reached[0]):
             reached = found
     if not seen:
-        return Verdict(claim.id, "undecided", setting.kind, f"No instance of {setting.says} was found inside its "
-                       "hypotheses at which its sides differ from zero.", cases=looked.cases)
+        return Verdict(
+            claim.id,
+            "undecided",
+            setting.kind,
+            f"No instance of {setting.says} was found inside its "
+            "hypotheses at which its sides differ from zero.",
+            cases=looked.cases,
+        )
     why = f"No counterexample among {looked.cases} instances of {setting.says}."
     if reached is None:
         return Verdict(claim.id, "holds", setting.kind, why, cases=looked.cases)
     ratio, point = reached
     numbers = counterexample.texts(point.numbers)
-    return Verdict(claim.id, "holds", setting.kind, why, Tightness(ratio, numbers), looked.cases, None,
-                   dict(setting=setting.name, shape=point.hunt.shape,
-                        numbers=counterexample.texts({**point.hunt.numbers, **point.numbers})))
+    return Verdict(
+        claim.id,
+        "holds",
+        setting.kind,
+        why,
+        Tightness(ratio, numbers),
+        looked.cases,
+        None,
+        dict(
+            setting=setting.name,
+            shape=point.hunt.shape,
+            numbers=counterexample.texts({**point.hunt.numbers, **point.numbers}),
+        ),
+    )
 
 
 def violated(claim, hunt, raw, cases, effort=400):
@@ -162,14 +230,23 @@ def refuted(claim, hunt, points, cases, effort=400):
         return None
     try:
         written = counterexample.document(small)
-    except Refused:    # a search that errs is an error, not a verdict
+    except Refused:  # a search that errs is an error, not a verdict
         raise
-    except (ValueError, OverflowError):    # numbers too long to be written down
+    except (ValueError, OverflowError):  # numbers too long to be written down
         return None
     ratio = small.ratio()
-    return Verdict(claim.id, "violated", hunt.target.setting.kind, f"It fails in {hunt.target.setting.says}: "
-                   f"left {written['left']}, right {written['right']}.", ratio and Tightness(ratio, written["numbers"]),
-                   cases, 1.0, dict(instance=written["instance"], numbers=written["numbers"]), written)
+    return Verdict(
+        claim.id,
+        "violated",
+        hunt.target.setting.kind,
+        f"It fails in {hunt.target.setting.says}: "
+        f"left {written['left']}, right {written['right']}.",
+        ratio and Tightness(ratio, written["numbers"]),
+        cases,
+        1.0,
+        dict(instance=written["instance"], numbers=written["numbers"]),
+        written,
+    )
 
 
 def unfit(claim):
@@ -178,8 +255,13 @@ def unfit(claim):
         return f"It is said for some value of {', '.join(claim.left_open)}: no instance speaks against all of them."
     asked = {name: condition.says for name, condition in conditions(claim).items()}
     wanted = {entry.measure for entry in claim.quantities.values()}
-    able = [s for s in all_settings() if wanted <= s.measures and bool(wanted) == bool(s.measures)
-            and (not wanted or reads(s, claim))]
+    able = [
+        s
+        for s in all_settings()
+        if wanted <= s.measures
+        and bool(wanted) == bool(s.measures)
+        and (not wanted or reads(s, claim))
+    ]
     named = set(methods(claim))
     if able and named and not any(named & set(s.algorithms) or not s.algorithms for s in able):
         return f"No setting that measures it runs {', '.join(sorted(named))}."
@@ -196,11 +278,15 @@ def unfit(claim):
 
 
 def without_lines(claim, budget, seed):
-    """The Verdict on a structure by running or computing both of its sides; a finding's figure has its own."""
+    """The Verdict on a structure by running or computing both of its sides; a finding's figure has
+    its own."""
     if claim.same or claim.compute:
         from fedtheory.verdicts import structure  # loads the compiler, which no other verdict needs
+
         return structure.decide(claim, budget, seed)
-    return Verdict(claim.id, "undecided", claim.kind, "A sentence about an experiment: its figure decides it.")
+    return Verdict(
+        claim.id, "undecided", claim.kind, "A sentence about an experiment: its figure decides it."
+    )
 
 
 __all__ = ["Refused", "check", "replay"]

@@ -1,11 +1,12 @@
 """What draws say about a mean at every moment at once: e-processes and confidence sequences.
 
-A bettor who may stake a share of the wealth on the next draw cannot get rich if the claim about the mean
-is true: wealth is a nonnegative supermartingale from 1, so the chance that it ever exceeds 1 / alpha is at
-most alpha (Ville 1939), whenever and however often one looks. Betting on means: Waudby-Smith and Ramdas,
-"Estimating means of bounded random variables by betting" (JRSS B 2024). Variance-adaptive boundary in
-closed form: Howard, Ramdas, McAuliffe and Sekhon, "Time-uniform, nonparametric, nonasymptotic confidence
-sequences" (Annals of Statistics 2021). Draws run along the last axis; further axes are separate streams.
+A bettor who may stake a share of the wealth on the next draw cannot get rich if the claim about the
+mean is true: wealth is a nonnegative supermartingale from 1, so the chance that it ever exceeds 1 /
+alpha is at most alpha (Ville 1939), whenever and however often one looks. Betting on means:
+Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting" (JRSS B 2024).
+Variance-adaptive boundary in closed form: Howard, Ramdas, McAuliffe and Sekhon, "Time-uniform,
+nonparametric, nonasymptotic confidence sequences" (Annals of Statistics 2021). Draws run along the
+last axis; further axes are separate streams.
 """
 
 import numpy as np
@@ -13,10 +14,12 @@ from scipy.special import zeta
 
 from fedtheory.errors import refuse
 
-# Shares of the wealth, mixed with equal weight: for excess delta and variance v of X / m, about delta / v is best.
-# Never all of it: a single draw of 0 must not end the game.
+# Shares of the wealth, mixed with equal weight: for excess delta and variance v of X / m, about
+# delta / v is best. Never all of it: a single draw of 0 must not end the game.
 BETS = 0.99 * 0.5 ** np.arange(16)
-EMPTY_HANDED = np.full(BETS.size, -np.log(BETS.size))    # log wealth of each bet before the first draw
+EMPTY_HANDED = np.full(
+    BETS.size, -np.log(BETS.size)
+)  # log wealth of each bet before the first draw
 
 
 def between(x, low=-np.inf, high=np.inf):
@@ -35,16 +38,20 @@ def _open_unit(alpha):
 
 
 def bet(x, m, least, wealth=EMPTY_HANDED):
-    """Log wealth (bets, ..., n) of each bet on E X > m after each draw of X >= least; goes on from `wealth`."""
-    with np.errstate(over="ignore"):    # capping a gain only loses wealth
-        gain = np.minimum((x - m) / (m - least), 1e300)    # at least -1, and of mean at most 0 if E X <= m
+    """Log wealth (bets, ..., n) of each bet on E X > m after each draw of X >= least; goes on from
+    `wealth`."""
+    with np.errstate(over="ignore"):  # capping a gain only loses wealth
+        gain = np.minimum(
+            (x - m) / (m - least), 1e300
+        )  # at least -1, and of mean at most 0 if E X <= m
     steps = np.log1p(np.multiply.outer(BETS, gain))
     steps[..., 0] += wealth.reshape((-1,) + (1,) * (gain.ndim - 1))
-    return np.cumsum(steps, axis=-1)    # in order, so that a stream may arrive in pieces of any size
+    return np.cumsum(steps, axis=-1)  # in order, so that a stream may arrive in pieces of any size
 
 
 def against_at_most(x, m, least=0.0):
-    """Log of an e-process against E X <= m, after each draw, for X >= least, however heavy its upper tail."""
+    """Log of an e-process against E X <= m, after each draw, for X >= least, however heavy its
+    upper tail."""
     x = between(x, low=least)
     if not least < m < np.inf:
         refuse("m", f"must be finite and above the least value {least}", m)
@@ -62,7 +69,8 @@ def against_at_least(x, m, most):
 
 
 def checkpoints(n):
-    """1, 2, ... in steps of a tenth of what was seen, then n: where a sequence of bounds is worth renewing."""
+    """1, 2, ... in steps of a tenth of what was seen, then n: where a sequence of bounds is worth
+    renewing."""
     times = [1]
     while times[-1] < n:
         times.append(times[-1] + max(1, times[-1] // 10))
@@ -85,8 +93,8 @@ def _wealth(x, m):
 def _largest_refuted(x, alpha, m):
     """The largest mean with wealth 1 / alpha against it, or m if it is larger; X >= 0.
 
-    log W falls and is convex in log m, so Newton's steps from the left never pass the root: wherever they
-    stop, the bound is valid.
+    log W falls and is convex in log m, so Newton's steps from the left never pass the root:
+    wherever they stop, the bound is valid.
     """
     n = x.shape[-1]
     # prod(1 - b + b y) >= (1 - b)^(n - 1) b max(y): a first m whose refutation needs no search.
@@ -105,7 +113,8 @@ def _largest_refuted(x, alpha, m):
 
 
 def lower_sequence(x, alpha, times, least=0.0):
-    """Lower confidence sequence (..., times) for E X, X >= least: bounds after so many draws, never falling."""
+    """Lower confidence sequence (..., times) for E X, X >= least: bounds after so many draws, never
+    falling."""
     _open_unit(alpha)
     x, times = between(x, low=least) - least, np.asarray(times)
     if not times.size or times[0] < 1 or times[-1] > x.shape[-1] or np.any(np.diff(times) <= 0):
@@ -118,13 +127,15 @@ def lower_sequence(x, alpha, times, least=0.0):
 
 
 def lower(x, alpha, least=0.0):
-    """The means, as the largest of them, that the wealth after the last draw refutes; for X >= least."""
+    """The means, as the largest of them, that the wealth after the last draw refutes; for X >=
+    least."""
     x = between(x, low=least)
     return lower_sequence(x, alpha, x.shape[-1:], least)[..., 0]
 
 
 def betting(x, alpha, low, high, times):
-    """Confidence sequence for E X, X in [low, high]: lower and upper bounds (..., times), their intersection so far."""
+    """Confidence sequence for E X, X in [low, high]: lower and upper bounds (..., times), their
+    intersection so far."""
     _open_unit(alpha)
     x = between(x, low, high)
     return lower_sequence(x, alpha / 2, times, low), -lower_sequence(-x, alpha / 2, times, -high)
@@ -134,7 +145,8 @@ def betting(x, alpha, low, high, times):
 
 
 def stitched(v, alpha, c):
-    """Sub-gamma boundary of scale c at intrinsic time v (Howard et al. 2021, theorem 1 and equation 10)."""
+    """Sub-gamma boundary of scale c at intrinsic time v (Howard et al. 2021, theorem 1 and equation
+    10)."""
     s, eta, v_min = 1.4, 2.0, c**2
     v = np.maximum(v, v_min)
     ell = s * np.log(np.log(eta * v / v_min)) + np.log(zeta(s) / (alpha * np.log(eta) ** s))
@@ -143,12 +155,15 @@ def stitched(v, alpha, c):
 
 
 def empirical_bernstein(x, alpha, low, high):
-    """Confidence sequence for E X, X in [low, high], after each draw (Howard et al. 2021, theorem 4)."""
+    """Confidence sequence for E X, X in [low, high], after each draw (Howard et al. 2021, theorem
+    4)."""
     _open_unit(alpha)
     x = between(x, low, high)
     t = np.arange(1, x.shape[-1] + 1)
     total = np.cumsum(x, axis=-1)
-    guess = (total - x + (low + high) / 2) / t    # from the draws before, and one in the middle
+    guess = (total - x + (low + high) / 2) / t  # from the draws before, and one in the middle
     radius = stitched(np.cumsum((x - guess) ** 2, axis=-1), alpha / 2, high - low) / t
-    return (np.maximum.accumulate(np.maximum(total / t - radius, low), axis=-1),
-            np.minimum.accumulate(np.minimum(total / t + radius, high), axis=-1))
+    return (
+        np.maximum.accumulate(np.maximum(total / t - radius, low), axis=-1),
+        np.minimum.accumulate(np.minimum(total / t + radius, high), axis=-1),
+    )

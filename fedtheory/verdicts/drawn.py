@@ -1,9 +1,9 @@
 """A claim on one problem by sampled runs: for losses and methods of which nothing exact is known.
 
-The left side must be a nonnegative multiple of one measured expectation, its right side a number. Draws come from
-`ft.run` in blocks, each with a seed of its own; a betting e-process refutes, fresh seeds confirm, so that looking
-at any time is allowed. Of a minimum over rounds each round's expectation has to exceed the bound: their e-processes
-are combined by their least.
+The left side must be a nonnegative multiple of one measured expectation, its right side a number.
+Draws come from `ft.run` in blocks, each with a seed of its own; a betting e-process refutes, fresh
+seeds confirm, so that looking at any time is allowed. Of a minimum over rounds each round's
+expectation has to exceed the bound: their e-processes are combined by their least.
 """
 
 import hashlib
@@ -21,12 +21,21 @@ from fedtheory.runs.running import run
 from fedtheory.verdicts.confidence import against_at_most, lower
 from fedtheory.verdicts.verdict import Tightness, Verdict
 
-BLOCK = 64    # trials of one seed
-UNIT = 2.0**-53    # of rounding
+BLOCK = 64  # trials of one seed
+UNIT = 2.0**-53  # of rounding
 # The numbers of methods that do no more than add gradients up, and clients' points with weights.
-STEPS, COUNTS, WORDS = ("eta_l", "eta", "eta_g", "eta_0", "gamma", "ratio"), ("K", "K_0", "E"), ("weighting", "option")
-ROUNDS_OF = {"T": lambda row: row[:, -1:], "min": lambda row: row[:, :-1], "min_T": lambda row: row,
-             "mean": lambda row: row[:, :-1].mean(axis=1, keepdims=True), "1": lambda row: row[:, 1:2]}
+STEPS, COUNTS, WORDS = (
+    ("eta_l", "eta", "eta_g", "eta_0", "gamma", "ratio"),
+    ("K", "K_0", "E"),
+    ("weighting", "option"),
+)
+ROUNDS_OF = {
+    "T": lambda row: row[:, -1:],
+    "min": lambda row: row[:, :-1],
+    "min_T": lambda row: row,
+    "mean": lambda row: row[:, :-1].mean(axis=1, keepdims=True),
+    "1": lambda row: row[:, 1:2],
+}
 
 
 def seed_of(seed, look, block):
@@ -35,88 +44,148 @@ def seed_of(seed, look, block):
 
 
 class Rounding:
-    """How far a run in floats may be from the run that a theorem speaks of, in the root of what is measured.
+    """How far a run in floats may be from the run that a theorem speaks of, in the root of what is
+    measured.
 
-    Each gradient and each step errs by some units of rounding of what it adds; a step of size s from an L-smooth loss
-    carries an error e on as at most (1 + 4 s L) e, with control variates too. Where a method does more than add
-    gradients up, or no L is known, nothing is known of the error: it is infinite.
+    Each gradient and each step errs by some units of rounding of what it adds; a step of size s
+    from an L-smooth loss carries an error e on as at most (1 + 4 s L) e, with control variates too.
+    Where a method does more than add gradients up, or no L is known, nothing is known of the error:
+    it is infinite.
     """
 
     def __init__(self, problem, algorithm, hyper, rounds, metric):
         self.L = float(problem.constants["L"]) if "L" in problem.constants else math.inf
         plain = all(name in (*STEPS, *COUNTS, *WORDS) for name in algorithm.hyper)
-        h = {name: hyper.get(name, field.default) for name, field in algorithm.hyper.items() if name not in WORDS}
+        h = {
+            name: hyper.get(name, field.default)
+            for name, field in algorithm.hyper.items()
+            if name not in WORDS
+        }
         if not plain or any(np.ndim(value) or value is None for value in h.values()):
             self.L = math.inf
             return
-        lean = problem.N * float(problem.weights.max()) * h.get("E", 1)    # unbiased weights, and flex's E / s
-        step = max(h.get("eta_l", 0.0), h.get("eta", 0.0), h.get("gamma", 1.0) * h.get("eta_0", 0.0))
+        lean = (
+            problem.N * float(problem.weights.max()) * h.get("E", 1)
+        )  # unbiased weights, and flex's E / s
+        step = max(
+            h.get("eta_l", 0.0), h.get("eta", 0.0), h.get("gamma", 1.0) * h.get("eta_0", 0.0)
+        )
         step *= lean * max(1.0, h.get("eta_g", 1.0))
         calls = 1 + sum(h.get(name, 0) for name in COUNTS)
         growth = math.log1p(4 * step * self.L) * calls * rounds
         terms = problem.d + int(problem.sizes.max(initial=0)) + problem.N + 8
-        self.share = calls * rounds * terms * 8 * UNIT * (1 + step * self.L) * math.exp(growth) if growth < 600 \
+        self.share = (
+            calls * rounds * terms * 8 * UNIT * (1 + step * self.L) * math.exp(growth)
+            if growth < 600
             else math.inf
-        self.unit = {"sq_distance": 1.0}.get(metric, math.sqrt(self.L) if metric.endswith("loss") else self.L)
-        self.centre = float(np.abs(problem.minimizer()).max()) if problem.minimize is not None else 0.0
-        for b in (value for value in problem.data if isinstance(value, np.ndarray) and value.dtype.kind == "f"):
+        )
+        self.unit = {"sq_distance": 1.0}.get(
+            metric, math.sqrt(self.L) if metric.endswith("loss") else self.L
+        )
+        self.centre = (
+            float(np.abs(problem.minimizer()).max()) if problem.minimize is not None else 0.0
+        )
+        for b in (
+            value
+            for value in problem.data
+            if isinstance(value, np.ndarray) and value.dtype.kind == "f"
+        ):
             self.centre = max(self.centre, float(np.abs(b).max(initial=0.0)))
 
     def below(self, values, farthest):
-        """Lower bounds of what exact runs would give, for points of coordinates up to `farthest`."""
+        """Lower bounds of what exact runs would give, for points of coordinates up to
+        `farthest`."""
         if not math.isfinite(self.L) or not math.isfinite(self.share):
             return np.zeros_like(values)
         error = 2 * self.unit * self.share * (farthest + self.centre)
         return np.maximum(np.sqrt(np.maximum(values, 0.0)) - error, 0.0) ** 2
 
 
-def check_on(claim, problem, *, rounds, draws=4096, seed=0, alpha=1e-3, start=None, x_0=None, S=None, infimum=None,
-             **hyper):
-    """The Verdict on a claim's first line for one problem and one choice of hyper-parameters, by at most `draws` runs of each look.
+def check_on(
+    claim,
+    problem,
+    *,
+    rounds,
+    draws=4096,
+    seed=0,
+    alpha=1e-3,
+    start=None,
+    x_0=None,
+    S=None,
+    infimum=None,
+    **hyper,
+):
+    """The Verdict on a claim's first line for one problem and one choice of hyper-parameters, by at
+    most `draws` runs of each look.
 
-    `start` gives values of what is measured at the start (such as D_0), exactly or rounded to the safe side;
-    `infimum` the infimum that the claim subtracts.
+    `start` gives values of what is measured at the start (such as D_0), exactly or rounded to the
+    safe side; `infimum` the infimum that the claim subtracts.
     """
     claim, begun = discover.claim(claim), time.perf_counter()
     if not isinstance(problem, Problem):
         refuse("problem", "must be a Problem, such as ft.problems.quadratic makes", problem)
-    rounds, seed, draws = arguments.whole("rounds", rounds, 1), arguments.seed(seed), arguments.whole("draws", draws, BLOCK)
+    rounds, seed, draws = (
+        arguments.whole("rounds", rounds, 1),
+        arguments.seed(seed),
+        arguments.whole("draws", draws, BLOCK),
+    )
     alpha = arguments.real("alpha", alpha, open_low=True)
     if not alpha < 1:
         refuse("alpha", "must lie in (0, 1)", alpha)
     if start is not None and not isinstance(start, Mapping):
         refuse("start", "must be a mapping of what is measured at the start to numbers", start)
-    infimum = None if infimum is None else arguments.real("infimum", infimum, low=-arguments.LARGEST)
+    infimum = (
+        None if infimum is None else arguments.real("infimum", infimum, low=-arguments.LARGEST)
+    )
     if not claim.lines:
         refuse("claim", "must have lines", claim.id)
     algorithm = discover.algorithm(claim.algorithm)
     left, sign, _ = claim.lines[0]
     measured = [entry for name, entry in claim.quantities.items() if name not in (start or {})]
     if sign not in ("<=", "<") or len(measured) != 1 or measured[0].symbol not in left.free_symbols:
-        raise InvalidInput(f"{claim.title} must bound one measured expectation from above; give what is known at the "
-                           "start by start={...}")
+        raise InvalidInput(
+            f"{claim.title} must bound one measured expectation from above; give what is known at the "
+            "start by start={...}"
+        )
     entry, how = measured[0], measured[0].measure
     if how.metric not in metrics.ALL or how.at not in ROUNDS_OF or how.average not in ("E", ""):
         raise InvalidInput(f"{entry.name} is not read off the rounds of a run")
     if how.minus and infimum is None:
         raise InvalidInput(f"{entry.name} is measured above an infimum; give infimum=")
-    settings = SimpleNamespace(cohort="full" if S in (None, problem.N) else "without", partial=False)
+    settings = SimpleNamespace(
+        cohort="full" if S in (None, problem.N) else "without", partial=False
+    )
     theirs = claim.table.constants
-    used = {name: theirs.get(name, name) for name in claim.parameters if theirs.get(name, name) in problem.constants}
+    used = {
+        name: theirs.get(name, name)
+        for name in claim.parameters
+        if theirs.get(name, name) in problem.constants
+    }
     numbers = {name: float(problem.constants[constant]) for name, constant in used.items()}
-    numbers.update({k: v for k, v in hyper.items() if isinstance(v, (int, float))}, S=S or problem.N, N=problem.N,
-                   T=rounds, **(start or {}))
-    values = {name: numbers[name] for name in (*claim.parameters, *(start or {})) if name in numbers}
+    numbers.update(
+        {k: v for k, v in hyper.items() if isinstance(v, (int, float))},
+        S=S or problem.N,
+        N=problem.N,
+        T=rounds,
+        **(start or {}),
+    )
+    values = {
+        name: numbers[name] for name in (*claim.parameters, *(start or {})) if name in numbers
+    }
     for broken in claim.admits(values):
         raise InvalidInput(f"{claim.title} assumes {broken}; this run does not meet it")
     for assumption in claim.assumptions:
         if assumption.condition is not None and not assumption.condition(problem, settings):
-            raise InvalidInput(f"{claim.title} assumes {assumption}; {problem.name} does not meet it")
+            raise InvalidInput(
+                f"{claim.title} assumes {assumption}; {problem.name} does not meet it"
+            )
     slope = claim.expand(left).diff(entry.symbol)
     exact = {name: enclosure.number(name, value) for name, value in values.items()}
     factor = enclosure.enclose(slope, exact, up=False)
     if entry.symbol in slope.free_symbols or not factor > 0:
-        raise InvalidInput(f"the left side of {claim.title} is no positive multiple of {entry.name} here")
+        raise InvalidInput(
+            f"the left side of {claim.title} is no positive multiple of {entry.name} here"
+        )
     bound = float(np.nextafter(claim.evaluate(values) / float(factor), np.inf))
     shift = 0.0 if infimum is None else float(infimum)
 
@@ -125,45 +194,94 @@ def check_on(claim, problem, *, rounds, draws=4096, seed=0, alpha=1e-3, start=No
     def rows(look, first, count):
         found = []
         for block in range(first // BLOCK, -(-(first + count) // BLOCK)):
-            r = run(problem, claim.algorithm, rounds=rounds, trials=BLOCK, seed=seed_of(seed, look, block), x_0=x_0,
-                    S=S, metrics=(how.metric,), keep="x", **hyper)
+            r = run(
+                problem,
+                claim.algorithm,
+                rounds=rounds,
+                trials=BLOCK,
+                seed=seed_of(seed, look, block),
+                x_0=x_0,
+                S=S,
+                metrics=(how.metric,),
+                keep="x",
+                **hyper,
+            )
             farthest[0] = max(farthest[0], float(np.abs(r.x).max()))
             stayed = np.all([r.inside[c] for c in set(used.values()) & set(r.inside or ())], axis=0)
             values = ROUNDS_OF[how.at](r.metrics[how.metric] - shift)
-            found.append(np.where(np.reshape(stayed, (-1, 1)), values, np.nan))    # outside a constant's ball
-        return np.concatenate(found)[first % BLOCK:][:count]
+            found.append(
+                np.where(np.reshape(stayed, (-1, 1)), values, np.nan)
+            )  # outside a constant's ball
+        return np.concatenate(found)[first % BLOCK :][:count]
 
     where = f"of {getattr(claim.algorithm, 'name', claim.algorithm)} on {problem.name}, {rounds} rounds each"
     looks, taken, best = [], 0, None
-    for look in (0, 1):    # the second confirms by fresh seeds
+    for look in (0, 1):  # the second confirms by fresh seeds
         seen, evidence, count = None, -math.inf, BLOCK
         while evidence <= math.log(2 / alpha) and (seen is None or len(seen) < draws):
             more = rows(look, 0 if seen is None else len(seen), count)
             seen = more if seen is None else np.concatenate([seen, more])
             count = min(len(seen), draws - len(seen))
             if not np.isfinite(seen).all() or (seen < -1e-12).any():
-                return Verdict(claim.id, "undecided", "sampled", "A run left the finite numbers, or the "
-                               "ball on which a constant is known: it says nothing.",
-                               cases=taken + len(seen), seconds=time.perf_counter() - begun,
-                               searched=f"{taken + len(seen)} runs {where}")
-            evidence = min(against_at_most(np.maximum(column, 0), bound).max() for column in seen.T) \
-                if bound > 0 else -math.inf
+                return Verdict(
+                    claim.id,
+                    "undecided",
+                    "sampled",
+                    "A run left the finite numbers, or the "
+                    "ball on which a constant is known: it says nothing.",
+                    cases=taken + len(seen),
+                    seconds=time.perf_counter() - begun,
+                    searched=f"{taken + len(seen)} runs {where}",
+                )
+            evidence = (
+                min(against_at_most(np.maximum(column, 0), bound).max() for column in seen.T)
+                if bound > 0
+                else -math.inf
+            )
         taken += len(seen)
-        if evidence > math.log(2 / alpha) and min(against_at_most(column, bound).max() for column in rounding.below(
-                seen, farthest[0]).T) <= math.log(2 / alpha):
-            return Verdict(claim.id, "undecided", "sampled", f"Its left side lies above its right side {bound:.6g}, by no "
-                           f"more than the rounding of {rounds} rounds in floats may make of it.", cases=taken,
-                           seconds=time.perf_counter() - begun, searched=f"{taken} runs {where}")
+        if evidence > math.log(2 / alpha) and min(
+            against_at_most(column, bound).max() for column in rounding.below(seen, farthest[0]).T
+        ) <= math.log(2 / alpha):
+            return Verdict(
+                claim.id,
+                "undecided",
+                "sampled",
+                f"Its left side lies above its right side {bound:.6g}, by no "
+                f"more than the rounding of {rounds} rounds in floats may make of it.",
+                cases=taken,
+                seconds=time.perf_counter() - begun,
+                searched=f"{taken} runs {where}",
+            )
         best = best if look else min(lower(np.maximum(column, 0), alpha / 2) for column in seen.T)
         looks.append(evidence > math.log(2 / alpha))
         if not looks[-1]:
             break
     broken = looks == [True, True]
-    why = (f"Its left side lies above its right side {bound:.6g} with confidence {1 - alpha:g}, confirmed by fresh "
-           "draws." if broken else f"Draws do not refute it: at least {float(best) / bound:.3g} of its right side is "
-           f"reached, with confidence {1 - alpha / 2:g}.")
-    witness = dict(problem=problem.name, algorithm=str(getattr(claim.algorithm, "name", claim.algorithm)),
-                   rounds=rounds, seed=seed, S=S, **hyper)
-    return Verdict(claim.id, "violated" if broken else "holds", "sampled", why,
-                   Tightness(float(best) / bound if bound > 0 else math.nan, witness) if bound > 0 else None, taken,
-                   1 - alpha, witness, None, time.perf_counter() - begun, searched=f"{taken} runs {where}")
+    why = (
+        f"Its left side lies above its right side {bound:.6g} with confidence {1 - alpha:g}, confirmed by fresh "
+        "draws."
+        if broken
+        else f"Draws do not refute it: at least {float(best) / bound:.3g} of its right side is "
+        f"reached, with confidence {1 - alpha / 2:g}."
+    )
+    witness = dict(
+        problem=problem.name,
+        algorithm=str(getattr(claim.algorithm, "name", claim.algorithm)),
+        rounds=rounds,
+        seed=seed,
+        S=S,
+        **hyper,
+    )
+    return Verdict(
+        claim.id,
+        "violated" if broken else "holds",
+        "sampled",
+        why,
+        Tightness(float(best) / bound if bound > 0 else math.nan, witness) if bound > 0 else None,
+        taken,
+        1 - alpha,
+        witness,
+        None,
+        time.perf_counter() - begun,
+        searched=f"{taken} runs {where}",
+    )

@@ -1,7 +1,8 @@
-"""Hypotheses that a variant has dropped: what is then said of it rests on instances that break them, which are counted.
+"""Hypotheses that a variant has dropped: what is then said of it rests on instances that break
+them, which are counted.
 
-An instance breaks a condition if its setting says that it does not meet it, or if a constant that the condition
-certified is not what the instance has; a relation, by its numbers.
+An instance breaks a condition if its setting says that it does not meet it, or if a constant that
+the condition certified is not what the instance has; a relation, by its numbers.
 """
 
 from dataclasses import replace
@@ -17,24 +18,38 @@ from fedtheory.search.rationals import UNANSWERED, Point
 from fedtheory.search.target import Target, bounded
 from fedtheory.symbol import plain
 
-ROWS, ENOUGH = 3, 60      # instances of a shape that are looked at, and those after which no more are
-SHAPES, DRAWN = 24, 8     # shapes drawn to see whether a setting can break something, and instances of each
-AFAR = 1e-6               # how far beyond its edge a relation is broken, relative to its sides: no rounding's doing
-SECONDS = 0.5             # for a proof that a relation follows from what is left
-LITTLE = 0.1              # the share of a budget for all settings that break nothing, beside some that do
+ROWS, ENOUGH = 3, 60  # instances of a shape that are looked at, and those after which no more are
+SHAPES, DRAWN = (
+    24,
+    8,
+)  # shapes drawn to see whether a setting can break something, and instances of each
+AFAR = (
+    1e-6  # how far beyond its edge a relation is broken, relative to its sides: no rounding's doing
+)
+SECONDS = 0.5  # for a proof that a relation follows from what is left
+LITTLE = 0.1  # the share of a budget for all settings that break nothing, beside some that do
 
 
 def telling(claim, budget):
-    """Those of a claim's dropped hypotheses that instances have to break: the others follow from what is left."""
+    """Those of a claim's dropped hypotheses that instances have to break: the others follow from
+    what is left."""
     left = [a.relation for a in claim.assumptions if a.relation is not None]
-    return [a for a in claim.dropped if not (a.condition is not None and not claim.quantities)
-            and not (a.relation is not None and follows(claim, a.relation, left, min(SECONDS, 0.1 * budget)))]
+    return [
+        a
+        for a in claim.dropped
+        if not (a.condition is not None and not claim.quantities)
+        and not (
+            a.relation is not None and follows(claim, a.relation, left, min(SECONDS, 0.1 * budget))
+        )
+    ]
 
 
 def follows(claim, relation, left, seconds):
     """Whether a relation is proved from those that are left."""
     try:
-        return relation in left or bool(algebra.prove(relation, left, dict(claim.definitions), seconds, refute=False))
+        return relation in left or bool(
+            algebra.prove(relation, left, dict(claim.definitions), seconds, refute=False)
+        )
     except Refused:
         return False
 
@@ -43,26 +58,40 @@ def breaks(assumption, claim, instance, setting, values):
     """Whether an instance, with what is known of it, breaks a hypothesis for certain."""
     if assumption.condition is not None:
         held = setting.ensures if setting.holds is None else setting.holds(instance)
-        if not held:    # no instance at all
+        if not held:  # no instance at all
             return False
         freed = [name.removeprefix(ANY) for name in claim.parameters if name.startswith(ANY)]
         tight = setting.constants(instance)
         return assumption.name in setting.ensures - held or any(
             beyond(tight[name], values[ANY + name], setting.loose.get(name, 0))
             for name in claim.table.certified(assumption.condition.constants)
-            if name in freed and name in tight and ANY + name in values)
+            if name in freed and name in tight and ANY + name in values
+        )
     relation = claim.expand(assumption.relation)
     known = {s.name: values.get(ANY + s.name, values.get(s.name)) for s in relation.free_symbols}
-    if any(value is None for value in known.values()):    # a number that the variant does not speak of is any number
-        return not any(name in claim.table and claim.table[name].measure is not None for name in known)
-    return any(fails(part, known) for part in (relation.args if isinstance(relation, sympy.And) else (relation,)))
+    if any(
+        value is None for value in known.values()
+    ):  # a number that the variant does not speak of is any number
+        return not any(
+            name in claim.table and claim.table[name].measure is not None for name in known
+        )
+    return any(
+        fails(part, known)
+        for part in (relation.args if isinstance(relation, sympy.And) else (relation,))
+    )
 
 
 def beyond(tight, given, way):
     """Whether a constant that is given as any number is not what the instance has."""
     tight, given = float(near(tight)), float(near(given))
     gap = AFAR * (abs(tight) + abs(given))
-    return tight - given > gap if way > 0 else given - tight > gap if way < 0 else abs(tight - given) > gap
+    return (
+        tight - given > gap
+        if way > 0
+        else given - tight > gap
+        if way < 0
+        else abs(tight - given) > gap
+    )
 
 
 def fails(relation, values):
@@ -74,8 +103,13 @@ def fails(relation, values):
     except (*UNANSWERED, ValueError):
         return False
     gap = AFAR * (abs(left) + abs(right))
-    return abs(left - right) > gap if isinstance(relation, sympy.Eq) else \
-        left - right > gap if isinstance(relation, (sympy.Le, sympy.Lt)) else right - left > gap
+    return (
+        abs(left - right) > gap
+        if isinstance(relation, sympy.Eq)
+        else left - right > gap
+        if isinstance(relation, (sympy.Le, sympy.Lt))
+        else right - left > gap
+    )
 
 
 def count(found, claim, hunts):
@@ -99,21 +133,36 @@ def tally(found, claim, hunt, row):
 
 
 def weighed(verdict, broken):
-    """A Verdict on a variant, with how many instances break what it has dropped; without any it holds of none."""
+    """A Verdict on a variant, with how many instances break what it has dropped; without any it
+    holds of none."""
     if verdict.status != "holds" or not broken:
         return verdict
     none = [says(a) for a, n in broken.items() if not n]
     if none:
-        return replace(verdict, status="undecided", tightness=None, witness=None,
-                       why=f"{verdict.why} None that was looked at breaks what is not assumed any more: "
-                       f"{'; '.join(none)}.")
-    told = "; ".join(f"{n}{' or more' if n >= ENOUGH else ''} without: {says(a)}" for a, n in broken.items())
-    return replace(verdict, why=f"{verdict.why} Some of them break what is not assumed any more.",
-                   searched=f"{verdict.searched}; among them {told}")
+        return replace(
+            verdict,
+            status="undecided",
+            tightness=None,
+            witness=None,
+            why=f"{verdict.why} None that was looked at breaks what is not assumed any more: "
+            f"{'; '.join(none)}.",
+        )
+    told = "; ".join(
+        f"{n}{' or more' if n >= ENOUGH else ''} without: {says(a)}" for a, n in broken.items()
+    )
+    return replace(
+        verdict,
+        why=f"{verdict.why} Some of them break what is not assumed any more.",
+        searched=f"{verdict.searched}; among them {told}",
+    )
 
 
 def says(assumption):
-    return assumption.condition.says if assumption.condition is not None else plain(assumption.relation)
+    return (
+        assumption.condition.says
+        if assumption.condition is not None
+        else plain(assumption.relation)
+    )
 
 
 def breaking(hunt, claim, needed):
@@ -128,14 +177,23 @@ def breaking(hunt, claim, needed):
 def able(claim, at, setting, needed, seed):
     """Whether some shape of a setting does."""
     target = Target(claim, setting, at)
-    return not target.impossible and any(breaking(hunt, claim, needed) for _, hunt in zip(
-        range(SHAPES), hunting.hunts(target, seed, target.relaxed)))
+    return not target.impossible and any(
+        breaking(hunt, claim, needed)
+        for _, hunt in zip(range(SHAPES), hunting.hunts(target, seed, target.relaxed))
+    )
 
 
 def shares(claim, at, settings, needed, seed):
-    """How a budget is shared between settings: most of it goes where something dropped can be broken."""
-    chosen = [setting for setting in settings if able(claim, at, setting, needed, seed)] if needed else []
+    """How a budget is shared between settings: most of it goes where something dropped can be
+    broken."""
+    chosen = (
+        [setting for setting in settings if able(claim, at, setting, needed, seed)]
+        if needed
+        else []
+    )
     others = len(settings) - len(chosen)
     if not chosen or not others:
         return [1 / len(settings)] * len(settings)
-    return [(1 - LITTLE) / len(chosen) if setting in chosen else LITTLE / others for setting in settings]
+    return [
+        (1 - LITTLE) / len(chosen) if setting in chosen else LITTLE / others for setting in settings
+    ]

@@ -1,7 +1,8 @@
-"""`minimise`: drop a claim's hypotheses one at a time, and see which it needs and which it seems not to.
+"""`minimise`: drop a claim's hypotheses one at a time, and see which it needs and which it seems
+not to.
 
-A hypothesis is needed where the claim without it has a counterexample, which is kept with its certificate. What seems
-not to be needed is then dropped together, as far as the claim still stands.
+A hypothesis is needed where the claim without it has a counterexample, which is kept with its
+certificate. What seems not to be needed is then dropped together, as far as the claim still stands.
 """
 
 from dataclasses import dataclass, field
@@ -18,10 +19,12 @@ WORDS = {"needed": "needed", "not needed": "seems not to be needed", "unknown": 
 @dataclass
 class Minimised:
     claim: str
-    verdict: Verdict                               # on the claim as it is
-    rows: list                                     # (Assumption, "needed" | "not needed" | "unknown", Verdict) each
-    smallest: list = field(default_factory=list)   # Assumptions of the smallest set found under which it stands
-    final: Verdict = None                          # on the claim under these
+    verdict: Verdict  # on the claim as it is
+    rows: list  # (Assumption, "needed" | "not needed" | "unknown", Verdict) each
+    smallest: list = field(
+        default_factory=list
+    )  # Assumptions of the smallest set found under which it stands
+    final: Verdict = None  # on the claim under these
 
     def of(self, kind):
         return [assumption for assumption, found, _ in self.rows if found == kind]
@@ -31,23 +34,32 @@ class Minimised:
     unknown = property(lambda self: self.of("unknown"))
 
     def as_dict(self):
-        return dict(claim=self.claim, verdict=self.verdict.as_dict(),
-                    hypotheses=[dict(hypothesis=str(a), name=a.name, found=found, dropped=verdict.as_dict())
-                                for a, found, verdict in self.rows],
-                    smallest=[str(a) for a in self.smallest], final=self.final and self.final.as_dict())
+        return dict(
+            claim=self.claim,
+            verdict=self.verdict.as_dict(),
+            hypotheses=[
+                dict(hypothesis=str(a), name=a.name, found=found, dropped=verdict.as_dict())
+                for a, found, verdict in self.rows
+            ],
+            smallest=[str(a) for a in self.smallest],
+            final=self.final and self.final.as_dict(),
+        )
 
     def __str__(self):
         if not self.rows:
             return f"{self.verdict}\nIts hypotheses are not dropped: it does not stand with all of them."
         lines = [f"{self.claim}: {self.verdict.status} with all hypotheses."]
-        lines += [f"  {WORDS[found]}: {assumption}. Without it: {verdict.status}. {verdict.why}"
-                  for assumption, found, verdict in self.rows]
+        lines += [
+            f"  {WORDS[found]}: {assumption}. Without it: {verdict.status}. {verdict.why}"
+            for assumption, found, verdict in self.rows
+        ]
         kept = "; ".join(map(str, self.smallest)) or "none"
         return "\n".join([*lines, f"The smallest set found ({self.final.status}): {kept}."])
 
 
 def minimise(claim, budget=60.0, seed=0, progress=None):
-    """The Minimised record of a claim, or of an id; `budget` is in seconds of one core for all checks together."""
+    """The Minimised record of a claim, or of an id; `budget` is in seconds of one core for all
+    checks together."""
     budget, seed = arguments.budget(budget), arguments.seed(seed)
     claim = discover.claim(claim)
     if not claim.lines:
@@ -58,7 +70,7 @@ def minimise(claim, budget=60.0, seed=0, progress=None):
     def judged(kept):
         """The Verdict under some of the hypotheses."""
         lacking = [a.name for a in all_of_them if a not in kept]
-        name = (claim.id + (f"!without {', '.join(lacking)}" if lacking else ""))[:given.LONGEST]
+        name = (claim.id + (f"!without {', '.join(lacking)}" if lacking else ""))[: given.LONGEST]
         verdict = check(claim.under(kept, name), each, seed)
         if progress:
             progress(verdict)
@@ -70,7 +82,13 @@ def minimise(claim, budget=60.0, seed=0, progress=None):
     rows = []
     for assumption in all_of_them:
         verdict = judged([a for a in all_of_them if a is not assumption])
-        found = "needed" if verdict.status == "violated" else "not needed" if verdict.status in STANDS else "unknown"
+        found = (
+            "needed"
+            if verdict.status == "violated"
+            else "not needed"
+            if verdict.status in STANDS
+            else "unknown"
+        )
         rows.append((assumption, found, verdict))
     record = Minimised(claim.id, base, rows)
     record.smallest, record.final = dropped_together(all_of_them, record.not_needed, judged, base)
@@ -78,7 +96,8 @@ def minimise(claim, budget=60.0, seed=0, progress=None):
 
 
 def dropped_together(kept, candidates, judged, verdict):
-    """(hypotheses, Verdict) after dropping what can be dropped: all at once, else one after another."""
+    """(hypotheses, Verdict) after dropping what can be dropped: all at once, else one after
+    another."""
     if not candidates:
         return kept, verdict
     fewest = [a for a in kept if a not in candidates]

@@ -1,4 +1,5 @@
-"""Wrong relatives of a statement, made one change at a time: constants, terms, exponents, symbols, hypotheses."""
+"""Wrong relatives of a statement, made one change at a time: constants, terms, exponents, symbols,
+hypotheses."""
 
 from dataclasses import dataclass
 from itertools import combinations
@@ -13,12 +14,13 @@ HALF = sympy.Rational(1, 2)
 
 @dataclass
 class Mutant:
-    change: str              # what was changed, in words
+    change: str  # what was changed, in words
     claim: object
     line: int
-    at: tuple = ()           # ("term", text), ("factor", symbol), ("condition", name), ...: what the change is about
+    # ("term", text), ("factor", symbol), ("condition", name), ...: what the change is about
+    at: tuple = ()
     killed: bool = False
-    implied: bool = False    # the statement implies it
+    implied: bool = False  # the statement implies it
     verdict: object = None
 
     @property
@@ -39,7 +41,9 @@ def mutants(claim):
             continue
         for change, about, bound in changes(claim, right):
             key = at, claim.expand(bound)
-            if key not in seen and claim.expand(bound - right) != 0 and not bound.has(sympy.I):    # no real number
+            if (
+                key not in seen and claim.expand(bound - right) != 0 and not bound.has(sympy.I)
+            ):  # no real number
                 seen.add(key)
                 yield Mutant(named(change, at), with_bound(claim, at, bound), at, about)
     for change, about, variant in weaker_hypotheses(claim):
@@ -68,21 +72,34 @@ def changes(claim, right):
             if symbol in claim.definitions and symbol not in mentioned:
                 mentioned.append(symbol)
                 queue.append(claim.definitions[symbol])
-    for symbol in mentioned:    # what is named, changed in its definition
-        for words, about, definition in in_tree(claim.definitions[symbol], claim.definitions[symbol]):
-            yield f"{words}, in {symbol.name}", about, opened(right, {**claim.definitions, symbol: definition}, symbol)
-    parameters = [e for e in claim.parameters.values() if e.symbol in claim.expand(right).free_symbols]
+    for symbol in mentioned:  # what is named, changed in its definition
+        for words, about, definition in in_tree(
+            claim.definitions[symbol], claim.definitions[symbol]
+        ):
+            yield (
+                f"{words}, in {symbol.name}",
+                about,
+                opened(right, {**claim.definitions, symbol: definition}, symbol),
+            )
+    parameters = [
+        e for e in claim.parameters.values() if e.symbol in claim.expand(right).free_symbols
+    ]
     for one, other in combinations(parameters, 2):
         if one.unit == other.unit and one.domain == other.domain:
-            swapped = claim.expand(right).xreplace({one.symbol: other.symbol, other.symbol: one.symbol})
+            swapped = claim.expand(right).xreplace(
+                {one.symbol: other.symbol, other.symbol: one.symbol}
+            )
             yield f"{one.name} and {other.name} swapped", ("swap", one.name, other.name), swapped
 
 
 def opened(expr, definitions, symbol):
     """An expression with definitions written out as far as the changed one is reached."""
     for _ in definitions:
-        inside = [s for s in expr.free_symbols if s in definitions
-                  and (s == symbol or symbol in _reach(definitions[s], definitions))]
+        inside = [
+            s
+            for s in expr.free_symbols
+            if s in definitions and (s == symbol or symbol in _reach(definitions[s], definitions))
+        ]
         if not inside:
             break
         expr = expr.xreplace({s: definitions[s] for s in inside})
@@ -99,7 +116,11 @@ def _reach(expr, definitions):
 
 def in_tree(expr, whole):
     """(words, about, changed) of each change somewhere in an expression."""
-    if not isinstance(expr, sympy.Basic) or not expr.args or isinstance(expr, (sympy.core.relational.Relational,)):
+    if (
+        not isinstance(expr, sympy.Basic)
+        or not expr.args
+        or isinstance(expr, (sympy.core.relational.Relational,))
+    ):
         if expr is whole and expr != 0:
             yield f"{plain(expr)} halved", ("scale", plain(expr)), expr * HALF
         return
@@ -120,17 +141,30 @@ def in_tree(expr, whole):
             if base.is_Symbol:
                 for shift in (-1, 1):
                     changed = base ** (power + shift)
-                    words = f"without the factor {base}" if power == 1 and shift < 0 else \
-                        f"{plain(factor)} turned into {plain(changed)}"
+                    words = (
+                        f"without the factor {base}"
+                        if power == 1 and shift < 0
+                        else f"{plain(factor)} turned into {plain(changed)}"
+                    )
                     yield f"{words} in {plain(expr)}", ("factor", base.name), rebuilt(n, changed)
     elif expr.is_Pow and expr.base.is_Symbol and expr.exp.is_Rational:
         for shift in (-1, 1):
-            yield (f"{plain(expr)} turned into {plain(expr.base ** (expr.exp + shift))}", ("factor", expr.base.name),
-                   expr.base ** (expr.exp + shift))
+            yield (
+                f"{plain(expr)} turned into {plain(expr.base ** (expr.exp + shift))}",
+                ("factor", expr.base.name),
+                expr.base ** (expr.exp + shift),
+            )
     for n, part in enumerate(expr.args):
-        if part.args and not isinstance(part, (sympy.core.relational.Relational, sympy.logic.boolalg.Boolean)) \
-                and not isinstance(expr, (sympy.Piecewise, sympy.functions.elementary.piecewise.ExprCondPair)) \
-                and not (part.is_Pow and part.base.is_Symbol and expr.is_Mul):
+        if (
+            part.args
+            and not isinstance(
+                part, (sympy.core.relational.Relational, sympy.logic.boolalg.Boolean)
+            )
+            and not isinstance(
+                expr, (sympy.Piecewise, sympy.functions.elementary.piecewise.ExprCondPair)
+            )
+            and not (part.is_Pow and part.base.is_Symbol and expr.is_Mul)
+        ):
             for words, about, changed in in_tree(part, None):
                 yield words, about, rebuilt(n, changed)
 
@@ -140,13 +174,27 @@ def weaker_hypotheses(claim):
     own = [*claim.assumes, *claim.unstated]
     for assumption in own:
         rest = [a for a in own if a is not assumption]
-        yield f"without: {assumption}", ("condition", assumption.name), claim.under(rest, f"{claim.id} (mutant)")
+        yield (
+            f"without: {assumption}",
+            ("condition", assumption.name),
+            claim.under(rest, f"{claim.id} (mutant)"),
+        )
         relation = assumption.relation
-        if isinstance(relation, (sympy.Le, sympy.Lt, sympy.Ge, sympy.Gt)) and relation.lts.free_symbols:
+        if (
+            isinstance(relation, (sympy.Le, sympy.Lt, sympy.Ge, sympy.Gt))
+            and relation.lts.free_symbols
+        ):
             for factor in (2, 8):
-                wider = type(relation)(relation.lhs / factor, relation.rhs, evaluate=False) \
-                    if isinstance(relation, (sympy.Le, sympy.Lt)) else \
-                    type(relation)(relation.lhs * factor, relation.rhs, evaluate=False)
-                yield f"{factor} times as far: {assumption}", ("ceiling", assumption.name), claim.replace(
-                    name=f"{claim.id} (mutant)",
-                    assumptions=[*rest, Assumption(wider, assumption.where, assumption.stated)])
+                wider = (
+                    type(relation)(relation.lhs / factor, relation.rhs, evaluate=False)
+                    if isinstance(relation, (sympy.Le, sympy.Lt))
+                    else type(relation)(relation.lhs * factor, relation.rhs, evaluate=False)
+                )
+                yield (
+                    f"{factor} times as far: {assumption}",
+                    ("ceiling", assumption.name),
+                    claim.replace(
+                        name=f"{claim.id} (mutant)",
+                        assumptions=[*rest, Assumption(wider, assumption.where, assumption.stated)],
+                    ),
+                )

@@ -1,9 +1,9 @@
 """Which wrong relatives of a statement the checker refutes.
 
-A killed mutant shows that the statement needs what was changed; a survivor is evidence of slack. A mutant that the
-statement provably implies is no wrong relative, and is not counted. What happens at an instance does not depend on
-what is claimed of it: instances are measured once, and every mutant with the statement's hypotheses is looked at there
-before it is hunted by itself.
+A killed mutant shows that the statement needs what was changed; a survivor is evidence of slack. A
+mutant that the statement provably implies is no wrong relative, and is not counted. What happens at
+an instance does not depend on what is claimed of it: instances are measured once, and every mutant
+with the statement's hypotheses is looked at there before it is hunted by itself.
 """
 
 from dataclasses import dataclass, field
@@ -24,16 +24,19 @@ from fedtheory.verdicts import checking
 from fedtheory.verdicts.mutants import mutants
 from fedtheory.verdicts.verdict import Verdict
 
-SHAPES = 0.25, 0.1       # shares of the budget for instances of all shapes, and for those where the statement is tight
-MOST = 400               # populations of the pool
-CLIMBED, GENERATIONS = 4, 80    # populations that a mutant is climbed from, and how far at most:
-PATIENCE, GROWTH = 10, 1.1      # as long as so many generations bring so much
-LOOKS = 3                # exact looks at a population
-EXACTLY = 0.02           # seconds that an exact look counts for
-EFFORT = 40              # how long a counterexample is made smaller
-HEAVY = 4                # what a dropped term or hypothesis counts for, against a changed constant
+SHAPES = (
+    0.25,
+    0.1,
+)  # shares of the budget for instances of all shapes, and for those where the statement is tight
+MOST = 400  # populations of the pool
+CLIMBED, GENERATIONS = 4, 80  # populations that a mutant is climbed from, and how far at most:
+PATIENCE, GROWTH = 10, 1.1  # as long as so many generations bring so much
+LOOKS = 3  # exact looks at a population
+EXACTLY = 0.02  # seconds that an exact look counts for
+EFFORT = 40  # how long a counterexample is made smaller
+HEAVY = 4  # what a dropped term or hypothesis counts for, against a changed constant
 WRONG = 1 + 1e-9
-HYPOTHESES = "condition", "ceiling"    # what a mutant of the hypotheses is about
+HYPOTHESES = "condition", "ceiling"  # what a mutant of the hypotheses is about
 
 
 @dataclass
@@ -52,24 +55,43 @@ class Mutation:
         return [m for m in self.mutants if not m.killed and not m.implied]
 
     def __str__(self):
-        share = "no mutants" if self.score is None else f"{self.score:.0%} of its false relatives refuted"
+        share = (
+            "no mutants"
+            if self.score is None
+            else f"{self.score:.0%} of its false relatives refuted"
+        )
         return "\n".join([f"{self.claim}: {share}", *map(str, self.mutants)])
 
     def as_dict(self):
-        return dict(claim=self.claim, score=self.score, mutants=[
-            dict(change=m.change, line=m.line, about=list(m.at), killed=m.killed, implied=m.implied, witness=m.witness)
-            for m in self.mutants])
+        return dict(
+            claim=self.claim,
+            score=self.score,
+            mutants=[
+                dict(
+                    change=m.change,
+                    line=m.line,
+                    about=list(m.at),
+                    killed=m.killed,
+                    implied=m.implied,
+                    witness=m.witness,
+                )
+                for m in self.mutants
+            ],
+        )
 
 
 def mutate(claim, budget=60.0, seed=0, progress=None, only=lambda mutant: True):
-    """The Mutation of a claim: each mutant killed or not; `budget` is in seconds of one core, counted as work.
+    """The Mutation of a claim: each mutant killed or not; `budget` is in seconds of one core,
+    counted as work.
 
     `only` picks the mutants that are looked at.
     """
     budget, seed = arguments.budget(budget), arguments.seed(seed)
     claim = discover.claim(claim)
     if not any(sign != "O" for _, sign, _ in claim.lines):
-        raise InvalidInput(f"mutate takes a claim with an inequality or an equation; {claim.id} is a {claim.kind}")
+        raise InvalidInput(
+            f"mutate takes a claim with an inequality or an equation; {claim.id} is a {claim.kind}"
+        )
     # Dropped terms first: where they matter, other changes to them show
     made = sorted(filter(only, mutants(claim)), key=lambda mutant: mutant.at[0] != "term")
     pool = Pool(claim, budget, seed)
@@ -87,7 +109,8 @@ def weight(mutant):
 
 
 class Population(NamedTuple):
-    """Instances of one shape that meet the statement's hypotheses, and everything measured there."""
+    """Instances of one shape that meet the statement's hypotheses, and everything measured
+    there."""
 
     hunt: object
     rows: np.ndarray
@@ -111,7 +134,8 @@ class Block:
         """Drop instances at which only rounding breaks the statement itself."""
         for ratios, population in self.rated(self.target):
             if ratios.max() > WRONG and not checking.violated(
-                    self.target.claim, population.hunt, population.rows[ratios.argmax()], 0, EFFORT):
+                self.target.claim, population.hunt, population.rows[ratios.argmax()], 0, EFFORT
+            ):
                 population.good[ratios > WRONG] = False
         self._joined = None
 
@@ -120,9 +144,19 @@ class Block:
         if self._joined is None:
             sizes = [len(p.rows) for p in self.populations]
             names = set.intersection(*(set(p.values) for p in self.populations))
-            values = {name: Many(np.concatenate([as_array(p.values[name], n) for p, n in zip(self.populations, sizes)]))
-                      for name in sorted(names)}
-            self._joined = values, np.concatenate([p.good for p in self.populations]), np.cumsum([0, *sizes])
+            values = {
+                name: Many(
+                    np.concatenate(
+                        [as_array(p.values[name], n) for p, n in zip(self.populations, sizes)]
+                    )
+                )
+                for name in sorted(names)
+            }
+            self._joined = (
+                values,
+                np.concatenate([p.good for p in self.populations]),
+                np.cumsum([0, *sizes]),
+            )
         return self._joined
 
     def rated(self, target):
@@ -139,24 +173,34 @@ class Block:
             return False
         values, good, _ = self.joined()
         with np.errstate(all="ignore"):
-            small, large = (as_array(self.target.value(e, values), len(good)) for e in (smaller, larger))
+            small, large = (
+                as_array(self.target.value(e, values), len(good)) for e in (smaller, larger)
+            )
             return bool(np.any(good & (small - large > 1e-9 * (abs(small) + abs(large)))))
 
 
 class Pool:
-    """Instances of many shapes, those near which the statement is tight, and those where mutants failed."""
+    """Instances of many shapes, those near which the statement is tight, and those where mutants
+    failed."""
 
     def __init__(self, claim, budget, seed):
         self.blocks, self.work = {}, 0.0
-        settings, lines = fitting(claim), [n for n, (_, sign, _) in enumerate(claim.lines) if sign != "O"]
+        settings, lines = (
+            fitting(claim),
+            [n for n, (_, sign, _) in enumerate(claim.lines) if sign != "O"],
+        )
         each = hunting.PER_SECOND * budget / max(1, len(lines) * len(settings))
         for line in lines:
             for setting in settings:
                 target = Target(claim, setting, line)
                 if not target.impossible:
                     self.blocks[line, setting.name] = block = Block(target)
-                    for hunt in {hunt: None for hunt, _, _ in hunting.searched(
-                            target, SHAPES[1] * budget / (len(lines) * len(settings)), seed)}:
+                    for hunt in {
+                        hunt: None
+                        for hunt, _, _ in hunting.searched(
+                            target, SHAPES[1] * budget / (len(lines) * len(settings)), seed
+                        )
+                    }:
                         block.add(hunt, hunt.top)
                         self.work += hunt.work
                     self._shapes(block, SHAPES[0] * each, seed)
@@ -179,18 +223,24 @@ class Pool:
         own = hunting.hunt_at(block.target, hunt.shape, hunt.numbers, 0)
         column = [hunt.column.get(name) for name in own.names]
         if all(n is not None or name.startswith("slack ") for n, name in zip(column, own.names)):
-            block.add(own, np.array([np.zeros(len(rows)) if n is None else rows[:, n] for n in column]).T)
+            block.add(
+                own, np.array([np.zeros(len(rows)) if n is None else rows[:, n] for n in column]).T
+            )
 
     def at(self, line, targets):
-        """(ratios, gain, population, target) of a mutant's line in each population, the largest ratio first.
+        """(ratios, gain, population, target) of a mutant's line in each population, the largest
+        ratio first.
 
-        The gain says how far the change brings it up; a population in which what is missing matters gains most.
+        The gain says how far the change brings it up; a population in which what is missing matters
+        gains most.
         """
         found = []
         for name, target in targets.items():
             if (line, name) in self.blocks:
                 block = self.blocks[line, name]
-                for (was, population), (now, _) in zip(block.rated(block.target), block.rated(target)):
+                for (was, population), (now, _) in zip(
+                    block.rated(block.target), block.rated(target)
+                ):
                     both = (was > 0) & np.isfinite(was) & (now > 0)
                     with np.errstate(over="ignore"):
                         gain = np.max(now[both] / was[both], initial=0.0)
@@ -198,7 +248,9 @@ class Pool:
         return sorted(found, key=lambda each: -each[0].max())
 
     def exceeded(self, line, smaller, larger):
-        return any(block.exceeded(smaller, larger) for (at, _), block in self.blocks.items() if at == line)
+        return any(
+            block.exceeded(smaller, larger) for (at, _), block in self.blocks.items() if at == line
+        )
 
 
 def judge(claim, mutant, pool, budget, seed):
@@ -210,7 +262,9 @@ def judge(claim, mutant, pool, budget, seed):
     near = pool.at(mutant.line, targets) if same else []
     if same and not stronger(claim, mutant, pool) and implied(claim, mutant):
         mutant.implied = True
-        mutant.verdict = Verdict(mutant.claim.id, "proved", "algebra", f"{claim.id} implies it.", confidence=1.0)
+        mutant.verdict = Verdict(
+            mutant.claim.id, "proved", "algebra", f"{claim.id} implies it.", confidence=1.0
+        )
         return spent
     if not settings:
         mutant.verdict = checking.line(mutant.claim, mutant.line, budget, seed)
@@ -221,9 +275,15 @@ def judge(claim, mutant, pool, budget, seed):
         if search.verdict:
             break
     mutant.killed = search.verdict is not None
-    mutant.verdict = search.verdict or Verdict(mutant.claim.id, "holds", settings[0].kind, "It was not refuted.",
-                                               cases=search.cases, searched=f"{search.cases} instances of "
-                                               + " and of ".join(setting.says for setting in settings))
+    mutant.verdict = search.verdict or Verdict(
+        mutant.claim.id,
+        "holds",
+        settings[0].kind,
+        "It was not refuted.",
+        cases=search.cases,
+        searched=f"{search.cases} instances of "
+        + " and of ".join(setting.says for setting in settings),
+    )
     return spent
 
 
@@ -247,11 +307,15 @@ class Search:
                 spent += EXACTLY * self.look(own, rate, row)
                 yield spent
             spent += own.work / hunting.PER_SECOND
-        for ratios, _, population, target in promising(near[len(failing):]):    # above 1 by rounding: no beginning
+        for ratios, _, population, target in promising(
+            near[len(failing) :]
+        ):  # above 1 by rounding: no beginning
             if spent >= budget:
                 return
             own, looks, reached = self.own(population, target), 0, []
-            start = self.fitted(population, own)[np.argsort(-ratios, kind="stable")][:hunting.BATCH // 2]
+            start = self.fitted(population, own)[np.argsort(-ratios, kind="stable")][
+                : hunting.BATCH // 2
+            ]
             for rate, row in own.climb(GENERATIONS, start):
                 self.cases += hunting.BATCH
                 looks += self.look(own, rate, row)
@@ -264,7 +328,7 @@ class Search:
             last, seconds = None, (budget - spent) / len(targets)
             for hunt, rate, row in hunting.searched(target, max(0.0, seconds), seed):
                 self.cases += hunting.BATCH
-                if last is not hunt:    # one look at a shape
+                if last is not hunt:  # one look at a shape
                     last = hunt if self.look(hunt, rate, row) else last
                 yield budget
 
@@ -275,14 +339,19 @@ class Search:
         return hunting.hunt_at(target, hunt.shape, numbers, self.cases)
 
     def fitted(self, population, own):
-        """The population's rows in the columns of the mutant's hunt; equations may fix another symbol there."""
+        """The population's rows in the columns of the mutant's hunt; equations may fix another
+        symbol there."""
         column, rows = population.hunt.column, population.rows
-        raw = lambda name: rows[:, column[name]] if name in column else \
-            own.raw(name, as_array(population.values[name], len(rows)))
+        raw = lambda name: (
+            rows[:, column[name]]
+            if name in column
+            else own.raw(name, as_array(population.values[name], len(rows)))
+        )
         return np.array([raw(name) for name in own.names]).T.reshape(len(rows), len(own.names))
 
     def look(self, hunt, rate, row):
-        """Whether the line seems to fail at a point; if it does for certain, that is the verdict."""
+        """Whether the line seems to fail at a point; if it does for certain, that is the
+        verdict."""
         if rate <= WRONG:
             return False
         self.verdict = checking.violated(self.mutant.claim, hunt, row, self.cases, effort=EFFORT)
@@ -299,7 +368,8 @@ def promising(near):
 
 
 def stronger(claim, mutant, pool):
-    """Whether the mutant asks for more than the statement at some instance: then the statement does not imply it."""
+    """Whether the mutant asks for more than the statement at some instance: then the statement does
+    not imply it."""
     old, new = (c.expand(c.lines[mutant.line][2]) for c in (claim, mutant.claim))
     upper = claim.lines[mutant.line][1] in ("<", "<=")
     return pool.exceeded(mutant.line, *((old, new) if upper else (new, old)))

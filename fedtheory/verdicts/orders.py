@@ -1,10 +1,12 @@
-"""Orders: left = O(shape), refuted by families along which left over shape grows, supported by explicit companions.
+"""Orders: left = O(shape), refuted by families along which left over shape grows, supported by
+explicit companions.
 
-The constant that O hides may depend on whatever the shape does not mention, and on nothing else. So a family that
-refutes moves only what the shape mentions and what equations fix. A companion supports its order if whatever it assumes
-follows from what the order assumes, its regime included, and if its bound over the shape stays below a constant while
-what the shape mentions goes to its extremes. Both are searched, not proved. What the companion says of symbols of its
-own (the rounds, coefficients, a learning rate that the order does not name) says what the order leaves open.
+The constant that O hides may depend on whatever the shape does not mention, and on nothing else. So
+a family that refutes moves only what the shape mentions and what equations fix. A companion
+supports its order if whatever it assumes follows from what the order assumes, its regime included,
+and if its bound over the shape stays below a constant while what the shape mentions goes to its
+extremes. Both are searched, not proved. What the companion says of symbols of its own (the rounds,
+coefficients, a learning rate that the order does not name) says what the order leaves open.
 """
 
 import sympy
@@ -19,19 +21,28 @@ from fedtheory.settings import fitting
 from fedtheory.symbol import plain
 from fedtheory.verdicts.verdict import Verdict
 
-HELD = (1.0, 0.1, 0.01)    # what is held fixed, tried in turn: a step size is small enough at the last
-FOLLOWED = (sympy.Le, sympy.Lt, sympy.Ge, sympy.Gt, sympy.Eq)    # relations that a search can follow
+HELD = (
+    1.0,
+    0.1,
+    0.01,
+)  # what is held fixed, tried in turn: a step size is small enough at the last
+FOLLOWED = (sympy.Le, sympy.Lt, sympy.Ge, sympy.Gt, sympy.Eq)  # relations that a search can follow
 
 
 def decide(claim, at, budget, seed, check):
     """The Verdict on a line that is an order; `check` decides its explicit companion."""
     notes, left = [], claim.lines[at][0]
     shown = families.mentioned(claim, at)
-    chosen = [s.name for s in sorted(claim.expand(left).free_symbols - tied(claim), key=str)
-              if s.name not in shown and s.name in claim.parameters]
+    chosen = [
+        s.name
+        for s in sorted(claim.expand(left).free_symbols - tied(claim), key=str)
+        if s.name not in shown and s.name in claim.parameters
+    ]
     if chosen:
-        notes.append(f"Its left side is free: nothing it assumes ties {', '.join(chosen)}, so it is a rule "
-                     "for choosing")
+        notes.append(
+            f"Its left side is free: nothing it assumes ties {', '.join(chosen)}, so it is a rule "
+            "for choosing"
+        )
     verdict = supported(claim, at, budget, seed, check, notes)
     if verdict.status == "holds" or chosen:
         return verdict
@@ -42,17 +53,32 @@ def decide(claim, at, budget, seed, check):
             document, moves, constants = found
             table = [f"{float(c):.6g}" for c in constants]
             by = ", ".join(f"{name} times {factor}" for name, factor in moves.items())
-            return Verdict(claim.id, "violated", "order", f"Left over shape grows without bound in {setting.says} as "
-                           f"each step takes {by}: {table[0]}, {table[1]}, ..., {table[-1]}.", None, verdict.cases, 1.0,
-                           dict(moves=moves, growth=table, first=document["members"][0]["values"]), document,
-                           notes=notes)
-    verdict.why += " No family of instances was found along which it fails." if settings else " No setting measures it."
+            return Verdict(
+                claim.id,
+                "violated",
+                "order",
+                f"Left over shape grows without bound in {setting.says} as "
+                f"each step takes {by}: {table[0]}, {table[1]}, ..., {table[-1]}.",
+                None,
+                verdict.cases,
+                1.0,
+                dict(moves=moves, growth=table, first=document["members"][0]["values"]),
+                document,
+                notes=notes,
+            )
+    verdict.why += (
+        " No family of instances was found along which it fails."
+        if settings
+        else " No setting measures it."
+    )
     return verdict
 
 
 def supported(claim, at, budget, seed, check, notes):
     """The Verdict from the explicit companion alone: "holds" or "undecided"."""
-    open_ = lambda why, cases=0: Verdict(claim.id, "undecided", "order", why, cases=cases, notes=notes)
+    open_ = lambda why, cases=0: Verdict(
+        claim.id, "undecided", "order", why, cases=cases, notes=notes
+    )
     if not claim.explicit:
         return open_("It has no explicit companion.")
     companion = discover.claim(claim.explicit)
@@ -60,32 +86,63 @@ def supported(claim, at, budget, seed, check, notes):
     notes.append(f"Companion {companion.id}: {verdict.status}")
     more, held = beyond(claim, companion)
     if more:
-        return open_(f"{companion.id}, from which it would follow, assumes what it does not: {'; '.join(more)}.",
-                     verdict.cases)
+        return open_(
+            f"{companion.id}, from which it would follow, assumes what it does not: {'; '.join(more)}.",
+            verdict.cases,
+        )
     reached = swept(claim, at, companion, seed, held)
     if reached is None:
-        return open_(f"The bound of {companion.id} could not be compared with the shape.", verdict.cases)
+        return open_(
+            f"The bound of {companion.id} could not be compared with the shape.", verdict.cases
+        )
     constant, held, growth = reached
     if growth:
-        notes.append("The printed shape does not follow from the companion: its bound over the shape, "
-                     f"what is measured being any number, grows along {growth}")
+        notes.append(
+            "The printed shape does not follow from the companion: its bound over the shape, "
+            f"what is measured being any number, grows along {growth}"
+        )
         return open_(f"Its shape does not follow from {companion.id}.", verdict.cases)
     if verdict.status not in ("proved", "holds"):
-        return open_(f"{companion.id}, from which it would follow with the constant {constant:.6g}, is "
-                     f"{verdict.status}.", verdict.cases)
+        return open_(
+            f"{companion.id}, from which it would follow with the constant {constant:.6g}, is "
+            f"{verdict.status}.",
+            verdict.cases,
+        )
     said = "is proved" if verdict.status == "proved" else "holds"
-    return Verdict(claim.id, "holds", "order", f"{companion.id} {said}, and its bound is at most {constant:.6g} "
-                   f"times the shape along all sweeps, its regime's coefficients held at {held:g}.",
-                   cases=verdict.cases, notes=notes, searched="; ".join(filter(None, (
-                       f"{companion.id} {said}: {verdict.searched}" if verdict.searched else f"{companion.id} {said}",
-                       f"its bound over the shape along {SAID}"))))
+    return Verdict(
+        claim.id,
+        "holds",
+        "order",
+        f"{companion.id} {said}, and its bound is at most {constant:.6g} "
+        f"times the shape along all sweeps, its regime's coefficients held at {held:g}.",
+        cases=verdict.cases,
+        notes=notes,
+        searched="; ".join(
+            filter(
+                None,
+                (
+                    f"{companion.id} {said}: {verdict.searched}"
+                    if verdict.searched
+                    else f"{companion.id} {said}",
+                    f"its bound over the shape along {SAID}",
+                ),
+            )
+        ),
+    )
 
 
 def beyond(claim, companion):
-    """(what a companion assumes, in words, and its order does not, at which coefficients of the regime it is so)."""
+    """(what a companion assumes, in words, and its order does not, at which coefficients of the
+    regime it is so)."""
     mine = {a.name for a in claim.assumptions if a.condition is not None}
-    said = [a.condition.says for a in companion.assumptions if a.condition is not None and a.name not in mine]
-    apart = [r for r in parts(companion) if r not in parts(claim) and not r.free_symbols - known(claim)]
+    said = [
+        a.condition.says
+        for a in companion.assumptions
+        if a.condition is not None and a.name not in mine
+    ]
+    apart = [
+        r for r in parts(companion) if r not in parts(claim) and not r.free_symbols - known(claim)
+    ]
     unmet = {held: unfollowed(claim, apart, held) for held in HELD}
     least = min(map(len, unmet.values()))
     held = [held for held, relations in unmet.items() if len(relations) == least]
@@ -93,35 +150,55 @@ def beyond(claim, companion):
 
 
 def unfollowed(claim, relations, held):
-    """Those of some relations that do not follow from a claim's own, the coefficients of its regime held: numbers
-    that meet the claim's and break one were found, or nothing says that there are none."""
+    """Those of some relations that do not follow from a claim's own, the coefficients of its regime
+    held: numbers that meet the claim's and break one were found, or nothing says that there are
+    none."""
     solved, rules = eliminated(parts(claim) + regime(claim, held), tied(claim), set())
     if any(isinstance(rule, sympy.Eq) for rule in rules):
         return list(relations)
-    ways = lambda r: (sympy.Le(*r.args, evaluate=False), sympy.Ge(*r.args, evaluate=False)) \
-        if isinstance(r, sympy.Eq) else (r,)
-    met = lambda goal: sympy.false in rules or refutation.Hunt(goal, rules, solved, 0).find() is None
+    ways = lambda r: (
+        (sympy.Le(*r.args, evaluate=False), sympy.Ge(*r.args, evaluate=False))
+        if isinstance(r, sympy.Eq)
+        else (r,)
+    )
+    met = lambda goal: (
+        sympy.false in rules or refutation.Hunt(goal, rules, solved, 0).find() is None
+    )
     return [r for r in relations if not (isinstance(r, FOLLOWED) and all(map(met, ways(r))))]
 
 
 def parts(claim):
     """A claim's relations, expanded, each conjunction as its parts."""
     relations = [claim.expand(a.relation) for a in claim.assumptions if a.relation is not None]
-    return [p for r in dict.fromkeys(relations) for p in (r.args if isinstance(r, sympy.And) else (r,))
-            if p is not sympy.true]
+    return [
+        p
+        for r in dict.fromkeys(relations)
+        for p in (r.args if isinstance(r, sympy.And) else (r,))
+        if p is not sympy.true
+    ]
 
 
 def regime(claim, held=None):
-    """Equations of a claim's regime: each symbol a coefficient, held at a number or not, times its shape."""
-    coefficient = lambda n: sympy.Symbol(f"{COEFFICIENT}{n + 1}", positive=True) if held is None else \
-        sympy.Rational(str(held))
-    return [sympy.Eq(claim.expand(theta.symbol), coefficient(n) * claim.expand(theta.shape), evaluate=False)
-            for n, theta in enumerate(claim.regime)]
+    """Equations of a claim's regime: each symbol a coefficient, held at a number or not, times its
+    shape."""
+    coefficient = lambda n: (
+        sympy.Symbol(f"{COEFFICIENT}{n + 1}", positive=True)
+        if held is None
+        else sympy.Rational(str(held))
+    )
+    return [
+        sympy.Eq(
+            claim.expand(theta.symbol), coefficient(n) * claim.expand(theta.shape), evaluate=False
+        )
+        for n, theta in enumerate(claim.regime)
+    ]
 
 
 def known(claim):
     """Symbols of which a claim speaks."""
-    return tied(claim).union(*(claim.expand(e).free_symbols for left, _, shape in claim.lines for e in (left, shape)))
+    return tied(claim).union(
+        *(claim.expand(e).free_symbols for left, _, shape in claim.lines for e in (left, shape))
+    )
 
 
 def tied(claim):
@@ -132,8 +209,9 @@ def tied(claim):
 
 
 def eliminated(rules, first, last, never=frozenset()):
-    """([(symbol, its value)], what remains): equations solved, for symbols in `first` if they can be, `last` at best
-    never, and coefficients of a regime, which stay as they are, only where nothing else can be."""
+    """([(symbol, its value)], what remains): equations solved, for symbols in `first` if they can
+    be, `last` at best never, and coefficients of a regime, which stay as they are, only where
+    nothing else can be."""
     solved, equations = [], [rule for rule in rules if isinstance(rule, sympy.Eq)]
     rules, left = [rule for rule in rules if not isinstance(rule, sympy.Eq)], []
     for equation in equations:
@@ -155,9 +233,12 @@ def eliminated(rules, first, last, never=frozenset()):
 
 
 def swept(claim, at, companion, seed, coefficients=HELD):
-    """(supremum found of the companion's bound over the shape, the regime's coefficients, what it grows along)."""
+    """(supremum found of the companion's bound over the shape, the regime's coefficients, what it
+    grows along)."""
     left, _, shape = claim.lines[at]
-    line = next((each for each in companion.lines if companion.expand(each[0]) == claim.expand(left)), None)
+    line = next(
+        (each for each in companion.lines if companion.expand(each[0]) == claim.expand(left)), None
+    )
     rounds = None
     if line is None:
         line, rounds = companion.lines[0], solved_for(claim, at, companion)
@@ -167,7 +248,9 @@ def swept(claim, at, companion, seed, coefficients=HELD):
     mine = [*parts(claim), *regime(claim)]
     solved, rules = eliminated(mine, tied(claim), families.mentioned(claim, at))
     theirs = [r.xreplace(dict(solved)) for r in parts(companion) if r not in mine]
-    more, rules = eliminated([*rules, *theirs], set(), families.mentioned(claim, at), never=known(claim))
+    more, rules = eliminated(
+        [*rules, *theirs], set(), families.mentioned(claim, at), never=known(claim)
+    )
     solved = [(s, v.xreplace(dict(more))) for s, v in solved] + more
     if any(rule is sympy.false or isinstance(rule, sympy.Eq) for rule in rules):
         return None
@@ -183,20 +266,30 @@ def swept(claim, at, companion, seed, coefficients=HELD):
         if found:
             low, high = hunt.steps
             outside = low < 1 / families.MODERATE or high > families.MODERATE
-            return found[0], held, found[1] or outside and f"steps from {low:.3g} to {high:.3g} times its regime's"
+            return (
+                found[0],
+                held,
+                found[1] or outside and f"steps from {low:.3g} to {high:.3g} times its regime's",
+            )
     return None
 
 
 def solved_for(claim, at, companion):
-    """(symbol of the rounds, of the error to reach) of a claim on how many rounds an error takes; None of any other."""
+    """(symbol of the rounds, of the error to reach) of a claim on how many rounds an error takes;
+    None of any other."""
     left, _, shape = claim.lines[at]
     measures = {entry.symbol: entry for entry in claim.quantities.values()}
     bound, theirs = companion.expand(companion.lines[0][2]), companion.quantities
     if left not in measures or not measures[left].measure.metric.startswith("rounds_to"):
         return None
     unit = next((e.unit for e in theirs.values() if e.symbol == companion.lines[0][0]), None)
-    errors = [claim.symbols[n].symbol for n in sorted(families.mentioned(claim, at)) if n in claim.parameters
-              and claim.symbols[n].unit == unit and n not in companion.parameters]
+    errors = [
+        claim.symbols[n].symbol
+        for n in sorted(families.mentioned(claim, at))
+        if n in claim.parameters and claim.symbols[n].unit == unit and n not in companion.parameters
+    ]
     shown = families.mentioned(claim, at)
-    rounds = [s for s in sorted(bound.free_symbols, key=str) if s.is_integer and s.name not in shown]
+    rounds = [
+        s for s in sorted(bound.free_symbols, key=str) if s.is_integer and s.name not in shown
+    ]
     return (rounds[0], errors[0]) if len(errors) == len(rounds) == 1 else None

@@ -1,8 +1,10 @@
-"""`replay`: what the document of a verdict shows, derived anew from it alone, and of what it shows it.
+"""`replay`: what the document of a verdict shows, derived anew from it alone, and of what it shows
+it.
 
-Each format has its checker. A document that names a claim recorded here is compared with the record, whole: statement,
-domains, hypotheses, what is measured, definitions; only an instance and its numbers are free. Any other document stands
-for the statement that it carries, and the answer says so.
+Each format has its checker. A document that names a claim recorded here is compared with the
+record, whole: statement, domains, hypotheses, what is measured, definitions; only an instance and
+its numbers are free. Any other document stands for the statement that it carries, and the answer
+says so.
 """
 
 from fedtheory.certificates import (
@@ -47,12 +49,16 @@ def violation(document):
 
 @refusing
 def alike(document):
-    """RECORDED or OWN; Refused if a counterexample bears the name of a claim that is another here."""
+    """RECORDED or OWN; Refused if a counterexample bears the name of a claim that is another
+    here."""
     claim = recorded(document["claim"])
     if claim is None:
         return OWN
     wrong = counterexample.unlike_claim(document, claim)
-    require(wrong is None, f"it names {claim.id}, and its entry `{wrong}` is not that of the claim as it is recorded here")
+    require(
+        wrong is None,
+        f"it names {claim.id}, and its entry `{wrong}` is not that of the claim as it is recorded here",
+    )
     return RECORDED
 
 
@@ -67,12 +73,16 @@ def alike_order(document):
     if claim is None:
         return OWN
     wrong = unlike_order(document, claim)
-    require(wrong is None, f"it names {claim.id}, and its entry `{wrong}` is not that of the claim as it is recorded here")
+    require(
+        wrong is None,
+        f"it names {claim.id}, and its entry `{wrong}` is not that of the claim as it is recorded here",
+    )
     return RECORDED
 
 
 def unlike_order(document, claim):
-    """The entry in which a family is not about a line of this claim, in a setting that speaks of it; None: it is."""
+    """The entry in which a family is not about a line of this claim, in a setting that speaks of
+    it; None: it is."""
     line, first = document["line"], document["members"][0]
     if type(line) is not int or not 0 <= line < len(claim.lines) or claim.lines[line][1] != "O":
         return "line"
@@ -83,12 +93,15 @@ def unlike_order(document, claim):
         if document[name] != mine:
             return name
     bounded = families.bounded(claim, line, None)
-    return counterexample.unlike(first, Target(bounded, setting, keep=families.hidden_symbols(claim)))
+    return counterexample.unlike(
+        first, Target(bounded, setting, keep=families.hidden_symbols(claim))
+    )
 
 
 def structure(document):
     """Two ways to run, or cells of a table."""
     from fedtheory.verdicts import structure  # loads the compiler, which no other verdict needs
+
     found = structure.check(document)
     return dict(found, about=RECORDED if recorded(found["claim"]) else OWN)
 
@@ -98,15 +111,20 @@ def worst_case(document):
     """A worst case of a first-order method."""
     least, bound = check_worst_case.check(document)
     measure, times = document["measure"]
-    reached = "" if least is None else f"; an instance reaches {check_instance.approximately(least)}"
-    said = f"the worst case of the least {measure} at rounds {', '.join(map(str, times))} is at most " \
-           f"{check_instance.approximately(bound)}{reached}"
+    reached = (
+        "" if least is None else f"; an instance reaches {check_instance.approximately(least)}"
+    )
+    said = (
+        f"the worst case of the least {measure} at rounds {', '.join(map(str, times))} is at most "
+        f"{check_instance.approximately(bound)}{reached}"
+    )
     return dict(status="proved", says=said, bound=bound, least=least, about=OWN)
 
 
 @refusing
 def proofs(document):
-    """Proofs of all lines of a claim; of one that is not recorded here, of the lines that it carries."""
+    """Proofs of all lines of a claim; of one that is not recorded here, of the lines that it
+    carries."""
     having(document, "the document", "format", "claim", "lines")
     name, lines = document["claim"], document["lines"]
     require(isinstance(name, str), "its claim is no text")
@@ -114,11 +132,16 @@ def proofs(document):
     claim, ring = recorded(name), Ring(WORK)
     found = [check_proof.check(line, ring) for line in lines]
     if claim is not None:
-        require(len(lines) == len(claim.lines), f"it names {claim.id}, and has not the lines of the claim as it is "
-                                                "recorded here")
+        require(
+            len(lines) == len(claim.lines),
+            f"it names {claim.id}, and has not the lines of the claim as it is recorded here",
+        )
         for at, line in enumerate(lines):
-            require(algebra.speaks_of(line, claim, at), f"it names {claim.id}, and its proof {at + 1} is not of that "
-                                                        "line of the claim as it is recorded here")
+            require(
+                algebra.speaks_of(line, claim, at),
+                f"it names {claim.id}, and its proof {at + 1} is not of that "
+                "line of the claim as it is recorded here",
+            )
     return dict(status="proved", claim=name, lines=found, about=OWN if claim is None else RECORDED)
 
 
@@ -128,6 +151,12 @@ def proof(document):
     return dict(status="proved", shows=check_proof.check(document), about=OWN)
 
 
-FORMATS = {check_instance.FORMAT: violation, check_family.FORMAT: growth, "fedtheory structure 1": structure,
-           "fedtheory pep 1": worst_case, "fedtheory proofs 1": proofs, check_proof.FORMAT: proof,
-           check_proof.SCALAR_FORMAT: proof}
+FORMATS = {
+    check_instance.FORMAT: violation,
+    check_family.FORMAT: growth,
+    "fedtheory structure 1": structure,
+    "fedtheory pep 1": worst_case,
+    "fedtheory proofs 1": proofs,
+    check_proof.FORMAT: proof,
+    check_proof.SCALAR_FORMAT: proof,
+}

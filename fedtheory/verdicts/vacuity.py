@@ -1,8 +1,8 @@
-"""Claims that say nothing: hypotheses that exclude each other, bounds that say less than what is trivially true,
-coefficients that turn negative inside the admitted range.
+"""Claims that say nothing: hypotheses that exclude each other, bounds that say less than what is
+trivially true, coefficients that turn negative inside the admitted range.
 
-What a condition means is read from `meaning` by its name; that nothing meets a claim's hypotheses is proved by algebra
-or not said.
+What a condition means is read from `meaning` by its name; that nothing meets a claim's hypotheses
+is proved by algebra or not said.
 """
 
 import numpy as np
@@ -12,19 +12,27 @@ from fedtheory.certificates.check_proof import Refused
 from fedtheory.proofs import algebra, meaning, refutation
 
 ABSURD = sympy.Le(1, 0, evaluate=False)
-SECONDS = 0.5    # for each proof, at most: few that are found take that long
-ENOUGH = 30      # admitted draws from which a share means something
-MOVES = 25       # random steps of a draw towards what is admitted
+SECONDS = 0.5  # for each proof, at most: few that are found take that long
+ENOUGH = 30  # admitted draws from which a share means something
+MOVES = 25  # random steps of a draw towards what is admitted
 
 
 def vacuity(claim, seed=0, budget=10.0):
-    """("vacuous" or None, why, notes, the document of its proof) of a claim; `budget` is in seconds, as for a check."""
+    """("vacuous" or None, why, notes, the document of its proof) of a claim; `budget` is in
+    seconds, as for a check."""
     seconds = min(SECONDS, 0.25 * budget)
     relations = [a.relation for a in claim.assumptions if a.relation is not None]
     if any(claim.expand(r) == sympy.false for r in relations):
         return "vacuous", "One of its hypotheses is false at any numbers.", [], None
-    if any(r.free_symbols for r in relations) and (proof := proved(ABSURD, relations, claim.definitions, seconds)):
-        return "vacuous", "Its hypotheses between numbers contradict each other.", [], proof.certificate
+    if any(r.free_symbols for r in relations) and (
+        proof := proved(ABSURD, relations, claim.definitions, seconds)
+    ):
+        return (
+            "vacuous",
+            "Its hypotheses between numbers contradict each other.",
+            [],
+            proof.certificate,
+        )
     notes = []
     conditions, proof = contradiction(claim, relations, seconds)
     if proof:
@@ -35,8 +43,15 @@ def vacuity(claim, seed=0, budget=10.0):
         notes.append(f"{said}. It speaks of something only because {saved[0]}")
     proof = granted(claim, relations, seconds) if claim.left_open else None
     if proof:
-        return "vacuous", (f"It is said for some value of {', '.join(claim.left_open)}, and at any instance some value "
-                           "makes it true."), notes, proof.certificate
+        return (
+            "vacuous",
+            (
+                f"It is said for some value of {', '.join(claim.left_open)}, and at any instance some value "
+                "makes it true."
+            ),
+            notes,
+            proof.certificate,
+        )
     for n in range(len(claim.lines)):
         proof, found = exceeded(claim, n, relations, 0.3 * seconds, seed)
         if proof and len(claim.lines) == 1:
@@ -48,7 +63,9 @@ def vacuity(claim, seed=0, budget=10.0):
 def proved(goal, relations, definitions, seconds):
     """A Proof, or None; where a denominator's sign is unknown there is none."""
     try:
-        return algebra.prove(goal, list(dict.fromkeys(relations)), dict(definitions), seconds, refute=False)
+        return algebra.prove(
+            goal, list(dict.fromkeys(relations)), dict(definitions), seconds, refute=False
+        )
     except Refused:
         return None
 
@@ -58,12 +75,16 @@ def contradiction(claim, relations, seconds):
     said, limits = meaning.along(claim)
     for goal in [*limits, ABSURD]:
         about = lambda pairs: set().union(goal.free_symbols, *(r.free_symbols for r, _ in pairs))
-        between = [r for r in relations if r.free_symbols <= about(said)]    # numbers may have their part in it
-        shown = lambda pairs: proved(goal, [r for r, _ in pairs] + between, {}, seconds) if pairs else None
+        between = [
+            r for r in relations if r.free_symbols <= about(said)
+        ]  # numbers may have their part in it
+        shown = lambda pairs: (
+            proved(goal, [r for r, _ in pairs] + between, {}, seconds) if pairs else None
+        )
         needed, proof = said, shown(said)
         if not proof:
             continue
-        for says in dict.fromkeys(says for _, says in said):    # leave out what it does without
+        for says in dict.fromkeys(says for _, says in said):  # leave out what it does without
             fewer = shown(kept := [each for each in needed if each[1] != says])
             needed, proof = (kept, fewer) if fewer else (needed, proof)
         return list(dict.fromkeys(says for _, says in needed)), proof
@@ -71,60 +92,102 @@ def contradiction(claim, relations, seconds):
 
 
 def granted(claim, relations, seconds):
-    """The Proof that a line holds at one value, chosen after the instance, of a constant that the text leaves open: what
-    is measured over the constant's own factor. None where there is none, or where there are other lines."""
+    """The Proof that a line holds at one value, chosen after the instance, of a constant that the
+    text leaves open: what is measured over the constant's own factor. None where there is none, or
+    where there are other lines."""
     left, sign, right = claim.lines[0]
-    if len(claim.lines) > 1 or sign not in ("<=", ">=") or any(
-            e.symbol in r.free_symbols for e in claim.left_open.values() for r in map(claim.expand, relations)):
+    if (
+        len(claim.lines) > 1
+        or sign not in ("<=", ">=")
+        or any(
+            e.symbol in r.free_symbols
+            for e in claim.left_open.values()
+            for r in map(claim.expand, relations)
+        )
+    ):
         return None
     small, large = (left, right) if sign == "<=" else (right, left)
     for entry in claim.left_open.values():
         factor = sympy.expand(claim.expand(large)).coeff(entry.symbol)
-        if small.is_nonnegative and factor.is_positive and not claim.expand(small).has(entry.symbol):
-            return proved(sympy.Le(small, large.xreplace({entry.symbol: small / factor}), evaluate=False), relations,
-                          claim.definitions, seconds)
+        if (
+            small.is_nonnegative
+            and factor.is_positive
+            and not claim.expand(small).has(entry.symbol)
+        ):
+            return proved(
+                sympy.Le(small, large.xreplace({entry.symbol: small / factor}), evaluate=False),
+                relations,
+                claim.definitions,
+                seconds,
+            )
     return None
 
 
 def exceeded(claim, at, relations, seconds, seed):
-    """(Proof that a line's bound is no better than what is trivially true, or None; [what there is to say]).
+    """(Proof that a line's bound is no better than what is trivially true, or None; [what there is
+    to say]).
 
-    What is measured may have a coefficient; where that is negative, a bound that is not says nothing either.
+    What is measured may have a coefficient; where that is negative, a bound that is not says
+    nothing either.
     """
     left, sign, right = claim.lines[at]
     if sign in (">=", ">"):
         left, right = right, left
     if sign not in ("<=", "<", ">=", ">"):
         return None, []
-    known = [(left.coeff(symbol) * value, why) for symbol, value, why in meaning.trivial(claim) if sign in ("<=", "<")
-             and left.coeff(symbol) != 0 and sympy.expand(left - left.coeff(symbol) * symbol) == 0]
-    if sign in (">=", ">") and left.is_number and left <= 0 and right.is_Symbol and right.is_nonnegative:
-        return None, [f"Line {at + 1} says that something nonnegative is at least {left}: always true"]
+    known = [
+        (left.coeff(symbol) * value, why)
+        for symbol, value, why in meaning.trivial(claim)
+        if sign in ("<=", "<")
+        and left.coeff(symbol) != 0
+        and sympy.expand(left - left.coeff(symbol) * symbol) == 0
+    ]
+    if (
+        sign in (">=", ">")
+        and left.is_number
+        and left <= 0
+        and right.is_Symbol
+        and right.is_nonnegative
+    ):
+        return None, [
+            f"Line {at + 1} says that something nonnegative is at least {left}: always true"
+        ]
     for value, why in known:
         goal = sympy.Ge(right, value, evaluate=False)
         proof = proved(goal, relations, claim.definitions, seconds)
         if proof and value.is_nonnegative:
-            return proof, [f"Its bound exceeds what is trivially true over the whole admitted range: {why}."]
+            return proof, [
+                f"Its bound exceeds what is trivially true over the whole admitted range: {why}."
+            ]
         found = region(claim, sympy.Le(right, value, evaluate=False), relations, seed)
         if found:
             share, drives = found
-            return None, [f"At {share:.0%} of admitted draws of its numbers the bound says no more than what is "
-                          f"trivially true{drives} ({why})"] if share else []
+            return None, [
+                f"At {share:.0%} of admitted draws of its numbers the bound says no more than what is "
+                f"trivially true{drives} ({why})"
+            ] if share else []
     return None, []
 
 
 def region(claim, useful, relations, seed):
-    """(share of the admitted draws at which a bound is no `useful` one, what drives it), or None."""
-    parts = [p for r in map(claim.expand, relations) for p in (r.args if isinstance(r, sympy.And) else (r,))]
+    """(share of the admitted draws at which a bound is no `useful` one, what drives it), or
+    None."""
+    parts = [
+        p
+        for r in map(claim.expand, relations)
+        for p in (r.args if isinstance(r, sympy.And) else (r,))
+    ]
     solved, rules = refutation._eliminate([p for p in parts if p is not sympy.true])
     if any(rule is sympy.false or isinstance(rule, sympy.Eq) for rule in rules):
         return None
     hunt = refutation.Hunt(claim.expand(useful), rules, solved, seed)
     if not hunt.symbols:
         return None
-    points = np.sign(near := hunt.draw()) * abs(near) ** hunt.rng.choice([1.0, 2.0, 3.0], near.shape)
+    points = np.sign(near := hunt.draw()) * abs(near) ** hunt.rng.choice(
+        [1.0, 2.0, 3.0], near.shape
+    )
     merit = hunt.merit(points)
-    for _ in range(MOVES):    # into the hypotheses; from there on nothing moves
+    for _ in range(MOVES):  # into the hypotheses; from there on nothing moves
         trial = hunt.moved(points)
         found = hunt.merit(trial)
         better = (merit < -1) & (found > merit)
@@ -137,29 +200,41 @@ def region(claim, useful, relations, seed):
     if 0 < share < 1:
         for n, symbol in enumerate(hunt.symbols):
             order = np.argsort(np.argsort(points[:, n]))
-            gap = (order[beyond].mean() - order[~beyond].mean()) / len(order)    # of mean ranks: in (-1/2, 1/2)
-            found = max(found, (abs(gap), f", mostly where {symbol.name} is {'large' if gap > 0 else 'small'}"))
+            gap = (order[beyond].mean() - order[~beyond].mean()) / len(
+                order
+            )  # of mean ranks: in (-1/2, 1/2)
+            found = max(
+                found,
+                (abs(gap), f", mostly where {symbol.name} is {'large' if gap > 0 else 'small'}"),
+            )
     return share, found[1]
 
 
 def negative(claim, relations, seed):
-    """Notes on derived symbols that multiply or divide something and change their sign inside the admitted range."""
+    """Notes on derived symbols that multiply or divide something and change their sign inside the
+    admitted range."""
     notes = []
     sides = [side for left, _, right in claim.lines for side in (left, right)]
     for symbol, value in claim.definitions.items():
         if symbol.is_nonnegative or not any(factor(symbol, side) for side in sides):
             continue
-        found = refutation.search(sympy.Ge(value, 0, evaluate=False), relations, dict(claim.definitions), seed)
+        found = refutation.search(
+            sympy.Ge(value, 0, evaluate=False), relations, dict(claim.definitions), seed
+        )
         if found:
             at = ", ".join(f"{name} = {number}" for name, number in sorted(found.items()))
-            notes.append(f"{symbol.name}, a coefficient, is negative inside the admitted range, at {at}")
+            notes.append(
+                f"{symbol.name}, a coefficient, is negative inside the admitted range, at {at}"
+            )
     return notes
 
 
 def factor(symbol, expr):
     """Whether a symbol multiplies or divides something in an expression."""
-    return any(symbol in e.free_symbols and (e.is_Mul or e.is_Pow and e.exp.is_negative)
-               for e in sympy.preorder_traversal(expr))
+    return any(
+        symbol in e.free_symbols and (e.is_Mul or e.is_Pow and e.exp.is_negative)
+        for e in sympy.preorder_traversal(expr)
+    )
 
 
 __all__ = ["vacuity"]

@@ -6,7 +6,8 @@ from fedtheory.search.counterexample import title
 
 
 class Tightness(float):
-    """The largest ratio of left to right that was found, exact at its `instance`, which meets every hypothesis."""
+    """The largest ratio of left to right that was found, exact at its `instance`, which meets every
+    hypothesis."""
 
     def __new__(cls, value, instance=None):
         self = super().__new__(cls, value)
@@ -17,22 +18,32 @@ class Tightness(float):
 @dataclass
 class Verdict:
     claim: str
-    status: str                  # "proved" | "holds" | "violated" | "vacuous" | "undecided"
-    kind: str                    # how: "algebra", "exact", "enumerated", "sampled", "order", "structure"
-    why: str = ""                # one sentence
+    status: str  # "proved" | "holds" | "violated" | "vacuous" | "undecided"
+    kind: str  # how: "algebra", "exact", "enumerated", "sampled", "order", "structure"
+    why: str = ""  # one sentence
     tightness: Tightness = None
-    cases: int = 0               # instances at which it was evaluated
-    confidence: float = None     # 1 where nothing random enters; 1 - alpha where draws decide; None: a search
-    witness: dict = None         # the instance of a violation, in rationals, or of the largest ratio
-    certificate: dict = None     # on "proved" and "violated": a document that stands alone
+    cases: int = 0  # instances at which it was evaluated
+    confidence: float = (
+        None  # 1 where nothing random enters; 1 - alpha where draws decide; None: a search
+    )
+    witness: dict = None  # the instance of a violation, in rationals, or of the largest ratio
+    certificate: dict = None  # on "proved" and "violated": a document that stands alone
     seconds: float = 0.0
-    lines: list = field(default_factory=list)    # Verdicts of the lines of a statement of several
-    notes: list = field(default_factory=list)    # regions where it says nothing, coefficients that turn negative, ...
-    searched: str = ""           # in words: in which settings, at which sizes and losses, how many instances
+    lines: list = field(default_factory=list)  # Verdicts of the lines of a statement of several
+    notes: list = field(
+        default_factory=list
+    )  # regions where it says nothing, coefficients that turn negative, ...
+    searched: str = ""  # in words: in which settings, at which sizes and losses, how many instances
 
     def __post_init__(self):
-        if self.status == "holds" and self.tightness is not None and not float(self.tightness) <= 1.0:
-            raise ValueError(f"{self.claim} cannot hold beside a left side {float(self.tightness):.6g} times its right")
+        if (
+            self.status == "holds"
+            and self.tightness is not None
+            and not float(self.tightness) <= 1.0
+        ):
+            raise ValueError(
+                f"{self.claim} cannot hold beside a left side {float(self.tightness):.6g} times its right"
+            )
 
     def __str__(self):
         tight = f", tightness {float(self.tightness):.6g}" if self.tightness is not None else ""
@@ -40,30 +51,59 @@ class Verdict:
 
     def as_dict(self):
         """Plain data, without the time it took."""
-        return dict(claim=self.claim, status=self.status, kind=self.kind, why=self.why,
-                    tightness=None if self.tightness is None else float(self.tightness), cases=self.cases,
-                    confidence=self.confidence, witness=self.witness, certificate=self.certificate,
-                    lines=[line.as_dict() for line in self.lines], notes=list(self.notes), searched=self.searched)
+        return dict(
+            claim=self.claim,
+            status=self.status,
+            kind=self.kind,
+            why=self.why,
+            tightness=None if self.tightness is None else float(self.tightness),
+            cases=self.cases,
+            confidence=self.confidence,
+            witness=self.witness,
+            certificate=self.certificate,
+            lines=[line.as_dict() for line in self.lines],
+            notes=list(self.notes),
+            searched=self.searched,
+        )
 
 
-ORDER = ("violated", "vacuous", "undecided", "holds", "proved")    # the first that any line has, the statement has
+ORDER = (
+    "violated",
+    "vacuous",
+    "undecided",
+    "holds",
+    "proved",
+)  # the first that any line has, the statement has
 
 
 def across(found):
-    """The verdict on a line from those of searches in several settings: what one refutes or leaves open decides.
+    """The verdict on a line from those of searches in several settings: what one refutes or leaves
+    open decides.
 
-    A setting in which nothing meets the hypotheses says nothing; if none does, the line is undecided.
+    A setting in which nothing meets the hypotheses says nothing; if none does, the line is
+    undecided.
     """
     refuted = [v for v in found if v.status in ("violated", "vacuous")]
     doubtful = [v for v in found if v.status == "undecided" and v.witness is not None]
     holding = [v for v in found if v.status == "holds"]
     one = next(iter([*refuted, *doubtful, *holding, *found]))
-    cases, searched = sum(v.cases for v in found), "; ".join(v.searched for v in found if v.searched)
+    cases, searched = (
+        sum(v.cases for v in found),
+        "; ".join(v.searched for v in found if v.searched),
+    )
     if one.status == "holds" and len(found) > 1:
         tight = max((v.tightness for v in holding if v.tightness is not None), default=None)
         best = next(v for v in holding if v.tightness is tight)
-        return Verdict(one.claim, "holds", one.kind, " ".join(v.why for v in holding), tight, cases,
-                       witness=best.witness, searched=searched)
+        return Verdict(
+            one.claim,
+            "holds",
+            one.kind,
+            " ".join(v.why for v in holding),
+            tight,
+            cases,
+            witness=best.witness,
+            searched=searched,
+        )
     one.cases, one.searched = cases, searched
     return one
 
@@ -82,7 +122,18 @@ def together(claim, lines, seconds):
         certificate = dict(format="fedtheory proofs 1", claim=title(claim), lines=proofs)
     number = lines.index(worst) + 1
     why = worst.why if worst.status == "proved" else f"Line {number}: {worst.why}"
-    return Verdict(claim.id, worst.status, worst.kind, why, max(ratios, default=None), sum(v.cases for v in lines),
-                   worst.confidence, worst.witness, certificate, seconds, lines,
-                   [note for v in lines for note in v.notes],
-                   "; ".join(dict.fromkeys(v.searched for v in lines if v.searched)))
+    return Verdict(
+        claim.id,
+        worst.status,
+        worst.kind,
+        why,
+        max(ratios, default=None),
+        sum(v.cases for v in lines),
+        worst.confidence,
+        worst.witness,
+        certificate,
+        seconds,
+        lines,
+        [note for v in lines for note in v.notes],
+        "; ".join(dict.fromkeys(v.searched for v in lines if v.searched)),
+    )

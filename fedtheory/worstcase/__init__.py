@@ -1,1 +1,2 @@
-"""Exact worst cases of first-order methods over whole classes of functions (performance estimation)."""
+"""Exact worst cases of first-order methods over whole classes of functions (performance
+estimation)."""

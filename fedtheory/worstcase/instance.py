@@ -1,7 +1,9 @@
-"""What a method sees on a worst function, from the Gram matrix of a certificate: points, gradients, values.
+"""What a method sees on a worst function, from the Gram matrix of a certificate: points, gradients,
+values.
 
-By the interpolation theorem functions of the class pass through these; the fewest dimensions are sought first. On a
-line, where a sample's gradients are those of a quadratic or of a Huber loss, that function is named.
+By the interpolation theorem functions of the class pass through these; the fewest dimensions are
+sought first. On a line, where a sample's gradients are those of a quadratic or of a Huber loss,
+that function is named.
 """
 
 from dataclasses import dataclass
@@ -12,17 +14,19 @@ import numpy as np
 from fedtheory.certificates.check_worst_case import STAR, Reading
 from fedtheory.worstcase.solver import Program
 
-SAME = 1e-6    # what is not told apart, as a share of what is large: the solver's floats are that good
+SAME = (
+    1e-6  # what is not told apart, as a share of what is large: the solver's floats are that good
+)
 
 
 @dataclass(frozen=True)
 class Instance:
     """x* is the origin (x_0, where F may lack a minimiser)."""
 
-    points: np.ndarray    # (R + 1, d) server points
-    samples: dict         # {i: [(x (d,), gradient (d,), value), ...]} as asked; at x*, if it exists, last
+    points: np.ndarray  # (R + 1, d) server points
+    samples: dict  # {i: [(x (d,), gradient (d,), value), ...]} as asked; at x*, if it exists, last
     measure: float
-    shapes: dict          # {i: Quadratic or Huber} where d = 1 and one of them fits
+    shapes: dict  # {i: Quadratic or Huber} where d = 1 and one of them fits
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,8 @@ class Huber:
 def of(certificate, thin=True):
     """The Instance of a certificate; None where it has no Gram matrix.
 
-    With `thin`, where it needs several dimensions, the one of least trace that reaches all but a millionth, if flatter.
+    With `thin`, where it needs several dimensions, the one of least trace that reaches all but a
+    millionth, if flatter.
     """
     if "instance" not in certificate:
         return None
@@ -70,7 +75,9 @@ def of(certificate, thin=True):
     full = cast(reading, gram, list(map(number, given["values"])))
     if not thin or full.points.shape[1] <= 1:
         return full
-    found = Program(reading, alike=False).smallest(Fraction(given["least"]) * (1 - Fraction(1, 10**6)))
+    found = Program(reading, alike=False).smallest(
+        Fraction(given["least"]) * (1 - Fraction(1, 10**6))
+    )
     thinner = cast(reading, np.array(found[0], float), found[1]) if found else full
     return min(thinner, full, key=lambda instance: instance.points.shape[1])
 
@@ -82,17 +89,37 @@ def cast(reading, gram, values):
     zero = np.zeros(large.sum())
     place = lambda u: sum((float(value) * where[v] for v, value in u.items()), zero)
     known = lambda f: sum(float(c) * values[q - 1] for (q,), c in f.items())
-    samples = {int(k): [(place(x), place(g), known(f)) for name, (x, g, f) in
-                        sorted(of.items(), key=lambda item: (item[0] == STAR, item[0] != STAR and int(item[0])))]
-               for k, of in reading.samples.items()}
+    samples = {
+        int(k): [
+            (place(x), place(g), known(f))
+            for name, (x, g, f) in sorted(
+                of.items(), key=lambda item: (item[0] == STAR, item[0] != STAR and int(item[0]))
+            )
+        ]
+        for k, of in reading.samples.items()
+    }
     shapes = {}
     if large.sum() == 1:
-        shapes = {k: shape(*(np.array([np.ravel(sample[n])[0] for sample in of]) for n in range(3)),
-                           *map(float, reading.functions[str(k)][:2])) for k, of in samples.items()}
-    measure = min(sum(float(c) * (values[key[0] - 1] if len(key) == 1 else where[key[0]] @ where[key[1]])
-                      for key, c in form.items()) for form in reading.measures.values())
-    return Instance(np.array([place(x) for x in reading.points]), samples, measure,
-                    {k: found for k, found in shapes.items() if found})
+        shapes = {
+            k: shape(
+                *(np.array([np.ravel(sample[n])[0] for sample in of]) for n in range(3)),
+                *map(float, reading.functions[str(k)][:2]),
+            )
+            for k, of in samples.items()
+        }
+    measure = min(
+        sum(
+            float(c) * (values[key[0] - 1] if len(key) == 1 else where[key[0]] @ where[key[1]])
+            for key, c in form.items()
+        )
+        for form in reading.measures.values()
+    )
+    return Instance(
+        np.array([place(x) for x in reading.points]),
+        samples,
+        measure,
+        {k: found for k, found in shapes.items() if found},
+    )
 
 
 def shape(x, g, f, mu, L):
@@ -105,7 +132,7 @@ def shape(x, g, f, mu, L):
             candidates.append(lambda a: Quadratic(c, -b / c, a))
     slope = float(np.abs(g).max())
     inner = np.abs(g) < slope * (1 - SAME)
-    if mu <= 0 and inner.any():    # where it is curved
+    if mu <= 0 and inner.any():  # where it is curved
         centre = float(np.mean(x[inner] - g[inner] / L))
         candidates.append(lambda a: Huber(L, slope, centre, a))
     for make in candidates:

@@ -1,22 +1,26 @@
-"""The exact worst case of a method with exact gradients over a class of functions, any dimension (PEP).
+"""The exact worst case of a method with exact gradients over a class of functions, any dimension
+(PEP).
 
-Performance estimation (Drori and Teboulle 2014; Taylor, Hendrickx and Glineur 2017): a semidefinite program in the
-Gram matrix of what a method sees. Clarabel solves it (extra `pep`); what is reported are not its floats but a bound
-whose multipliers, in fractions, prove it, and an instance in fractions that attains nearly as much.
+Performance estimation (Drori and Teboulle 2014; Taylor, Hendrickx and Glineur 2017): a semidefinite
+program in the Gram matrix of what a method sees. Clarabel solves it (extra `pep`); what is reported
+are not its floats but a bound whose multipliers, in fractions, prove it, and an instance in
+fractions that attains nearly as much.
 
     from fedtheory.worstcase import program
     worst = program.worst_case(program.gradient_descent(1), rounds=4)            # L = 1, |x_0 - x*| <= 1, F(x_4) - F*
     worst.value, worst.least, worst.bound                                # 1/18, rounded up, and fractions around it
     program.worst_case(program.fedavg(N=2, K=2, eta_l=0.1), rounds=2, mu=0.1,
                    optimum={"sq_dissimilarity": 1})                      # (1/N) sum |grad f_i(x*)|^2 <= 1
-    program.worst_case(program.fsl(N=2, K=2, K_0=1, eta_l=0.1, eta_0=0.2, gamma=0.5), rounds=1, L={0: 2, 1: 1, 2: 1},
+    program.worst_case(program.fsl(N=2, K=2, K_0=1, eta_l=0.1, eta_0=0.2, gamma=0.5), rounds=1,
+    L={0: 2, 1: 1, 2: 1},
                    visited={"sq_dissimilarity": 1, "sq_xi": 0.25})
 
-What is exact. The class: each f_i has curvature in [mu, L], convex or not, and F = sum weights_i f_i is attained at
-x* (convex f_i), or bounded below (some weighted f_i with mu < 0). `start` bounds measures at x_0, `optimum` at x*,
-`visited` at x* and x_0, ..., x_R. The worst case under just these is exact for convex f_i, and for a single
-function with mu <= 0; with several functions that are not convex it is an upper bound (`least` is None). A
-dissimilarity assumed at every x in R^d is more than `visited` says, so there it is an upper bound too.
+What is exact. The class: each f_i has curvature in [mu, L], convex or not, and F = sum weights_i
+f_i is attained at x* (convex f_i), or bounded below (some weighted f_i with mu < 0). `start` bounds
+measures at x_0, `optimum` at x*, `visited` at x* and x_0, ..., x_R. The worst case under just these
+is exact for convex f_i, and for a single function with mu <= 0; with several functions that are not
+convex it is an upper bound (`least` is None). A dissimilarity assumed at every x in R^d is more
+than `visited` says, so there it is an upper bound too.
 """
 
 import json
@@ -40,25 +44,41 @@ from fedtheory.worstcase.methods import (
     scaffold,
 )
 
-__all__ = ["worst_case", "replay", "statement", "fedavg", "fsl", "gradient_descent", "momentum", "nesterov",
-           "of", "one_way_gt", "scaffold", "Refused"]
+__all__ = [
+    "worst_case",
+    "replay",
+    "statement",
+    "fedavg",
+    "fsl",
+    "gradient_descent",
+    "momentum",
+    "nesterov",
+    "of",
+    "one_way_gt",
+    "scaffold",
+    "Refused",
+]
 
 
 class Unknown:
     """A combination of x_0 (0) and answers (1, 2, ...), with exact coefficients."""
 
-    __array_ufunc__ = None    # NumPy's numbers come from the left, too
+    __array_ufunc__ = None  # NumPy's numbers come from the left, too
 
     def __init__(self, terms):
         self.terms = {i: value for i, value in terms.items() if value}
 
     def __add__(self, other):
-        if not isinstance(other, Unknown):    # a kernel's sums begin at the number 0
+        if not isinstance(other, Unknown):  # a kernel's sums begin at the number 0
             return self if isinstance(other, Fraction) and other == 0 else NotImplemented
-        return Unknown({i: self.terms.get(i, 0) + other.terms.get(i, 0) for i in {**self.terms, **other.terms}})
+        return Unknown(
+            {i: self.terms.get(i, 0) + other.terms.get(i, 0) for i in {**self.terms, **other.terms}}
+        )
 
     def __mul__(self, factor):
-        return Unknown({i: value * exact("a method's number", factor) for i, value in self.terms.items()})
+        return Unknown(
+            {i: value * exact("a method's number", factor) for i, value in self.terms.items()}
+        )
 
     def __truediv__(self, divisor):
         return self * (1 / exact("a method's number", divisor))
@@ -78,8 +98,19 @@ class Unknown:
         return {str(i): str(value) for i, value in sorted(self.terms.items())}
 
 
-def statement(method, rounds, *, L=1, mu=0, weights=None, start=None, optimum=None, visited=None, measure="loss",
-              over="last"):
+def statement(
+    method,
+    rounds,
+    *,
+    L=1,
+    mu=0,
+    weights=None,
+    start=None,
+    optimum=None,
+    visited=None,
+    measure="loss",
+    over="last",
+):
     """The document that says what is asked, without a proof."""
     if type(rounds) is not int or rounds < 0:
         refuse("rounds", "must be an integer >= 0", rounds)
@@ -96,8 +127,13 @@ def statement(method, rounds, *, L=1, mu=0, weights=None, start=None, optimum=No
     asked = {int(k) for k, _ in queries} | set(weights or ()) or {1}
     clients = sorted(i for i in asked if i > 0)
     weights = weights or {i: Fraction(1, len(clients)) for i in clients}
-    kinds = {i: [exact(name, value.get(i, "missing") if isinstance(value, dict) else value)
-                 for name, value in (("mu", mu), ("L", L), ("weights", {i: 0, **weights}))] for i in sorted(asked)}
+    kinds = {
+        i: [
+            exact(name, value.get(i, "missing") if isinstance(value, dict) else value)
+            for name, value in (("mu", mu), ("L", L), ("weights", {i: 0, **weights}))
+        ]
+        for i in sorted(asked)
+    }
     for i, (low, high, weight) in kinds.items():
         if not low < high or high <= 0:
             refuse(f"L of f_{i}", "must exceed mu and 0", f"{high} with mu = {low}")
@@ -106,25 +142,46 @@ def statement(method, rounds, *, L=1, mu=0, weights=None, start=None, optimum=No
     minimiser = all(kind[0] >= 0 for kind in kinds.values() if kind[2])
     start = start or ({"sq_distance": 1} if minimiser else {"loss": 1})
     at_all = [*range(rounds + 1), *[STAR] * minimiser]
-    assumes = [(name, t, bound) for place, times in ((start, [0]), (optimum, [STAR]), (visited, at_all))
-               for name, bound in (place or {}).items() for t in times]
+    assumes = [
+        (name, t, bound)
+        for place, times in ((start, [0]), (optimum, [STAR]), (visited, at_all))
+        for name, bound in (place or {}).items()
+        for t in times
+    ]
     wanted = [(measure, t) for t in (range(rounds + 1) if over == "least" else [rounds])]
     for name, t in [(name, t) for name, t, _ in assumes] + wanted:
         if name not in QUANTITIES:
             refuse("a measure", f"must be among {', '.join(sorted(QUANTITIES))}", name)
         if not minimiser and (t == STAR or name == "sq_distance"):
-            refuse(name, "needs a minimiser, which functions that are not convex may lack", f"at x_{t}")
-        if name in ("sq_dissimilarity", "sq_xi") and not clients or name == "sq_xi" and 0 not in asked:
+            refuse(
+                name, "needs a minimiser, which functions that are not convex may lack", f"at x_{t}"
+            )
+        if (
+            name in ("sq_dissimilarity", "sq_xi")
+            and not clients
+            or name == "sq_xi"
+            and 0 not in asked
+        ):
             refuse(name, "needs clients, and sq_xi the server's f_0", sorted(asked))
-        speaks = [i for i in asked if kinds[i][2]] if name in ("loss", "sq_grad_norm") else \
-            [] if name == "sq_distance" else clients + [0] * (name == "sq_xi")
+        speaks = (
+            [i for i in asked if kinds[i][2]]
+            if name in ("loss", "sq_grad_norm")
+            else []
+            if name == "sq_distance"
+            else clients + [0] * (name == "sq_xi")
+        )
         if t != STAR:
             for i in sorted(speaks):
                 gradient(i, points[t])
-    return {"format": "fedtheory pep 1", "functions": {str(i): [str(v) for v in kind] for i, kind in kinds.items()},
-            "minimiser": minimiser, "queries": [[k, dict(point)] for k, point in queries],
-            "points": [point.written() for point in points], "measure": [measure, [t for _, t in wanted]],
-            "assumes": [[name, t, str(bounded(name, bound))] for name, t, bound in assumes]}
+    return {
+        "format": "fedtheory pep 1",
+        "functions": {str(i): [str(v) for v in kind] for i, kind in kinds.items()},
+        "minimiser": minimiser,
+        "queries": [[k, dict(point)] for k, point in queries],
+        "points": [point.written() for point in points],
+        "measure": [measure, [t for _, t in wanted]],
+        "assumes": [[name, t, str(bounded(name, bound))] for name, t, bound in assumes],
+    }
 
 
 def bounded(name, bound):
@@ -137,10 +194,11 @@ class WorstCase:
     """least <= worst case <= bound, both proved by `certificate`."""
 
     bound: Fraction
-    least: Fraction       # None where no instance is known to exist for the Gram matrix
-    status: str           # the solver's, for the record: the proofs do not rest on it
+    least: Fraction  # None where no instance is known to exist for the Gram matrix
+    status: str  # the solver's, for the record: the proofs do not rest on it
     certificate: dict
-    multipliers: dict     # by name of the condition: "k:i:j" between samples i and j of f_k, "assumed:n", "measure:t"
+    # by name of the condition: "k:i:j" between samples i and j of f_k, "assumed:n", "measure:t"
+    multipliers: dict
 
     @property
     def value(self):
@@ -152,16 +210,23 @@ class WorstCase:
     def instance(self):
         """What the method sees on a worst function: instance.Instance."""
         from fedtheory.worstcase import instance
+
         return instance.of(self.certificate)
 
     def __str__(self):
-        gap = "" if self.least is None else f", attained up to a share of {float(1 - self.least / self.bound):.1e}" \
-            if self.bound else ", attained"
+        gap = (
+            ""
+            if self.least is None
+            else f", attained up to a share of {float(1 - self.least / self.bound):.1e}"
+            if self.bound
+            else ", attained"
+        )
         return f"worst case {self.value:.10g}, proved by {len(self.multipliers)} multipliers{gap}"
 
 
 def worst_case(method, rounds, **about):
-    """The largest `measure` after `rounds` of `method`: a WorstCase, or NotExact where none is proved.
+    """The largest `measure` after `rounds` of `method`: a WorstCase, or NotExact where none is
+    proved.
 
     method   a recursion as in pep_methods: gradient_descent(eta), fedavg(N, K, eta_l, eta_g), fsl(...), your own
     L, mu    curvature bounds, numbers or {i: number}; numbers are taken exactly, fractions may be text ("1/3")
@@ -171,12 +236,15 @@ def worst_case(method, rounds, **about):
     over     "last", x_R; or "least", the least over x_0, ..., x_R
     """
     from fedtheory.worstcase import solver
+
     document = statement(method, rounds, **about)
     status, multipliers, bound, instance = solver.solve(Reading(document))
-    document.update(bound=str(bound), multipliers={name: str(value) for name, value in multipliers.items()})
+    document.update(
+        bound=str(bound), multipliers={name: str(value) for name, value in multipliers.items()}
+    )
     if instance:
         document["instance"] = instance
-    least, bound = check_worst_case.check(document)    # a solver that errs is an error, not a bound
+    least, bound = check_worst_case.check(document)  # a solver that errs is an error, not a bound
     return WorstCase(bound, least, status, document, multipliers)
 
 
@@ -187,4 +255,6 @@ def replay(document):
 
 def speaks_of(document, method, rounds, **about):
     """Whether a document states this question: its proof may still be wrong."""
-    return all(document.get(key) == value for key, value in statement(method, rounds, **about).items())
+    return all(
+        document.get(key) == value for key, value in statement(method, rounds, **about).items()
+    )

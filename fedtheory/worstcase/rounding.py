@@ -1,4 +1,5 @@
-"""What turns a solver's floats into fractions that are right: exact linear algebra, and steps towards the inside."""
+"""What turns a solver's floats into fractions that are right: exact linear algebra, and steps
+towards the inside."""
 
 from fractions import Fraction
 
@@ -20,11 +21,15 @@ def fine(value):
 
 
 def balanced(multipliers, equations, last):
-    """The same, changed where they are largest so that the equations hold exactly; None where that fails.
+    """The same, changed where they are largest so that the equations hold exactly; None where that
+    fails.
 
     equations[n] = {row: coefficient} of multiplier n; every row must sum to 0, the row `last` to 1.
     """
-    rest = add((1, {last: Fraction(1)}), *((-value, line) for value, line in zip(multipliers, equations) if value))
+    rest = add(
+        (1, {last: Fraction(1)}),
+        *((-value, line) for value, line in zip(multipliers, equations) if value),
+    )
     pivots = []
     for n in sorted(range(len(multipliers)), key=lambda n: -multipliers[n]):
         if len(pivots) == last + 1:
@@ -32,7 +37,10 @@ def balanced(multipliers, equations, last):
         line, origin = equations[n], {n: Fraction(1)}
         for at, pivot, made in pivots:
             if at in line:
-                line, origin = add((1, line), (-line[at], pivot)), add((1, origin), (-line[at], made))
+                line, origin = (
+                    add((1, line), (-line[at], pivot)),
+                    add((1, origin), (-line[at], made)),
+                )
         if line:
             at = min(line)
             pivots.append((at, add((1 / line[at], line)), add((1 / line[at], origin))))
@@ -49,7 +57,9 @@ def balanced(multipliers, equations, last):
 def step(near, inner, forms, inner_forms):
     """How far towards `inner` nothing is negative any more; None where even that is not inside."""
     for t in STEPS:
-        if all(value >= 0 for value in mix(t, near, inner)) and all(map(semidefinite, mix(t, forms, inner_forms))):
+        if all(value >= 0 for value in mix(t, near, inner)) and all(
+            map(semidefinite, mix(t, forms, inner_forms))
+        ):
             return t
 
 
@@ -61,7 +71,8 @@ def mix(t, near, inner):
 
 
 def seen(forms, r):
-    """Coordinates that span what the forms can see: they vanish on the rest of space, which may be left out."""
+    """Coordinates that span what the forms can see: they vanish on the rest of space, which may be
+    left out."""
     rows, pivots = [], []
     for form in forms:
         for row in square(form, r):

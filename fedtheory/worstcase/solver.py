@@ -1,8 +1,9 @@
 """Solves the program of a worst case in floats, then makes both its answers right in fractions.
 
-The dual: multipliers >= 0 of least cost for which the values cancel and a form stays semidefinite. Cancelling is
-linear algebra in fractions. What rounding broke is repaired by a step towards a solution well inside; where simple
-fractions do, they are taken, and the bound is then often the worst case itself. The primal, an instance, likewise.
+The dual: multipliers >= 0 of least cost for which the values cancel and a form stays semidefinite.
+Cancelling is linear algebra in fractions. What rounding broke is repaired by a step towards a
+solution well inside; where simple fractions do, they are taken, and the bound is then often the
+worst case itself. The primal, an instance, likewise.
 """
 
 from fractions import Fraction
@@ -15,30 +16,40 @@ from fedtheory.errors import FedtheoryError, NotExact
 from fedtheory.worstcase import rounding, symmetry
 from fedtheory.worstcase.rounding import fine, mix, power, seen, square, step
 
-SIMPLE = (12, 120, 1200, 12000)        # denominators that closed forms might have
+SIMPLE = (12, 120, 1200, 12000)  # denominators that closed forms might have
 INSIDE = (2.0**-8, 2.0**-14, 2.0**-20)
 
 
 def solve(reading):
-    """(status, multipliers, bound, instance or None) of a Reading, all but the status in fractions."""
+    """(status, multipliers, bound, instance or None) of a Reading, all but the status in
+    fractions."""
     program = Program(reading)
     status, multipliers, values, grams = program.solved(program.cost)
     if status != "Solved":
-        raise NotExact(f"the solver says {status}, so no worst case is claimed; it is infinite where nothing bounds "
-                       "the start or, with local steps, the dissimilarity")
+        raise NotExact(
+            f"the solver says {status}, so no worst case is claimed; it is infinite where nothing bounds "
+            "the start or, with local steps, the dissimilarity"
+        )
     found = program.proof(multipliers)
     if found is None:
         raise NotExact("no multipliers in fractions prove the solver's bound")
     bound = sum(value * line[0] for value, line in zip(found, program.lines)) / program.top
-    named = {name: value * row / program.top for value, row, orbit in zip(found, program.rows, program.names)
-             for name in orbit if value}
+    named = {
+        name: value * row / program.top
+        for value, row, orbit in zip(found, program.rows, program.names)
+        for name in orbit
+        if value
+    }
     return status, named, bound, program.instance(values, grams) if sufficient(reading) else None
 
 
 def sufficient(reading):
     kinds = [reading.functions[k] for k in reading.weights]
-    return all(mu >= 0 for mu, L, w in kinds) if reading.minimiser else \
-        len(reading.functions) == 1 and kinds[0][0] <= 0
+    return (
+        all(mu >= 0 for mu, L, w in kinds)
+        if reading.minimiser
+        else len(reading.functions) == 1 and kinds[0][0] <= 0
+    )
 
 
 def triangle(r):
@@ -49,7 +60,8 @@ def triangle(r):
 class Program:
     """Conditions and measures along orbits, in units that make the floats of order one.
 
-    lines[n] = (constant, {value: coefficient}, [{(p, q): coefficient} for each block]); a condition says >= 0.
+    lines[n] = (constant, {value: coefficient}, [{(p, q): coefficient} for each block]); a condition
+    says >= 0.
     """
 
     def __init__(self, reading, alike=True):
@@ -59,34 +71,50 @@ class Program:
         x = self.length(L)
         self.unit = lambda v: x if v == 0 else L * x
         self.value_unit = L * x**2
-        self.sizes = [1 + max((p for p, _ in block.values()), default=-1) for block in self.symmetry.blocks]
+        self.sizes = [
+            1 + max((p for p, _ in block.values()), default=-1) for block in self.symmetry.blocks
+        ]
         self.value_of = {int(q): n for n, orbit in enumerate(self.symmetry.values) for q in orbit}
         self.is_measure = np.array([orbit[0] in reading.measures for orbit in self.names])
         known = {**reading.conditions, **reading.measures}
-        self.tilt = {q: dot(reading.stars.get(k, {}), point) for q, (k, point) in enumerate(reading.queries, 1)}
+        self.tilt = {
+            q: dot(reading.stars.get(k, {}), point)
+            for q, (k, point) in enumerate(reading.queries, 1)
+        }
         lines = [self.line(add(*((1, known[name]) for name in orbit))) for orbit in self.names]
-        size = lambda line: max(map(abs, (*line[1].values(), *(v for block in line[2] for v in block.values()))),
-                                default=1)
+        size = lambda line: max(
+            map(abs, (*line[1].values(), *(v for block in line[2] for v in block.values()))),
+            default=1,
+        )
         rows = [1 / power(size(line)) for line in lines]
         self.top = max(row for row, measure in zip(rows, self.is_measure) if measure)
         self.rows = [self.top if measure else row for row, measure in zip(rows, self.is_measure)]
         times = lambda row, p: {key: row * value for key, value in p.items()}
-        self.lines = [(row * constant, times(row, values), [times(row, block) for block in blocks])
-                      for row, (constant, values, blocks) in zip(self.rows, lines)]
-        self.equations = [{**values, **({len(self.symmetry.values): Fraction(1)} if measure else {})}
-                          for (_, values, _), measure in zip(self.lines, self.is_measure)]
+        self.lines = [
+            (row * constant, times(row, values), [times(row, block) for block in blocks])
+            for row, (constant, values, blocks) in zip(self.rows, lines)
+        ]
+        self.equations = [
+            {**values, **({len(self.symmetry.values): Fraction(1)} if measure else {})}
+            for (_, values, _), measure in zip(self.lines, self.is_measure)
+        ]
         self.floats()
 
     def length(self, L):
         """How far things are: the first bound that is not zero says so."""
         for name, t, bound in self.reading.assumes:
             if Fraction(bound):
-                return power(np.sqrt(float(Fraction(bound) / {"sq_distance": 1, "loss": L}.get(name, L**2))))
+                return power(
+                    np.sqrt(float(Fraction(bound) / {"sq_distance": 1, "loss": L}.get(name, L**2)))
+                )
         return Fraction(1)
 
     def line(self, form):
-        """Values as f_k(x) - <grad f_k(x_star), x>: nothing then sees what one function may hand to another."""
-        form = add((1, form), *((value, self.tilt[key[0]]) for key, value in form.items() if len(key) == 1))
+        """Values as f_k(x) - <grad f_k(x_star), x>: nothing then sees what one function may hand to
+        another."""
+        form = add(
+            (1, form), *((value, self.tilt[key[0]]) for key, value in form.items() if len(key) == 1)
+        )
         constant, values, blocks = form.get((), Fraction(0)), {}, [{} for _ in self.sizes]
         for key, value in form.items():
             if len(key) == 1:
@@ -103,18 +131,29 @@ class Program:
 
     def floats(self):
         def matrix(height, columns):
-            at = [(i, n, float(value)) for n, column in enumerate(columns) for i, value in column.items()]
+            at = [
+                (i, n, float(value))
+                for n, column in enumerate(columns)
+                for i, value in column.items()
+            ]
             i, n, value = zip(*at) if at else ((), (), ())
             return sparse.csc_matrix((value, (i, n)), shape=(height, len(columns)))
 
-        packed = lambda block: {q * (q + 1) // 2 + p: float(value) * (1 if p == q else np.sqrt(0.5))
-                                for (p, q), value in block.items()}
+        packed = lambda block: {
+            q * (q + 1) // 2 + p: float(value) * (1 if p == q else np.sqrt(0.5))
+            for (p, q), value in block.items()
+        }
         self.cost = np.array([float(line[0]) for line in self.lines])
         self.E = matrix(len(self.symmetry.values) + 1, self.equations)
-        whole = [matrix(r * (r + 1) // 2, [packed(line[2][b]) for line in self.lines])
-                 for b, r in enumerate(self.sizes)]
+        whole = [
+            matrix(r * (r + 1) // 2, [packed(line[2][b]) for line in self.lines])
+            for b, r in enumerate(self.sizes)
+        ]
         self.kept = [seen([line[2][b] for line in self.lines], r) for b, r in enumerate(self.sizes)]
-        where = [np.array([q * (q + 1) // 2 + p for q in kept for p in kept if p <= q], int) for kept in self.kept]
+        where = [
+            np.array([q * (q + 1) // 2 + p for q in kept for p in kept if p <= q], int)
+            for kept in self.kept
+        ]
         self.Q = [Q[at] for Q, at in zip(whole, where)]
         self.eye = [np.eye(len(kept))[triangle(len(kept))] for kept in self.kept]
         self.traces = sum(Q.T @ eye for Q, eye in zip(self.Q, self.eye))
@@ -122,48 +161,63 @@ class Program:
         self.e[-1] = 1.0
 
     def solved(self, cost, inside=0.0, among=slice(None), trace=False):
-        """Status; multipliers, `inside` away from every edge; the values and Gram matrices of the primal.
+        """Status; multipliers, `inside` away from every edge; the values and Gram matrices of the
+        primal.
 
-        With `trace` the primal looks for the least trace of the Gram matrix, the measures being conditions.
+        With `trace` the primal looks for the least trace of the Gram matrix, the measures being
+        conditions.
         """
         try:
             import clarabel
         except ImportError:
-            raise FedtheoryError("worst cases need clarabel, which fedtheory[pep] brings along") from None
+            raise FedtheoryError(
+                "worst cases need clarabel, which fedtheory[pep] brings along"
+            ) from None
         moved = np.full(len(self.names), inside)
         rows = slice(len(self.e) - trace)
-        b = [(self.e - self.E @ moved)[rows], *((trace - inside) * eye - Q @ moved for Q, eye in zip(self.Q, self.eye))]
+        b = [
+            (self.e - self.E @ moved)[rows],
+            *((trace - inside) * eye - Q @ moved for Q, eye in zip(self.Q, self.eye)),
+        ]
         E, Qs, cost = self.E[rows][:, among], [Q[:, among] for Q in self.Q], cost[among]
         m, n = E.shape
         b.insert(1, np.zeros(n))
         A = sparse.vstack([E, -sparse.identity(n), *Qs], format="csc")
-        cones = [clarabel.ZeroConeT(m), clarabel.NonnegativeConeT(n),
-                 *(clarabel.PSDTriangleConeT(len(kept)) for kept in self.kept)]
+        cones = [
+            clarabel.ZeroConeT(m),
+            clarabel.NonnegativeConeT(n),
+            *(clarabel.PSDTriangleConeT(len(kept)) for kept in self.kept),
+        ]
         for tight in (1e-11, 1e-10, 1e-9, 1e-8):
             settings = clarabel.DefaultSettings()
             settings.verbose, settings.max_threads = False, 1
             settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tight
-            answer = clarabel.DefaultSolver(sparse.csc_matrix((n, n)), cost, A, np.concatenate(b), cones,
-                                            settings).solve()
+            answer = clarabel.DefaultSolver(
+                sparse.csc_matrix((n, n)), cost, A, np.concatenate(b), cones, settings
+            ).solve()
             if str(answer.status) in ("Solved", "PrimalInfeasible"):
                 break
         z, at, grams = np.array(answer.z), m + n, []
         for r, kept in zip(self.sizes, self.kept):
             half, size = np.zeros((r, r)), len(kept) * (len(kept) + 1) // 2
-            half[tuple(np.array(kept)[i] for i in triangle(len(kept)))] = z[at:at + size]
+            half[tuple(np.array(kept)[i] for i in triangle(len(kept)))] = z[at : at + size]
             grams.append((half + half.T) / np.where(np.eye(r) > 0, 2.0, np.sqrt(2.0)))
             at += size
         found = np.zeros(len(self.names))
         found[among] = answer.x
-        return str(answer.status), found + inside, z[:len(self.symmetry.values)], grams
+        return str(answer.status), found + inside, z[: len(self.symmetry.values)], grams
 
     def proof(self, multipliers):
         """Multipliers in fractions near these that prove a bound, or None."""
         best = self.cost @ multipliers
-        good = lambda found: self.cost @ np.array(found, float) <= best + 1e-9 * abs(best) and self.proves(found)
+        good = lambda found: (
+            self.cost @ np.array(found, float) <= best + 1e-9 * abs(best) and self.proves(found)
+        )
         for candidate in (multipliers, *self.fewer()):
             for d in SIMPLE:
-                found = self.balanced([Fraction(float(value)).limit_denominator(d) for value in candidate])
+                found = self.balanced(
+                    [Fraction(float(value)).limit_denominator(d) for value in candidate]
+                )
                 if found and good(found):
                     return found
         near = self.balanced(list(map(fine, multipliers)))
@@ -174,12 +228,19 @@ class Program:
             if near and inner:
                 t = step(near, inner, self.left(near), self.left(inner))
                 proofs += [] if t is None else [mix(t, near, inner)]
-        return min(proofs, key=lambda found: sum(v * line[0] for v, line in zip(found, self.lines)), default=None)
+        return min(
+            proofs,
+            key=lambda found: sum(v * line[0] for v, line in zip(found, self.lines)),
+            default=None,
+        )
 
     def fewer(self):
-        """Multipliers of the same cost that use few conditions, if found: then they may be unique, and simple."""
+        """Multipliers of the same cost that use few conditions, if found: then they may be unique,
+        and simple."""
         _, light, _, _ = self.solved(self.cost + 1e-5)
-        status, found, _, _ = self.solved(self.cost, among=np.flatnonzero(light > 1e-2 * light.max()))
+        status, found, _, _ = self.solved(
+            self.cost, among=np.flatnonzero(light > 1e-2 * light.max())
+        )
         return [found] if status == "Solved" else []
 
     def balanced(self, multipliers):
@@ -187,33 +248,63 @@ class Program:
 
     def left(self, multipliers):
         """The forms that must be semidefinite."""
-        forms = [add(*((-value, line[2][b]) for value, line in zip(multipliers, self.lines) if value))
-                 for b in range(len(self.sizes))]
+        forms = [
+            add(*((-value, line[2][b]) for value, line in zip(multipliers, self.lines) if value))
+            for b in range(len(self.sizes))
+        ]
         return [square(form, r) for form, r in zip(forms, self.sizes)]
 
     def proves(self, multipliers):
-        return all(value >= 0 for value in multipliers) and all(map(semidefinite, self.left(multipliers)))
+        return all(value >= 0 for value in multipliers) and all(
+            map(semidefinite, self.left(multipliers))
+        )
 
     def instance(self, values, grams):
-        """A Gram matrix and values in fractions that meet every condition, as a document; None if none is found."""
-        best = min(self.at(line, values, grams) for line, measure in zip(self.lines, self.is_measure) if measure)
-        each = lambda turn, values, grams: ([turn(float(v)) for v in values],
-                                            [[[turn(float(v)) for v in row] for row in gram] for gram in grams])
+        """A Gram matrix and values in fractions that meet every condition, as a document; None if
+        none is found."""
+        best = min(
+            self.at(line, values, grams)
+            for line, measure in zip(self.lines, self.is_measure)
+            if measure
+        )
+        each = lambda turn, values, grams: (
+            [turn(float(v)) for v in values],
+            [[[turn(float(v)) for v in row] for row in gram] for gram in grams],
+        )
         for d in SIMPLE:
             found = each(lambda v: Fraction(v).limit_denominator(d), values, grams)
             if self.meets(*found) and self.least(*found) >= best - 1e-9 * abs(best):
                 return self.written(*found)
         near, instances = each(fine, values, grams), []
-        for inside in INSIDE:    # meets conditions by more than `inside`, its Gram matrix that far from the edge
-            status, _, values, grams = self.solved(self.cost + inside * (self.traces - ~self.is_measure))
-            inner = each(fine, values, [gram + inside * np.diag(np.isin(np.arange(len(gram)), kept))
-                                        for gram, kept in zip(grams, self.kept)])
-            t = step(self.slacks(*near), self.slacks(*inner), near[1], inner[1]) if status == "Solved" else None
+        for inside in (
+            INSIDE
+        ):  # meets conditions by more than `inside`, its Gram matrix that far from the edge
+            status, _, values, grams = self.solved(
+                self.cost + inside * (self.traces - ~self.is_measure)
+            )
+            inner = each(
+                fine,
+                values,
+                [
+                    gram + inside * np.diag(np.isin(np.arange(len(gram)), kept))
+                    for gram, kept in zip(grams, self.kept)
+                ],
+            )
+            t = (
+                step(self.slacks(*near), self.slacks(*inner), near[1], inner[1])
+                if status == "Solved"
+                else None
+            )
             instances += [] if t is None else [mix(t, near, inner)]
-        return self.written(*max(instances, key=lambda found: self.least(*found))) if instances else None
+        return (
+            self.written(*max(instances, key=lambda found: self.least(*found)))
+            if instances
+            else None
+        )
 
     def smallest(self, least):
-        """(Gram matrix, values) of least trace among those whose measures reach `least`, in floats; or None."""
+        """(Gram matrix, values) of least trace among those whose measures reach `least`, in floats;
+        or None."""
         cost = self.cost - float(least * self.top) * self.is_measure
         status, _, values, grams = self.solved(cost, trace=True)
         return self.whole(values, grams) if status == "Solved" else None
@@ -221,28 +312,52 @@ class Program:
     @staticmethod
     def at(line, values, grams):
         constant, linear, blocks = line
-        return constant + sum(c * values[n] for n, c in linear.items()) \
-            + sum(c * gram[p][q] for block, gram in zip(blocks, grams) for (p, q), c in block.items())
+        return (
+            constant
+            + sum(c * values[n] for n, c in linear.items())
+            + sum(
+                c * gram[p][q] for block, gram in zip(blocks, grams) for (p, q), c in block.items()
+            )
+        )
 
     def slacks(self, values, grams):
-        return [self.at(line, values, grams) for line, measure in zip(self.lines, self.is_measure) if not measure]
+        return [
+            self.at(line, values, grams)
+            for line, measure in zip(self.lines, self.is_measure)
+            if not measure
+        ]
 
     def meets(self, values, grams):
-        return all(slack >= 0 for slack in self.slacks(values, grams)) and all(map(semidefinite, grams))
+        return all(slack >= 0 for slack in self.slacks(values, grams)) and all(
+            map(semidefinite, grams)
+        )
 
     def least(self, values, grams):
-        return min(self.at(line, values, grams) for line, measure in zip(self.lines, self.is_measure) if measure)
+        return min(
+            self.at(line, values, grams)
+            for line, measure in zip(self.lines, self.is_measure)
+            if measure
+        )
 
     def whole(self, values, grams):
         """(Gram matrix of all vectors, values), along orbits no more, in their own units."""
         vectors = self.reading.vectors()
-        gram = {(v, w): value * self.unit(v) * self.unit(w)
-                for v, row in zip(vectors, self.symmetry.lift(self.reading, grams)) for w, value in zip(vectors, row)}
-        found = [values[self.value_of[q]] * self.value_unit + sum(c * gram[key] for key, c in self.tilt[q].items())
-                 for q in range(1, len(self.reading.queries) + 1)]
+        gram = {
+            (v, w): value * self.unit(v) * self.unit(w)
+            for v, row in zip(vectors, self.symmetry.lift(self.reading, grams))
+            for w, value in zip(vectors, row)
+        }
+        found = [
+            values[self.value_of[q]] * self.value_unit
+            + sum(c * gram[key] for key, c in self.tilt[q].items())
+            for q in range(1, len(self.reading.queries) + 1)
+        ]
         return [[gram[v, w] for w in vectors] for v in vectors], found
 
     def written(self, values, grams):
         gram, found = self.whole(values, grams)
-        return {"least": str(self.least(values, grams) / self.top), "values": list(map(str, found)),
-                "gram": [list(map(str, row)) for row in gram]}
+        return {
+            "least": str(self.least(values, grams) / self.top),
+            "values": list(map(str, found)),
+            "gram": [list(map(str, row)) for row in gram],
+        }

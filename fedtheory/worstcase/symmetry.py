@@ -1,8 +1,10 @@
-"""Clients that a method treats alike are interchangeable in its worst case, which therefore need not tell them apart.
+"""Clients that a method treats alike are interchangeable in its worst case, which therefore need
+not tell them apart.
 
-The program is convex: averaged over all permutations of the clients, a solution stays one. Multipliers and values are
-then equal along orbits, and a form is semidefinite when it is so where the clients agree and where two of them are
-opposite (permutations keep these two kinds of vectors apart). The size of the program does not depend on N.
+The program is convex: averaged over all permutations of the clients, a solution stays one.
+Multipliers and values are then equal along orbits, and a form is semidefinite when it is so where
+the clients agree and where two of them are opposite (permutations keep these two kinds of vectors
+apart). The size of the program does not depend on N.
 """
 
 from dataclasses import dataclass
@@ -13,10 +15,10 @@ from fedtheory.certificates.check_worst_case import STAR
 
 @dataclass(frozen=True)
 class Symmetry:
-    columns: list    # orbits of conditions and measures: lists of names
-    values: list     # orbits of questions
-    blocks: list     # {vector: (coordinate, sign)}: other vectors are zero
-    kin: dict        # {vector: (client, coordinate)} of interchangeable clients
+    columns: list  # orbits of conditions and measures: lists of names
+    values: list  # orbits of questions
+    blocks: list  # {vector: (coordinate, sign)}: other vectors are zero
+    kin: dict  # {vector: (client, coordinate)} of interchangeable clients
     N: int
 
     def lift(self, reading, grams):
@@ -30,7 +32,9 @@ class Symmetry:
                     value += grams[0][together[v][0]][together[w][0]]
                 if v in self.kin and w in self.kin:
                     (i, p), (j, q) = self.kin[v], self.kin[w]
-                    value += grams[1][p][q] * (Fraction(2 * (i == j), self.N - 1) - Fraction(2, self.N * (self.N - 1)))
+                    value += grams[1][p][q] * (
+                        Fraction(2 * (i == j), self.N - 1) - Fraction(2, self.N * (self.N - 1))
+                    )
                 row.append(value)
             whole.append(row)
         return whole
@@ -45,23 +49,41 @@ def of(reading, alike=True):
         whole = {v: (n, 1) for n, v in enumerate(reading.vectors())}
         return Symmetry([[name] for name in names], [[q] for q in questions], [whole], {}, 1)
     kin, together = coordinates(reading, clients)
-    opposite = {v: (p, 1 if k == clients[0] else -1) for v, (k, p) in kin.items() if k in clients[:2]}
-    return Symmetry(orbits(names, [lambda name, swap=swap: image(reading, name, *swap) for swap in swaps]),
-                    orbits(questions, [move.get for _, _, move in swaps]), [together, opposite], kin, len(clients))
+    opposite = {
+        v: (p, 1 if k == clients[0] else -1) for v, (k, p) in kin.items() if k in clients[:2]
+    }
+    return Symmetry(
+        orbits(names, [lambda name, swap=swap: image(reading, name, *swap) for swap in swaps]),
+        orbits(questions, [move.get for _, _, move in swaps]),
+        [together, opposite],
+        kin,
+        len(clients),
+    )
 
 
 def swapped(reading, a, b):
-    """Where swapping two functions takes the questions, or None where the method tells them apart."""
-    if reading.functions[a] != reading.functions[b] or len(reading.samples[a]) != len(reading.samples[b]):
+    """Where swapping two functions takes the questions, or None where the method tells them
+    apart."""
+    if reading.functions[a] != reading.functions[b] or len(reading.samples[a]) != len(
+        reading.samples[b]
+    ):
         return None
     move = {q: q for k, of in reading.samples.items() if k not in (a, b) for q in of if q != STAR}
     for p, q in zip(reading.samples[a], reading.samples[b]):
         if p != STAR:
             move[p], move[q] = q, p
-    turned = lambda point: reading.key({int(move[str(v)]) if v else 0: value for v, value in point.items()})
-    alike = all(turned(point) == reading.key(reading.queries[int(move[str(q)]) - 1][1])
-                for q, (_, point) in enumerate(reading.queries, 1))
-    return move if alike and all(turned(point) == reading.key(point) for point in reading.points) else None
+    turned = lambda point: reading.key(
+        {int(move[str(v)]) if v else 0: value for v, value in point.items()}
+    )
+    alike = all(
+        turned(point) == reading.key(reading.queries[int(move[str(q)]) - 1][1])
+        for q, (_, point) in enumerate(reading.queries, 1)
+    )
+    return (
+        move
+        if alike and all(turned(point) == reading.key(point) for point in reading.points)
+        else None
+    )
 
 
 def image(reading, name, a, b, move):
@@ -76,7 +98,8 @@ def image(reading, name, a, b, move):
 
 
 def coordinates(reading, clients):
-    """Of vectors that differ between clients, {vector: (client, coordinate)}; and the block where clients agree.
+    """Of vectors that differ between clients, {vector: (client, coordinate)}; and the block where
+    clients agree.
 
     Where only clients have weight, their gradients at x_star sum to zero: equal, they vanish.
     """
@@ -84,7 +107,7 @@ def coordinates(reading, clients):
     for k in clients:
         of = [q for q in reading.samples[k] if q != STAR]
         owner.update({int(q): (k, p) for p, q in enumerate(of)})
-        if len(reading.stars.get(k, ())) == 1:    # the first one is minus the others
+        if len(reading.stars.get(k, ())) == 1:  # the first one is minus the others
             owner[next(iter(reading.stars[k]))] = k, len(of)
     first = next(iter(reading.weights))
     for v in reading.vectors():

@@ -1,9 +1,11 @@
-"""Diagonal quadratics in exact rationals: the slow and obvious version that whole rounds are held against."""
+"""Diagonal quadratics in exact rationals: the slow and obvious version that whole rounds are held
+against."""
 
 from fractions import Fraction
 
-import fedtheory as ft
 import numpy as np
+
+import fedtheory as ft
 from fedtheory.participation import Participation
 
 
@@ -14,7 +16,8 @@ def vector(numbers):
 
 
 class Quadratic:
-    """f_i(x) = sum_j a_ij (x_j - b_ij)^2 / 2, row 0 the server. Dyadic numbers, so that floats hold them exactly."""
+    """f_i(x) = sum_j a_ij (x_j - b_ij)^2 / 2, row 0 the server. Dyadic numbers, so that floats hold
+    them exactly."""
 
     def __init__(self, a, b, weights=None):
         self.a, self.b = [vector(row) for row in a], [vector(row) for row in b]
@@ -22,8 +25,10 @@ class Quadratic:
         weights = [1] * self.N if weights is None else weights
         self.p = [Fraction(0), *(Fraction(w) / sum(map(Fraction, weights)) for w in weights)]
         self.problem = ft.problems.quadratic_from_arrays(
-            np.array(a, dtype=float).reshape(self.N + 1, self.d), np.array(b, dtype=float).reshape(self.N + 1, self.d),
-            weights=[float(w) for w in weights])
+            np.array(a, dtype=float).reshape(self.N + 1, self.d),
+            np.array(b, dtype=float).reshape(self.N + 1, self.d),
+            weights=[float(w) for w in weights],
+        )
 
     def grad(self, i, x):
         return self.a[i] * (x - self.b[i])
@@ -38,13 +43,25 @@ class Quadratic:
     def minimizer(self, gamma=0, weights=None):
         """Where sum_i w_i grad f_i + gamma grad f_0 vanishes; w = p unless given."""
         weights = [gamma, *(self.p if weights is None else weights)[1:]]
-        return sum(w * a * b for w, a, b in zip(weights, self.a, self.b)) / sum(w * a for w, a in zip(weights, self.a))
+        return sum(w * a * b for w, a, b in zip(weights, self.a, self.b)) / sum(
+            w * a for w, a in zip(weights, self.a)
+        )
 
     def run(self, algorithm, rounds, x_0=None, **kw):
         """The engine's trajectory, (rounds + 1, d)."""
-        kw = {name: float(value) if isinstance(value, Fraction) else value for name, value in kw.items()}
-        return ft.run(self.problem, algorithm, rounds=rounds, keep="x", metrics=(),
-                      x_0=None if x_0 is None else np.array(x_0, dtype=float), **kw).x[0]
+        kw = {
+            name: float(value) if isinstance(value, Fraction) else value
+            for name, value in kw.items()
+        }
+        return ft.run(
+            self.problem,
+            algorithm,
+            rounds=rounds,
+            keep="x",
+            metrics=(),
+            x_0=None if x_0 is None else np.array(x_0, dtype=float),
+            **kw,
+        ).x[0]
 
 
 def cohorts(rounds, S, N, seed=0):
@@ -56,13 +73,20 @@ def cohorts(rounds, S, N, seed=0):
 def close(x, path, tolerance=1e-13):
     """Whether a trajectory is the exact one, relative to its size."""
     path = np.array([[float(number) for number in point] for point in path])
-    return x.shape == path.shape and np.max(abs(x - path)) <= tolerance * max(1.0, np.max(abs(path)))
+    return x.shape == path.shape and np.max(abs(x - path)) <= tolerance * max(
+        1.0, np.max(abs(path))
+    )
 
 
 # Two clients on a line, p = 1/2 each: gradients x - 1 and 2 (x + 1), the server's x - 3.
 LINE = Quadratic([[1], [1], [2]], [[3], [1], [-1]])
 # Four clients in the plane, unequal weights and own curvatures.
-PLANE = Quadratic([[1, 2], [1, 0.5], [2, 1], [0.5, 1.5], [1.5, 2]],
-                  [[1, -2], [3, 1], [-1, 2], [0.5, -3], [2, 0]], weights=[1, 2, 4, 1])
-EVEN = Quadratic([[1, 2], [1, 0.5], [2, 1], [0.5, 1.5], [1.5, 2]], [[1, -2], [3, 1], [-1, 2], [0.5, -3], [2, 0]])
+PLANE = Quadratic(
+    [[1, 2], [1, 0.5], [2, 1], [0.5, 1.5], [1.5, 2]],
+    [[1, -2], [3, 1], [-1, 2], [0.5, -3], [2, 0]],
+    weights=[1, 2, 4, 1],
+)
+EVEN = Quadratic(
+    [[1, 2], [1, 0.5], [2, 1], [0.5, 1.5], [1.5, 2]], [[1, -2], [3, 1], [-1, 2], [0.5, -3], [2, 0]]
+)
 START = [2.0, -1.0]

@@ -3,9 +3,10 @@
 from dataclasses import replace
 from math import sqrt
 
-import fedtheory as ft
 import numpy as np
 import pytest
+
+import fedtheory as ft
 from fedtheory.algorithms import fed_ams
 from fedtheory.jit import python
 from fedtheory.participation import Departure, Participation
@@ -47,15 +48,18 @@ def by_hand(x, rounds, alpha, epsilon, beta_1, beta_2, T, kept=True, weights=(1,
                     y -= alpha * m[i, j] / sqrt(v_hat[j])
                 ends.append(y)
             x[j] = sum(p * end for p, end in zip(weights, ends)) / sum(weights)
-            v_hat[j] = max(v_hat[j], sum(p * v[i, j] for i, p in enumerate(weights, 1)) / sum(weights))
+            v_hat[j] = max(
+                v_hat[j], sum(p * v[i, j] for i, p in enumerate(weights, 1)) / sum(weights)
+            )
         path.append(list(x))
         hats.append(list(v_hat))
     return np.array(path), np.array(hats)
 
 
 def test_rounds_worked_by_hand():
-    # One client, f_1 = (x-4)^2/2, T = 1, betas 1/2, v_hat_0 = 4, x = 0: g = -4, m = -2, v = 10, so x = 0 + 2/2 = 1
-    # and v_hat = 10. Then g = -3, m = -5/2, v = 19/2 < 10: x = 1 + 5/(2 sqrt 10), v_hat stays.
+    # One client, f_1 = (x-4)^2/2, T = 1, betas 1/2, v_hat_0 = 4, x = 0: g = -4, m = -2, v = 10, so
+    # x = 0 + 2/2 = 1 and v_hat = 10. Then g = -3, m = -5/2, v = 19/2 < 10: x = 1 + 5/(2 sqrt 10),
+    # v_hat stays.
     p = ft.problems.quadratic_from_arrays(np.array([1.0]), np.array([[0.0], [4.0]]))
     r = run(p, 2, [0.0], alpha=1.0, epsilon=4.0, beta_1=0.5, beta_2=0.5)
     assert r.x[0, 1, 0] == 1.0 and r.x[0, 2, 0] == pytest.approx(1 + 2.5 / sqrt(10), rel=1e-15)
@@ -77,7 +81,9 @@ def test_weights_by_samples():
     r = run(p, 4, [1.0, -2.0], weighting="samples", **RATES)
     np.testing.assert_allclose(r.x[0], path, rtol=1e-12)
     np.testing.assert_allclose(final(r).v_hat, hats[-1], rtol=1e-12)
-    np.testing.assert_allclose(run(p, 4, [1.0, -2.0], **RATES).x[0], by_hand([1, -2], 4, **RATES)[0], rtol=1e-12)
+    np.testing.assert_allclose(
+        run(p, 4, [1.0, -2.0], **RATES).x[0], by_hand([1, -2], 4, **RATES)[0], rtol=1e-12
+    )
 
 
 def mean_for_max(state, cohort, work, p, y, local, h):
@@ -89,7 +95,8 @@ def uphill(state, i, k, y, g, local, h):
     python(fed_ams.local_step)(state, i, k, y, -g, local, h)
 
 
-# From far away v grows at first; near the minimiser the mean of v falls below v_hat and only a maximum holds on.
+# From far away v grows at first; near the minimiser the mean of v falls below v_hat and only a
+# maximum holds on.
 DAMAGES = [dict(aggregate=mean_for_max), dict(local_step=uphill)]
 
 
@@ -134,6 +141,8 @@ def test_memory_forbids_drawing_a_client_twice():
 
 @pytest.mark.parametrize("moments", ["kept", "reset"])
 def test_compiled_equals_interpreted(moments):
-    runs = [run(problem(sigma=0.3), 5, [1.0, -2.0], S=2, compiled=compiled, moments=moments, **RATES).x
-            for compiled in (None, False)]
+    runs = [
+        run(problem(sigma=0.3), 5, [1.0, -2.0], S=2, compiled=compiled, moments=moments, **RATES).x
+        for compiled in (None, False)
+    ]
     np.testing.assert_allclose(*runs, rtol=1e-13)

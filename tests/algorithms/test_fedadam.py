@@ -3,9 +3,10 @@
 from dataclasses import replace
 from math import sqrt
 
-import fedtheory as ft
 import numpy as np
 import pytest
+
+import fedtheory as ft
 from fedtheory.algorithms import fedadam
 from fedtheory.jit import python
 
@@ -19,7 +20,9 @@ def problem(**kw):
 
 
 def run(problem, rounds, x_0, algorithm="fedadam", **kw):
-    return ft.run(problem, algorithm, rounds=rounds, x_0=np.array(x_0), keep="x", metrics=(), **kw).x[0]
+    return ft.run(
+        problem, algorithm, rounds=rounds, x_0=np.array(x_0), keep="x", metrics=(), **kw
+    ).x[0]
 
 
 def by_hand(x, rounds, eta_l, eta, beta_1, beta_2, tau, K, corrected=False, weights=(1, 1, 1)):
@@ -32,7 +35,12 @@ def by_hand(x, rounds, eta_l, eta, beta_1, beta_2, tau, K, corrected=False, weig
             change = 0.0
             for i in (1, 2, 3):
                 # K steps towards b shrink the gap by (1 - eta_l a)^K.
-                change += weights[i - 1] / sum(weights) * (1 - (1 - eta_l * A[i][j]) ** K) * (B[i][j] - x[j])
+                change += (
+                    weights[i - 1]
+                    / sum(weights)
+                    * (1 - (1 - eta_l * A[i][j]) ** K)
+                    * (B[i][j] - x[j])
+                )
             m[j] = beta_1 * m[j] + (1 - beta_1) * change
             v[j] = beta_2 * v[j] + (1 - beta_2) * change**2
             first, second = (1 - beta_1**t, 1 - beta_2**t) if corrected else (1.0, 1.0)
@@ -42,12 +50,16 @@ def by_hand(x, rounds, eta_l, eta, beta_1, beta_2, tau, K, corrected=False, weig
 
 
 def test_a_round_worked_by_hand():
-    # One client, f_1 = (x-4)^2/2, x = 0, eta_l = 1/4: Delta = 1. m = 1/2, v = (3/4) (1/4) + 1/4 = 7/16 with tau = 1/2.
+    # One client, f_1 = (x-4)^2/2, x = 0, eta_l = 1/4: Delta = 1. m = 1/2, v = (3/4) (1/4) + 1/4 =
+    # 7/16 with tau = 1/2.
     p = ft.problems.quadratic_from_arrays(np.array([1.0]), np.array([[0.0], [4.0]]))
     x = run(p, 1, [0.0], eta_l=0.25, eta=2.0, beta_1=0.5, beta_2=0.75, tau=0.5)
     assert x[1, 0] == pytest.approx(2 * 0.5 / (sqrt(7) / 4 + 0.5), rel=1e-15)
-    # With bias correction v starts at 0, so the first step is eta Delta / (|Delta| + tau) whatever the betas.
-    x = run(p, 1, [0.0], eta_l=0.25, eta=2.0, beta_1=0.5, beta_2=0.75, tau=0.5, bias_correction="yes")
+    # With bias correction v starts at 0, so the first step is eta Delta / (|Delta| + tau) whatever
+    # the betas.
+    x = run(
+        p, 1, [0.0], eta_l=0.25, eta=2.0, beta_1=0.5, beta_2=0.75, tau=0.5, bias_correction="yes"
+    )
     assert x[1, 0] == pytest.approx(2 / 1.5, rel=1e-15)
 
 
@@ -87,6 +99,16 @@ def test_a_damaged_copy_is_caught(wrong):
 
 @pytest.mark.parametrize("correction", ["no", "yes"])
 def test_compiled_equals_interpreted(correction):
-    runs = [run(problem(sigma=0.3), 4, [1.0, -2.0], S=2, compiled=compiled, bias_correction=correction, **RATES)
-            for compiled in (None, False)]
+    runs = [
+        run(
+            problem(sigma=0.3),
+            4,
+            [1.0, -2.0],
+            S=2,
+            compiled=compiled,
+            bias_correction=correction,
+            **RATES,
+        )
+        for compiled in (None, False)
+    ]
     np.testing.assert_allclose(*runs, rtol=1e-13)

@@ -1,12 +1,14 @@
-"""FedDyn against a round worked by hand and exact rationals, its invariant, its fixed point, and wrong variants."""
+"""FedDyn against a round worked by hand and exact rationals, its invariant, its fixed point, and
+wrong variants."""
 
 import warnings
 from dataclasses import replace
 from fractions import Fraction as Q
 
-import fedtheory as ft
 import numpy as np
 import pytest
+
+import fedtheory as ft
 from fedtheory.algorithms import feddyn
 from fedtheory.errors import Diverged
 from fedtheory.participation import Departure, Participation
@@ -19,8 +21,8 @@ def state(r):
 
 
 def test_a_round_worked_by_hand():
-    # alpha = 1, two steps of 1/4 from 0. Client 1, gradient 2y - 1: 1/4, 3/8. Client 2, 3y + 2: -1/2, -5/8.
-    # h_1 = -3/8, h_2 = 5/8, h = 1/8; x = (3/8 - 5/8) / 2 - 1/8.
+    # alpha = 1, two steps of 1/4 from 0. Client 1, gradient 2y - 1: 1/4, 3/8. Client 2, 3y + 2:
+    # -1/2, -5/8. h_1 = -3/8, h_2 = 5/8, h = 1/8; x = (3/8 - 5/8) / 2 - 1/8.
     r = ft.run(LINE.problem, "feddyn", rounds=1, eta_l=0.25, alpha=1.0, K=2)
     assert r.final[0, 0] == -1 / 4
     assert state(r).h_i[1:, 0].tolist() == [-3 / 8, 5 / 8] and state(r).h[0] == 1 / 8
@@ -50,7 +52,8 @@ def test_rounds_in_exact_rationals(f, S):
 
 
 def test_with_equal_weights_it_is_the_paper_s_server_step():
-    """h - (alpha/N) sum_S (y - x), then the plain mean of y over S less h / alpha, from the listing alone."""
+    """h - (alpha/N) sum_S (y - x), then the plain mean of y over S less h / alpha, from the listing
+    alone."""
     f, alpha, eta, N = EVEN, Q(1, 2), Q(1, 8), EVEN.N
     x, h, last = vector(START), vector([0, 0]), {i: vector([0, 0]) for i in range(1, N + 1)}
     path = [x]
@@ -77,17 +80,23 @@ def test_many_local_steps_are_the_paper_s_exact_minimisation():
         h_i = h_i - alpha * (y - x)
         x = y.mean(axis=0) - h_i.mean(axis=0) / alpha
         path.append(x)
-    np.testing.assert_allclose(f.run("feddyn", 6, START, eta_l=0.3, alpha=alpha, K=120), path, rtol=1e-11)
+    np.testing.assert_allclose(
+        f.run("feddyn", 6, START, eta_l=0.3, alpha=alpha, K=120), path, rtol=1e-11
+    )
 
 
-OWN = ft.problems.quadratic(3, 6, L=2.0, mu=0.4, G=2.0, hessian="own_dense", seed=8, weights=[1, 2, 3, 1, 1, 2])
+OWN = ft.problems.quadratic(
+    3, 6, L=2.0, mu=0.4, G=2.0, hessian="own_dense", seed=8, weights=[1, 2, 3, 1, 1, 2]
+)
 
 
 def is_fixed_at_the_minimiser(algorithm, S=OWN.N, rounds=800, problem=OWN, **kw):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", Diverged)
-        r = ft.run(problem, algorithm, rounds=rounds, S=S, eta_l=0.1, alpha=1.0, K=4, metrics=(), **kw)
-    return bool(np.linalg.norm(r.final[0] - problem.minimizer()) < 1e-9)    # false for NaN
+        r = ft.run(
+            problem, algorithm, rounds=rounds, S=S, eta_l=0.1, alpha=1.0, K=4, metrics=(), **kw
+        )
+    return bool(np.linalg.norm(r.final[0] - problem.minimizer()) < 1e-9)  # false for NaN
 
 
 @pytest.mark.parametrize("S", [6, 3])
@@ -115,16 +124,22 @@ def server_forgets_the_rest(state, cohort, work, p, y, local, h):
     change = np.zeros(x.size)
     for s in range(S):
         state.h_i[cohort[s]] -= h.alpha * (y[s] - x)
-        state.h[:] -= h.alpha * N / S * p[cohort[s]] * (y[s] - x)    # a mean over the cohort instead of over all N
+        state.h[:] -= (
+            h.alpha * N / S * p[cohort[s]] * (y[s] - x)
+        )  # a mean over the cohort instead of over all N
         change += N * p[cohort[s]] * (y[s] - x) / S
     x += change - state.h / h.alpha
 
 
-@pytest.mark.parametrize("role, kernel, S", [
-    ("local_step", gradient_without_memory, 6), ("aggregate", memory_of_the_opposite_sign, 6)],
-    ids=lambda value: getattr(value, "__name__", str(value)))
+@pytest.mark.parametrize(
+    "role, kernel, S",
+    [("local_step", gradient_without_memory, 6), ("aggregate", memory_of_the_opposite_sign, 6)],
+    ids=lambda value: getattr(value, "__name__", str(value)),
+)
 def test_a_wrong_variant_is_caught(role, kernel, S):
-    assert not is_fixed_at_the_minimiser(replace(feddyn.ALGORITHM, **{role: kernel}), S=S, rounds=400)
+    assert not is_fixed_at_the_minimiser(
+        replace(feddyn.ALGORITHM, **{role: kernel}), S=S, rounds=400
+    )
 
 
 def test_a_server_memory_over_the_cohort_alone_breaks_the_invariant_alone():
@@ -142,6 +157,8 @@ def test_the_server_memory_follows_a_shift_of_the_objective():
     p = OWN.weights * part.members(11, OWN.N)
     np.testing.assert_allclose(state(r).h, p @ state(r).h_i / p.sum(), rtol=0, atol=1e-13)
     left = OWN.reweighted((OWN.weights * part.members(11, OWN.N))[1:])
-    end = ft.run(OWN, "feddyn", rounds=900, S=3, eta_l=0.1, alpha=1.0, K=4, participation=part, metrics=()).final[0]
+    end = ft.run(
+        OWN, "feddyn", rounds=900, S=3, eta_l=0.1, alpha=1.0, K=4, participation=part, metrics=()
+    ).final[0]
     np.testing.assert_allclose(end, left.minimizer(), atol=1e-9)
     assert np.linalg.norm(end - OWN.minimizer()) > 1e-2

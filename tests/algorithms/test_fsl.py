@@ -1,10 +1,12 @@
-"""FSL against rounds worked by hand, exact rationals, the short paper's listing, and FedAvg at gamma = 0."""
+"""FSL against rounds worked by hand, exact rationals, the short paper's listing, and FedAvg at
+gamma = 0."""
 
 from fractions import Fraction as Q
 
-import fedtheory as ft
 import numpy as np
 import pytest
+
+import fedtheory as ft
 
 from .rational import EVEN, LINE, START, close, cohorts, vector
 
@@ -27,9 +29,11 @@ def rounds_of(f, rounds, S, seed, eta_l, eta_g, K, server_step, K_0):
 
 @pytest.mark.parametrize("S", [1, 3, 4])
 def test_rounds_in_exact_rationals(S):
-    x = EVEN.run("fsl", 3, START, eta_l=0.125, eta_g=0.75, K=3, eta_0=0.25, gamma=0.5, K_0=2, S=S, seed=3)
+    x = EVEN.run(
+        "fsl", 3, START, eta_l=0.125, eta_g=0.75, K=3, eta_0=0.25, gamma=0.5, K_0=2, S=S, seed=3
+    )
     assert close(x, rounds_of(EVEN, 3, S, 3, Q(1, 8), Q(3, 4), 3, Q(1, 8), 2))
-    assert not close(x, rounds_of(EVEN, 3, S, 3, Q(1, 8), Q(3, 4), 3, Q(1, 4), 2))    # gamma left out
+    assert not close(x, rounds_of(EVEN, 3, S, 3, Q(1, 8), Q(3, 4), 3, Q(1, 4), 2))  # gamma left out
 
 
 def test_the_short_paper_is_gamma_one_and_no_aggregation_step():
@@ -43,8 +47,19 @@ def test_the_short_paper_is_gamma_one_and_no_aggregation_step():
 
 @pytest.mark.parametrize("noise", ["gaussian", "rademacher"])
 def test_without_weight_on_the_server_it_is_fedavg_bit_for_bit(noise):
-    problem = ft.problems.quadratic(5, 7, L=2.0, mu=0.3, G=1.0, xi_bar=0.7, sigma=0.4, sigma_0=0.3, noise=noise,
-                                    hessian="own", seed=2)
+    problem = ft.problems.quadratic(
+        5,
+        7,
+        L=2.0,
+        mu=0.3,
+        G=1.0,
+        xi_bar=0.7,
+        sigma=0.4,
+        sigma_0=0.3,
+        noise=noise,
+        hessian="own",
+        seed=2,
+    )
     common = dict(rounds=50, trials=3, seed=9, S=3, eta_l=0.07, eta_g=1.3, K=4, keep="x")
     server = dict(eta_0=0.1, K_0=5)
     plain = ft.run(problem, "fedavg", weighting="plain", **common)
@@ -53,8 +68,9 @@ def test_without_weight_on_the_server_it_is_fedavg_bit_for_bit(noise):
 
 
 def test_it_ends_between_the_two_objectives():
-    """With K = K_0 = 1 the fixed point solves eta_l grad F(x) + gamma eta_0 grad f_0(x - eta_l grad F(x)) = 0,
-    that is x (A + B - B A) = A x* + B b_0 - B A x*, coordinate by coordinate, A = eta_l H, B = gamma eta_0 a_0."""
+    """With K = K_0 = 1 the fixed point solves eta_l grad F(x) + gamma eta_0 grad f_0(x - eta_l grad
+    F(x)) = 0, that is x (A + B - B A) = A x* + B b_0 - B A x*, coordinate by coordinate, A = eta_l
+    H, B = gamma eta_0 a_0."""
     f, eta_l, eta_0, gamma = EVEN, Q(1, 8), Q(1, 4), Q(1, 2)
     A, B = eta_l * sum(p * a for p, a in zip(f.p, f.a)), gamma * eta_0 * f.a[0]
     star = f.minimizer()

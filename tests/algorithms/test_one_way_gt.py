@@ -1,12 +1,14 @@
-"""1-way gradient transfer against rounds worked by hand, its fixed point, and its kinship to PT at K = 1."""
+"""1-way gradient transfer against rounds worked by hand, its fixed point, and its kinship to PT at
+K = 1."""
 
 from dataclasses import replace
 from fractions import Fraction as Q
 from math import sqrt
 
-import fedtheory as ft
 import numpy as np
 import pytest
+
+import fedtheory as ft
 from fedtheory.algorithms import one_way_gt
 from fedtheory.participation import Participation, steps
 
@@ -21,7 +23,9 @@ def problem(A=A, B=B, **kw):
 
 
 def run(problem, rounds, x_0, algorithm="one_way_gt", **kw):
-    return ft.run(problem, algorithm, rounds=rounds, x_0=np.array(x_0), keep="x", metrics=(), **kw).x[0]
+    return ft.run(
+        problem, algorithm, rounds=rounds, x_0=np.array(x_0), keep="x", metrics=(), **kw
+    ).x[0]
 
 
 def by_hand(A, B, x, rounds, eta, eta_s, K, work=None):
@@ -47,14 +51,16 @@ def by_hand(A, B, x, rounds, eta, eta_s, K, work=None):
 
 
 def test_a_round_worked_by_hand():
-    # f_c = (x-4)^2/2, f_1 = (x-1)^2, x = 0: g_c = -4. Client steps of 1/4 on 2(y-1) - 4: 0, 3/2, 9/4. Server: 2 * 9/4.
+    # f_c = (x-4)^2/2, f_1 = (x-1)^2, x = 0: g_c = -4. Client steps of 1/4 on 2(y-1) - 4: 0, 3/2,
+    # 9/4. Server: 2 * 9/4.
     x = run(problem([[1.0], [2.0]], [[4.0], [1.0]]), 1, [0.0], eta=0.25, eta_s=2.0, K=2)
     assert x[1, 0] == 9 / 2
 
 
 def test_rounds_in_exact_rationals():
-    np.testing.assert_allclose(run(problem(), 4, [1.0, -2.0], **RATES), by_hand(A, B, [1, -2], 4, **RATES),
-                               rtol=1e-13)
+    np.testing.assert_allclose(
+        run(problem(), 4, [1.0, -2.0], **RATES), by_hand(A, B, [1, -2], 4, **RATES), rtol=1e-13
+    )
 
 
 def flipped(state, i, k, y, g, local, h):
@@ -70,7 +76,9 @@ def stale(state, t, g, h):
         state.g_c[:] = g
 
 
-@pytest.mark.parametrize("damage", [dict(local_step=flipped), dict(local_step=without), dict(begin=stale)])
+@pytest.mark.parametrize(
+    "damage", [dict(local_step=flipped), dict(local_step=without), dict(begin=stale)]
+)
 def test_a_damaged_copy_is_caught(damage):
     x = run(problem(), 4, [1.0, -2.0], replace(one_way_gt.ALGORITHM, **damage), **RATES)
     assert not np.allclose(x, by_hand(A, B, [1, -2], 4, **RATES), rtol=1e-3)
@@ -78,38 +86,63 @@ def test_a_damaged_copy_is_caught(damage):
 
 def test_clients_count_by_their_steps():
     part = Participation(work=steps([1, 3, 2]))
-    np.testing.assert_allclose(run(problem(), 3, [1.0, -2.0], participation=part, **RATES),
-                               by_hand(A, B, [1, -2], 3, **RATES, work=[1, 3, 2]), rtol=1e-13)
+    np.testing.assert_allclose(
+        run(problem(), 3, [1.0, -2.0], participation=part, **RATES),
+        by_hand(A, B, [1, -2], 3, **RATES, work=[1, 3, 2]),
+        rtol=1e-13,
+    )
 
 
 def descent(x, rounds, rate):
     """x - rate (grad f_c + mean grad f_i) in exact rationals."""
     path = [list(map(Q, x))]
     for _ in range(rounds):
-        path.append([z - Q(rate) * (Q(A[0][j]) * (z - Q(B[0][j]))
-                                    + sum(Q(A[i][j]) * (z - Q(B[i][j])) for i in (1, 2, 3)) / 3)
-                     for j, z in enumerate(path[-1])])
+        path.append(
+            [
+                z
+                - Q(rate)
+                * (
+                    Q(A[0][j]) * (z - Q(B[0][j]))
+                    + sum(Q(A[i][j]) * (z - Q(B[i][j])) for i in (1, 2, 3)) / 3
+                )
+                for j, z in enumerate(path[-1])
+            ]
+        )
     return np.array(path, dtype=float)
 
 
 def test_at_one_step_it_is_parallel_training_and_both_are_gradient_descent():
-    """K = 1: Delta_c + Delta_f = -eta_c g_c - eta_s eta g_f in PT, eta_s Delta = -eta_s eta (g_c + g_f) here."""
+    """K = 1: Delta_c + Delta_f = -eta_c g_c - eta_s eta g_f in PT, eta_s Delta = -eta_s eta (g_c +
+    g_f) here."""
     one = run(problem(), 5, [1.0, -2.0], eta=0.125, eta_s=1.5)
-    parallel = run(problem(), 5, [1.0, -2.0], "parallel_training", eta=0.125, eta_s=1.5, eta_c=0.1875)
+    parallel = run(
+        problem(), 5, [1.0, -2.0], "parallel_training", eta=0.125, eta_s=1.5, eta_c=0.1875
+    )
     expected = descent([1, -2], 5, 0.1875)
     np.testing.assert_allclose(one, expected, rtol=1e-13)
     np.testing.assert_allclose(parallel, expected, rtol=1e-13)
 
 
-@pytest.mark.parametrize("options, same", [
-    (dict(S=2, seed=3), True),                                        # the same cohorts
-    (dict(client_opt="momentum", central_opt="momentum"), True),      # each forgets after its one step
-    (dict(server_opt="adam"), False),                                 # PT shows SERVEROPT half of the gradient
-    (dict(client_opt="adam", central_opt="adam"), False),             # two signs added are not the sign of a sum
-    (dict(K=2), False),
-])
+@pytest.mark.parametrize(
+    "options, same",
+    [
+        (dict(S=2, seed=3), True),  # the same cohorts
+        (
+            dict(client_opt="momentum", central_opt="momentum"),
+            True,
+        ),  # each forgets after its one step
+        (dict(server_opt="adam"), False),  # PT shows SERVEROPT half of the gradient
+        (
+            dict(client_opt="adam", central_opt="adam"),
+            False,
+        ),  # two signs added are not the sign of a sum
+        (dict(K=2), False),
+    ],
+)
 def test_how_far_the_two_agree(options, same):
-    parallel = run(problem(), 5, [1.0, -2.0], "parallel_training", eta=0.125, eta_c=0.125, **options)
+    parallel = run(
+        problem(), 5, [1.0, -2.0], "parallel_training", eta=0.125, eta_c=0.125, **options
+    )
     options.pop("central_opt", None)
     one = run(problem(), 5, [1.0, -2.0], eta=0.125, **options)
     assert np.allclose(one, parallel, rtol=1e-12) == same
@@ -118,13 +151,17 @@ def test_how_far_the_two_agree(options, same):
 def test_its_fixed_point_is_the_minimiser_where_clients_are_alike():
     p = problem([[0.5], [2.0], [2.0]], [[4.0], [1.0], [1.0]])
     minimiser = (0.5 * 4 + 2 * 1) / (0.5 + 2)
-    for options in (dict(eta=0.2, eta_s=0.8, K=4), dict(eta=0.1, K=3, client_opt="momentum", beta_1=0.5),
-                    dict(eta=0.1, eta_s=0.5, K=3, server_opt="momentum", beta_1=0.5)):
+    for options in (
+        dict(eta=0.2, eta_s=0.8, K=4),
+        dict(eta=0.1, K=3, client_opt="momentum", beta_1=0.5),
+        dict(eta=0.1, eta_s=0.5, K=3, server_opt="momentum", beta_1=0.5),
+    ):
         assert run(p, 300, [0.0], **options)[-1, 0] == pytest.approx(minimiser, rel=1e-11)
 
 
 def test_but_not_where_they_differ():
-    # At rest sum_i r_i (x - b_i + g_c / a_i) = 0 with g_c = a_c (x - b_c) and r_i = 1 - (1 - eta a_i)^K.
+    # At rest sum_i r_i (x - b_i + g_c / a_i) = 0 with g_c = a_c (x - b_c) and r_i = 1 - (1 - eta
+    # a_i)^K.
     (a_c, b_c), clients, eta = (0.5, 4.0), [(2.0, 1.0), (0.5, -3.0)], 0.25
 
     def rest(K):
@@ -134,7 +171,9 @@ def test_but_not_where_they_differ():
         return right / left
 
     p = problem([[a_c], *[[a] for a, _ in clients]], [[b_c], *[[b] for _, b in clients]])
-    minimiser = (a_c * b_c + sum(a * b for a, b in clients) / 2) / (a_c + sum(a for a, _ in clients) / 2)
+    minimiser = (a_c * b_c + sum(a * b for a, b in clients) / 2) / (
+        a_c + sum(a for a, _ in clients) / 2
+    )
     for K in (1, 5):
         assert run(p, 300, [0.0], eta=eta, K=K)[-1, 0] == pytest.approx(rest(K), rel=1e-11)
     assert rest(1) == pytest.approx(minimiser, rel=1e-14)
@@ -149,13 +188,33 @@ def test_adam_on_the_server_by_hand():
         m, v = 0.8 * m + 0.2 * u, 0.9 * v + 0.1 * u * u
         x -= 0.05 * (m / (1 - 0.8**t)) / (sqrt(v / (1 - 0.9**t)) + 1e-3)
         path.append(x)
-    got = run(problem([[0.5], [2.0]], [[4.0], [1.0]]), 3, [0.3], eta=0.2, eta_s=0.05, server_opt="adam", beta_1=0.8,
-              beta_2=0.9, epsilon=1e-3)
+    got = run(
+        problem([[0.5], [2.0]], [[4.0], [1.0]]),
+        3,
+        [0.3],
+        eta=0.2,
+        eta_s=0.05,
+        server_opt="adam",
+        beta_1=0.8,
+        beta_2=0.9,
+        epsilon=1e-3,
+    )
     np.testing.assert_allclose(got[:, 0], path, rtol=1e-13)
 
 
 @pytest.mark.parametrize("kind", ["sgd", "momentum", "adam"])
 def test_compiled_equals_interpreted(kind):
-    runs = [run(problem(sigma=0.3, sigma_0=0.2), 3, [1.0, -2.0], S=2, compiled=compiled, client_opt=kind,
-                server_opt=kind, **RATES) for compiled in (None, False)]
+    runs = [
+        run(
+            problem(sigma=0.3, sigma_0=0.2),
+            3,
+            [1.0, -2.0],
+            S=2,
+            compiled=compiled,
+            client_opt=kind,
+            server_opt=kind,
+            **RATES,
+        )
+        for compiled in (None, False)
+    ]
     np.testing.assert_allclose(*runs, rtol=1e-13)

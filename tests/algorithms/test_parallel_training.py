@@ -4,9 +4,10 @@ from dataclasses import replace
 from fractions import Fraction as Q
 from math import sqrt
 
-import fedtheory as ft
 import numpy as np
 import pytest
+
+import fedtheory as ft
 from fedtheory.algorithms import parallel_training as pt
 from fedtheory.participation import Participation, distribution, steps
 
@@ -21,7 +22,9 @@ def problem(A=A, B=B, **kw):
 
 
 def run(problem, rounds, x_0, algorithm="parallel_training", **kw):
-    return ft.run(problem, algorithm, rounds=rounds, x_0=np.array(x_0), keep="x", metrics=(), **kw).x[0]
+    return ft.run(
+        problem, algorithm, rounds=rounds, x_0=np.array(x_0), keep="x", metrics=(), **kw
+    ).x[0]
 
 
 def by_hand(A, B, x, rounds, eta, eta_s, eta_c, eta_m, K, work=None, weights=None):
@@ -52,22 +55,41 @@ def by_hand(A, B, x, rounds, eta, eta_s, eta_c, eta_m, K, work=None, weights=Non
 
 
 def test_a_round_worked_by_hand():
-    # f_c = (x-4)^2/2, f_1 = (x-1)^2, x = 0. Central steps of 1/2: 0, 2, 3. Client steps of 1/4, gradient
-    # 2(x-1): 0, 1/2, 3/4. Server: 2 * 3/4. Merge: (3 + 3/2) / 2.
-    x = run(problem([[1.0], [2.0]], [[4.0], [1.0]]), 1, [0.0], eta=0.25, eta_s=2.0, eta_c=0.5, eta_m=0.5, K=2)
+    # f_c = (x-4)^2/2, f_1 = (x-1)^2, x = 0. Central steps of 1/2: 0, 2, 3. Client steps of 1/4,
+    # gradient 2(x-1): 0, 1/2, 3/4. Server: 2 * 3/4. Merge: (3 + 3/2) / 2.
+    x = run(
+        problem([[1.0], [2.0]], [[4.0], [1.0]]),
+        1,
+        [0.0],
+        eta=0.25,
+        eta_s=2.0,
+        eta_c=0.5,
+        eta_m=0.5,
+        K=2,
+    )
     assert x[1, 0] == 9 / 4
 
 
 def test_rounds_in_exact_rationals():
-    np.testing.assert_allclose(run(problem(), 4, [1.0, -2.0], **RATES), by_hand(A, B, [1, -2], 4, **RATES),
-                               rtol=1e-13)
+    np.testing.assert_allclose(
+        run(problem(), 4, [1.0, -2.0], **RATES), by_hand(A, B, [1, -2], 4, **RATES), rtol=1e-13
+    )
 
 
-@pytest.mark.parametrize("role, wrong", [
-    ("end", lambda state, h: state.x.__iadd__(h.eta_m * (2 * state.x - state.w - state.x_f))),        # merge's sign
-    ("end", lambda state, h: state.x.__iadd__(h.eta_m * (state.w + state.x_f - 2 * state.x) / 2)),    # a mean, no sum
-    ("server_step", lambda state, k, g, h: state.x.__isub__(h.eta_c * g)),                            # on x, not on x_c
-])
+@pytest.mark.parametrize(
+    "role, wrong",
+    [
+        (
+            "end",
+            lambda state, h: state.x.__iadd__(h.eta_m * (2 * state.x - state.w - state.x_f)),
+        ),  # merge's sign
+        (
+            "end",
+            lambda state, h: state.x.__iadd__(h.eta_m * (state.w + state.x_f - 2 * state.x) / 2),
+        ),  # a mean, no sum
+        ("server_step", lambda state, k, g, h: state.x.__isub__(h.eta_c * g)),  # on x, not on x_c
+    ],
+)
 def test_a_damaged_copy_is_caught(role, wrong):
     damaged = replace(pt.ALGORITHM, **{role: wrong})
     x = run(problem(), 4, [1.0, -2.0], damaged, **RATES)
@@ -77,25 +99,37 @@ def test_a_damaged_copy_is_caught(role, wrong):
 def test_clients_count_by_their_steps():
     part = Participation(work=steps([1, 3, 2]))
     expected = by_hand(A, B, [1, -2], 3, **RATES, work=[1, 3, 2])
-    np.testing.assert_allclose(run(problem(), 3, [1.0, -2.0], participation=part, **RATES), expected, rtol=1e-13)
+    np.testing.assert_allclose(
+        run(problem(), 3, [1.0, -2.0], participation=part, **RATES), expected, rtol=1e-13
+    )
     assert not np.allclose(expected, by_hand(A, B, [1, -2], 3, **RATES))
 
 
 def test_or_by_their_samples():
     part = Participation(work=steps([1, 3, 2]))
     expected = by_hand(A, B, [1, -2], 3, **RATES, work=[1, 3, 2], weights=[5, 1, 2])
-    got = run(problem(weights=[5.0, 1.0, 2.0]), 3, [1.0, -2.0], participation=part, weighting="samples", **RATES)
+    got = run(
+        problem(weights=[5.0, 1.0, 2.0]),
+        3,
+        [1.0, -2.0],
+        participation=part,
+        weighting="samples",
+        **RATES,
+    )
     np.testing.assert_allclose(got, expected, rtol=1e-13)
 
 
 def test_a_cohort_at_rest_leaves_the_central_steps():
     part = Participation(work=distribution([1.0, 0.0, 0.0, 0.0]))
     expected = by_hand(A, B, [1, -2], 3, **RATES, work=[0, 0, 0])
-    np.testing.assert_allclose(run(problem(), 3, [1.0, -2.0], participation=part, **RATES), expected, rtol=1e-13)
+    np.testing.assert_allclose(
+        run(problem(), 3, [1.0, -2.0], participation=part, **RATES), expected, rtol=1e-13
+    )
 
 
 def test_its_fixed_point_is_biased_where_rates_or_curvatures_differ():
-    # d = 1, like clients: 0 = Delta_c + Delta_f = -r_c (x - b_c) - eta_s r_f (x - b_f), r = 1 - (1 - eta a)^K.
+    # d = 1, like clients: 0 = Delta_c + Delta_f = -r_c (x - b_c) - eta_s r_f (x - b_f), r = 1 - (1
+    # - eta a)^K.
     a_c, b_c, a_f, b_f = 0.5, 4.0, 2.0, 1.0
     p = problem([[a_c], [a_f], [a_f]], [[b_c], [b_f], [b_f]])
     minimiser = (a_c * b_c + a_f * b_f) / (a_c + a_f)
@@ -104,10 +138,15 @@ def test_its_fixed_point_is_biased_where_rates_or_curvatures_differ():
         r_c, r_f = 1 - (1 - eta_c * a_c) ** K, eta_s * (1 - (1 - eta * a_f) ** K)
         return (r_c * b_c + r_f * b_f) / (r_c + r_f)
 
-    for rates in (dict(eta=0.25, eta_s=1.0, eta_c=0.25, K=4), dict(eta=0.2, eta_s=1.0, eta_c=0.1, K=1)):
+    for rates in (
+        dict(eta=0.25, eta_s=1.0, eta_c=0.25, K=4),
+        dict(eta=0.2, eta_s=1.0, eta_c=0.1, K=1),
+    ):
         assert run(p, 200, [0.0], **rates)[-1, 0] == pytest.approx(rest(**rates), rel=1e-12)
         assert abs(rest(**rates) - minimiser) > 0.1
-    one = dict(eta=0.2, eta_s=0.5, eta_c=0.1, K=1)    # eta_c = eta eta_s and one step: plain gradient descent on f
+    one = dict(
+        eta=0.2, eta_s=0.5, eta_c=0.1, K=1
+    )  # eta_c = eta eta_s and one step: plain gradient descent on f
     assert rest(**one) == pytest.approx(minimiser, rel=1e-14)
     assert run(p, 300, [0.0], **one)[-1, 0] == pytest.approx(minimiser, rel=1e-12)
 
@@ -164,9 +203,12 @@ def with_optimizers(rounds, x, kinds, K, kept, corrected):
 
 
 ROLES = ("client", "server", "central", "merge")
-MIXES = [dict.fromkeys(ROLES, "momentum"), dict.fromkeys(ROLES, "adam"),
-         dict(client="adam", server="momentum", central="sgd", merge="sgd"),
-         dict(client="sgd", server="adam", central="momentum", merge="adam")]
+MIXES = [
+    dict.fromkeys(ROLES, "momentum"),
+    dict.fromkeys(ROLES, "adam"),
+    dict(client="adam", server="momentum", central="sgd", merge="sgd"),
+    dict(client="sgd", server="adam", central="momentum", merge="adam"),
+]
 
 
 @pytest.mark.parametrize("kept", [False, True])
@@ -174,19 +216,39 @@ MIXES = [dict.fromkeys(ROLES, "momentum"), dict.fromkeys(ROLES, "adam"),
 @pytest.mark.parametrize("kinds", MIXES)
 def test_every_optimiser_in_every_place(kinds, corrected, kept):
     options = {f"{role}_opt": kind for role, kind in kinds.items()}
-    x = run(problem([[0.5], [2.0]], [[4.0], [1.0]]), 4, [0.3], eta=0.2, eta_s=0.7, eta_c=0.3, eta_m=0.9, K=3,
-            beta_1=0.8, beta_2=0.9, epsilon=1e-3, bias_correction="yes" if corrected else "no",
-            central_memory="kept" if kept else "reset", **options)
-    np.testing.assert_allclose(x[:, 0], with_optimizers(4, 0.3, kinds, 3, kept, corrected), rtol=1e-12)
+    x = run(
+        problem([[0.5], [2.0]], [[4.0], [1.0]]),
+        4,
+        [0.3],
+        eta=0.2,
+        eta_s=0.7,
+        eta_c=0.3,
+        eta_m=0.9,
+        K=3,
+        beta_1=0.8,
+        beta_2=0.9,
+        epsilon=1e-3,
+        bias_correction="yes" if corrected else "no",
+        central_memory="kept" if kept else "reset",
+        **options,
+    )
+    np.testing.assert_allclose(
+        x[:, 0], with_optimizers(4, 0.3, kinds, 3, kept, corrected), rtol=1e-12
+    )
 
 
 def test_the_optimisers_leave_different_traces():
     """The check above would not pass one optimiser, memory or correction for another."""
-    traces = [with_optimizers(4, 0.3, kinds, 3, kept, corrected)[-1]
-              for kinds in MIXES for kept in (False, True) for corrected in (True, False)]
+    traces = [
+        with_optimizers(4, 0.3, kinds, 3, kept, corrected)[-1]
+        for kinds in MIXES
+        for kept in (False, True)
+        for corrected in (True, False)
+    ]
     plain = [with_optimizers(4, 0.3, dict.fromkeys(ROLES, "sgd"), 3, False, True)[-1]]
     distinct = {round(x, 9) for x in traces + plain}
-    # Correction is idle without Adam, and central memory under SGD: 2 + 4 + 2 + 4 distinct ends, and SGD's.
+    # Correction is idle without Adam, and central memory under SGD: 2 + 4 + 2 + 4 distinct ends,
+    # and SGD's.
     assert len(distinct) == 13
 
 
@@ -199,8 +261,18 @@ def test_momentum_without_memory_is_sgd():
 @pytest.mark.parametrize("kind", ["sgd", "momentum", "adam"])
 def test_compiled_equals_interpreted(kind):
     kinds = {f"{role}_opt": kind for role in ROLES}
-    runs = [run(problem(sigma=0.3, sigma_0=0.2), 3, [1.0, -2.0], S=2, compiled=compiled, **kinds, **RATES)
-            for compiled in (None, False)]
+    runs = [
+        run(
+            problem(sigma=0.3, sigma_0=0.2),
+            3,
+            [1.0, -2.0],
+            S=2,
+            compiled=compiled,
+            **kinds,
+            **RATES,
+        )
+        for compiled in (None, False)
+    ]
     np.testing.assert_allclose(*runs, rtol=1e-13)
 
 

@@ -8,8 +8,9 @@ import sys
 from fractions import Fraction
 from pathlib import Path
 
-import fedtheory as ft
 import pytest
+
+import fedtheory as ft
 from fedtheory import discover
 from fedtheory.app import cli
 from fedtheory.app.explain import described, listed, parsed
@@ -20,8 +21,10 @@ sys.path.insert(0, str(ROOT / "docs"))
 import build_claims  # noqa: E402  (it lies in docs/, which is no package)
 
 CLAIMS = discover.claims()
-SETTING = ("eta_l=0.004 eta_g=3 eta_0=0.012 gamma=1 K=5 K_0=5 S=10 N=50 L=1 G=1 xi_bar=0.3 sigma=1 sigma_0=3/10 T=300 "
-           "tilde_D_0=1").split()
+SETTING = (
+    "eta_l=0.004 eta_g=3 eta_0=0.012 gamma=1 K=5 K_0=5 S=10 N=50 L=1 G=1 xi_bar=0.3 sigma=1 sigma_0=3/10 T=300 "
+    "tilde_D_0=1"
+).split()
 
 
 def run(capsys, *arguments):
@@ -31,6 +34,7 @@ def run(capsys, *arguments):
 
 
 # explain
+
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda c: c.id)
 def test_every_claim_is_explained(claim):
@@ -61,12 +65,16 @@ def test_explain_is_bold_on_a_terminal_only(capsys):
 
 
 def test_claims_of_a_file_are_explained(capsys, tmp_path):
-    (tmp_path / "mine.py").write_text("import fedtheory as ft\n"
-                                      "CLAIMS = [ft.claim('fsl.lemma1').replace(name=f'mine.{n}') for n in 'ab']\n")
+    (tmp_path / "mine.py").write_text(
+        "import fedtheory as ft\n"
+        "CLAIMS = [ft.claim('fsl.lemma1').replace(name=f'mine.{n}') for n in 'ab']\n"
+    )
     status, out, _ = run(capsys, "explain", str(tmp_path / "mine.py"))
     assert status == 0 and out.startswith("mine.a: ") and "\n\nmine.b: " in out
-    assert [entry["id"] for entry in json.loads(run(capsys, "explain", str(tmp_path / "mine.py"), "--json")[1])] == [
-        "mine.a", "mine.b"]
+    assert [
+        entry["id"]
+        for entry in json.loads(run(capsys, "explain", str(tmp_path / "mine.py"), "--json")[1])
+    ] == ["mine.a", "mine.b"]
     status, _, err = run(capsys, "explain", str(tmp_path / "gone.py"))
     assert status == 2 and "gone.py" in err and len(err.splitlines()) == 1
 
@@ -75,14 +83,22 @@ def test_explain_as_data(capsys):
     status, out, _ = run(capsys, "explain", "fsl.theorem1", "--json")
     about = json.loads(out)
     assert status == 0 and about["id"] == "fsl.theorem1"
-    assert about["symbols"]["L"] == dict(meaning="smoothness of every loss", latex="L", unit="f/x^2", domain="> 0",
-                                         measured=False, derived=False)
+    assert about["symbols"]["L"] == dict(
+        meaning="smoothness of every loss",
+        latex="L",
+        unit="f/x^2",
+        domain="> 0",
+        measured=False,
+        derived=False,
+    )
 
 
 # bound
 
+
 def test_a_bound_worked_by_hand(capsys):
-    # T u h... of theorem 2: u = 3/50, Psi = 9/500 + 1/50 + (40/49)/10, kappa = max(4, 2/9 + 3), Phi, xi_bar = 3/10
+    # T u h... of theorem 2: u = 3/50, Psi = 9/500 + 1/50 + (40/49)/10, kappa = max(4, 2/9 + 3),
+    # Phi, xi_bar = 3/10
     u, rho = Fraction(3, 50), Fraction(40, 49)
     psi = Fraction(9, 100) / 5 + Fraction(1, 50) + rho / 10
     phi = psi + Fraction(2, 10) * (Fraction(1, 5) + rho) + (2 + Fraction(1, 5)) / 9
@@ -97,38 +113,74 @@ def test_a_bound_worked_by_hand(capsys):
     assert status == 0 and repr(found["value"]) in out and str(value) in out
 
 
-@pytest.mark.parametrize("text, value", [("K=5", 5), ("K=-5", -5), ("x=.5", "1/2"), ("x=5.", 5), ("x=1e-3", "1/1000"),
-                                         ("x=3/4", "3/4"), ("x=+2.5E2", 250)])
+@pytest.mark.parametrize(
+    "text, value",
+    [
+        ("K=5", 5),
+        ("K=-5", -5),
+        ("x=.5", "1/2"),
+        ("x=5.", 5),
+        ("x=1e-3", "1/1000"),
+        ("x=3/4", "3/4"),
+        ("x=+2.5E2", 250),
+    ],
+)
 def test_numbers_are_read_exactly(text, value):
     assert parsed(text)[1] == Fraction(value)
 
 
-@pytest.mark.parametrize("text", ["x=", "x", "=1", "x=1/0", "x=nan", "x=inf", "x=1_0", "x= 1", "x=1 ", "x=2**3",
-                                  "x=0x10", "x=1e9999", "x=1/2/3", "x=1.5/2", "x=__import__('os')", "x=" + "9" * 99, "x-y=1",
-                                  "x=½", "x=٣"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x=",
+        "x",
+        "=1",
+        "x=1/0",
+        "x=nan",
+        "x=inf",
+        "x=1_0",
+        "x= 1",
+        "x=1 ",
+        "x=2**3",
+        "x=0x10",
+        "x=1e9999",
+        "x=1/2/3",
+        "x=1.5/2",
+        "x=__import__('os')",
+        "x=" + "9" * 99,
+        "x-y=1",
+        "x=½",
+        "x=٣",
+    ],
+)
 def test_anything_else_is_refused(text):
     with pytest.raises(InvalidInput):
         parsed(text)
 
 
-WITHOUT = {name: [text for text in SETTING if not text.startswith(name + "=")]
-           for name in ("eta_l", "L", "gamma", "K_0")}
+WITHOUT = {
+    name: [text for text in SETTING if not text.startswith(name + "=")]
+    for name in ("eta_l", "L", "gamma", "K_0")
+}
 
 
-@pytest.mark.parametrize("arguments, message", [
-    (["fsl.theorem2", *SETTING, "zeta=1"], "zeta"),
-    (["fsl.theorem2", *SETTING, "mu=1"], "mu"),
-    (["fsl.theorem2", *SETTING, "Psi=1"], "Psi"),
-    (["fsl.theorem2", *SETTING, "K=5"], "once"),
-    (["fsl.theorem2", *WITHOUT["L"]], "L (smoothness"),
-    (["fsl.theorem2", *WITHOUT["eta_l"]], "eta_l (step"),
-    (["fsl.theorem2", *WITHOUT["L"], "L=10"], "(11)"),
-    (["fsl.theorem2", *WITHOUT["gamma"], "gamma=-1"], "gamma >= 0"),
-    (["fsl.theorem2", *WITHOUT["K_0"], "K_0=5/2"], "K_0 is an integer"),
-    (["fsl.theorem2", *SETTING, "--line", "7"], "line"),
-    (["fsl.fig1_fsl_best"], "finding"),
-    (["fsl.nothing"], "fsl.nothing"),
-])
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["fsl.theorem2", *SETTING, "zeta=1"], "zeta"),
+        (["fsl.theorem2", *SETTING, "mu=1"], "mu"),
+        (["fsl.theorem2", *SETTING, "Psi=1"], "Psi"),
+        (["fsl.theorem2", *SETTING, "K=5"], "once"),
+        (["fsl.theorem2", *WITHOUT["L"]], "L (smoothness"),
+        (["fsl.theorem2", *WITHOUT["eta_l"]], "eta_l (step"),
+        (["fsl.theorem2", *WITHOUT["L"], "L=10"], "(11)"),
+        (["fsl.theorem2", *WITHOUT["gamma"], "gamma=-1"], "gamma >= 0"),
+        (["fsl.theorem2", *WITHOUT["K_0"], "K_0=5/2"], "K_0 is an integer"),
+        (["fsl.theorem2", *SETTING, "--line", "7"], "line"),
+        (["fsl.fig1_fsl_best"], "finding"),
+        (["fsl.nothing"], "fsl.nothing"),
+    ],
+)
 def test_bad_values_are_refused_in_one_line(capsys, arguments, message):
     status, out, err = run(capsys, "bound", *arguments)
     assert status == 2 and not out and err.count("\n") == 1 and message in err
@@ -137,7 +189,9 @@ def test_bad_values_are_refused_in_one_line(capsys, arguments, message):
 def test_loose_evaluates_outside_and_says_so(capsys):
     status, out, _ = run(capsys, "bound", "fsl.theorem2", "--loose", *WITHOUT["L"], "L=10")
     assert status == 0 and "not met: K_0 eta_0 <=" in out
-    status, out, _ = run(capsys, "bound", "fsl.theorem2", "--loose", *WITHOUT["eta_l"])    # only assumptions need it
+    status, out, _ = run(
+        capsys, "bound", "fsl.theorem2", "--loose", *WITHOUT["eta_l"]
+    )  # only assumptions need it
     assert status == 0
 
 
@@ -150,9 +204,14 @@ def test_a_lower_bound_is_rounded_down(capsys):
 
 # list
 
+
 def test_a_reader_that_stops_early_is_no_fault():
-    process = subprocess.Popen([sys.executable, "-m", "fedtheory.app.cli", "list", "claims"], stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, cwd=ROOT)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "fedtheory.app.cli", "list", "claims"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=ROOT,
+    )
     process.stdout.read(10)
     process.stdout.close()
     assert process.stderr.read() == b"" and process.wait() == 0
@@ -171,7 +230,8 @@ def test_claims_are_listed_by_prefix(capsys):
 # The docs
 
 COMMAND = re.compile(r"\\(?:[A-Za-z]+|.)")
-KNOWN = set(r"""
+KNOWN = set(
+    r"""
     \frac \tfrac \sqrt \left \right \cdot \max \min \text \begin \end \mathcal \mathbb \bar \tilde \hat \widehat
     \overline
     \widetilde \lVert \rVert \| \sum \prod \nabla \langle \rangle \infty \le \ge \leq \geq \neq \ne \log \ln \exp \Theta
@@ -182,11 +242,13 @@ KNOWN = set(r"""
     \nu
     \alpha \beta \lambda \Lambda \omega \Omega \epsilon \varepsilon \zeta \chi \pi \Sigma \iota \upsilon \wedge \vee
     \displaystyle \sim \approx \to \limsup \lim \big \Big \mathsf \perp \odot \forall \sup \inf \limits \dot
-    """.split())
+    """.split()
+)
 
 
 def faults(latex):
-    """What a reader of LaTeX would stumble over: braces, \\left and \\right, environments, unknown commands."""
+    """What a reader of LaTeX would stumble over: braces, \\left and \\right, environments, unknown
+    commands."""
     found, depth = [], 0
     bare = re.sub(r"\\\\|\\[{}]", "", latex)
     for letter in bare:
@@ -204,8 +266,10 @@ def faults(latex):
     return found + sorted(set(COMMAND.findall(latex)) - KNOWN)
 
 
-@pytest.mark.parametrize("latex", [r"\frac{1}{2", r"\left(x", r"\unknowncommand x", r"x_", r"\begin{cases} 1",
-                                   r"}{", r"x__2"])
+@pytest.mark.parametrize(
+    "latex",
+    [r"\frac{1}{2", r"\left(x", r"\unknowncommand x", r"x_", r"\begin{cases} 1", r"}{", r"x__2"],
+)
 def test_bad_latex_is_seen(latex):
     assert faults(latex)
 
@@ -214,13 +278,17 @@ def test_every_claim_has_a_page_whose_latex_is_sound(tmp_path):
     pages = build_claims.write(tmp_path)
     assert {f"{c.id}.md" for c in CLAIMS} <= set(pages)
     for claim in CLAIMS:
-        assert not [(latex, faults(latex)) for _, latex in build_claims.formulas(claim) if faults(latex)]
+        assert not [
+            (latex, faults(latex)) for _, latex in build_claims.formulas(claim) if faults(latex)
+        ]
         text = (tmp_path / f"{claim.id}.md").read_text()
         assert text.count("$$") % 2 == 0 and f"of_{claim.paper}.md" in text
         assert all(f"`{name}`" in text for name in claim.symbols)
         shown = [latex for kind, latex in build_claims.formulas(claim) if kind == "statement"]
         assert all(f"$$\n{latex}\n$$" in text for latex in shown)
-    for link in re.findall(r"\]\(([^)]+\.md)\)", "".join((tmp_path / name).read_text() for name in pages)):
+    for link in re.findall(
+        r"\]\(([^)]+\.md)\)", "".join((tmp_path / name).read_text() for name in pages)
+    ):
         assert (tmp_path / link).is_file(), link
 
 
@@ -235,6 +303,10 @@ def test_markdown_is_escaped():
 
 
 def test_the_generator_runs_alone(tmp_path):
-    done = subprocess.run([sys.executable, build_claims.__file__, str(tmp_path)], capture_output=True, text=True,
-                          env={**os.environ, "PYTHONPATH": str(Path(ft.__file__).parents[1])})
+    done = subprocess.run(
+        [sys.executable, build_claims.__file__, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(Path(ft.__file__).parents[1])},
+    )
     assert done.returncode == 0 and done.stdout.endswith("pages\n")

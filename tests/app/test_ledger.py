@@ -5,6 +5,7 @@ import os
 from fractions import Fraction
 
 import pytest
+
 from fedtheory import discover
 from fedtheory.app import ledger
 from fedtheory.errors import InvalidInput
@@ -16,11 +17,13 @@ CLAIM = discover.claim("fsl.theorem1")
 @pytest.fixture
 def edited(monkeypatch):
     """The key of a claim after a source was edited."""
+
     def key_after(name):
         now = dict(ledger.sources(), **{name: "0" * 64})
         monkeypatch.setattr(ledger, "sources", lambda: now)
         ledger._deciding.cache_clear()
         return ledger.key(CLAIM, 1.0, 0)
+
     before = ledger.sources
     yield key_after
     monkeypatch.setattr(ledger, "sources", before)
@@ -30,17 +33,37 @@ def edited(monkeypatch):
 def test_a_name_is_made_of_all_that_defines_a_result_and_of_nothing_else():
     same = ledger.key(CLAIM, 1.0, 0)
     assert ledger.key(CLAIM.replace(), 1, 0) == same
-    others = [ledger.key(CLAIM, 2.0, 0), ledger.key(CLAIM, 1.0, 1),
-              *(ledger.key(CLAIM.replace(**change), 1.0, 0) for change in (
-                  dict(name="another"), dict(bound=2 * CLAIM.bound), dict(relation="<"), dict(note="a remark"),
-                  dict(assumptions=CLAIM.assumes[1:]), dict(also=((CLAIM.bound, "<=", CLAIM.bound),))))]
+    others = [
+        ledger.key(CLAIM, 2.0, 0),
+        ledger.key(CLAIM, 1.0, 1),
+        *(
+            ledger.key(CLAIM.replace(**change), 1.0, 0)
+            for change in (
+                dict(name="another"),
+                dict(bound=2 * CLAIM.bound),
+                dict(relation="<"),
+                dict(note="a remark"),
+                dict(assumptions=CLAIM.assumes[1:]),
+                dict(also=((CLAIM.bound, "<=", CLAIM.bound),)),
+            )
+        ),
+    ]
     assert len({same, *others}) == 1 + len(others)
 
 
-@pytest.mark.parametrize("name, matters", [
-    ("search/hunting.py", True), ("enclosure/intervals.py", True), ("settings/fsl/_quantities.py", True),
-    ("symbols/fsl.py", True), ("claims/mixed/lemmas.py", False), ("claims/fsl/theorem1.py", False),
-    ("app/package.py", False), ("app/cli.py", False)])
+@pytest.mark.parametrize(
+    "name, matters",
+    [
+        ("search/hunting.py", True),
+        ("enclosure/intervals.py", True),
+        ("settings/fsl/_quantities.py", True),
+        ("symbols/fsl.py", True),
+        ("claims/mixed/lemmas.py", False),
+        ("claims/fsl/theorem1.py", False),
+        ("app/package.py", False),
+        ("app/cli.py", False),
+    ],
+)
 def test_editing_what_decides_makes_a_new_name_and_editing_the_rest_does_not(edited, name, matters):
     assert name in ledger.sources()
     before = ledger.key(CLAIM, 1.0, 0)
@@ -65,14 +88,22 @@ def test_results_come_back_as_kept_and_what_was_cut_short_is_absent(tmp_path):
     ledger.keep(tmp_path, "abc", result)
     assert ledger.kept(tmp_path, "abc") == result
     file = tmp_path / "abc.sealed"
-    for content in (file.read_bytes()[:-20], b"", b"[]", b'{"verdict": 3}', b"\xff\xfe", b"\0" * 40):
+    for content in (
+        file.read_bytes()[:-20],
+        b"",
+        b"[]",
+        b'{"verdict": 3}',
+        b"\xff\xfe",
+        b"\0" * 40,
+    ):
         file.write_bytes(content)
         assert ledger.kept(tmp_path, "abc") is None
     assert ledger.kept(tmp_path, "nothing") is None
 
 
 def test_a_result_that_was_edited_or_is_anothers_counts_as_absent(tmp_path, monkeypatch):
-    """Who hands in a folder of results hands in no verdicts: each is sealed for its name by a key of this user's."""
+    """Who hands in a folder of results hands in no verdicts: each is sealed for its name by a key
+    of this user's."""
     result = dict(verdict=dict(status="holds"), seconds=0.1)
     ledger.keep(tmp_path, "abc", result)
     sealed = (tmp_path / "abc.sealed").read_bytes()
@@ -90,6 +121,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
 
     def fail(*_):
         raise OSError("no space left on device")
+
     monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(OSError):
         ledger.write(file, b"new")
@@ -97,7 +129,9 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
 
 
 def test_numbers_that_json_lacks_become_texts():
-    data = ledger.plain_data(dict(a=float("inf"), b=(Fraction(1, 3), float("nan")), c=[True, 2, None, 0.5]))
+    data = ledger.plain_data(
+        dict(a=float("inf"), b=(Fraction(1, 3), float("nan")), c=[True, 2, None, 0.5])
+    )
     assert data == dict(a="inf", b=["1/3", "nan"], c=[True, 2, None, 0.5])
     json.loads(ledger.text(data))
 
@@ -105,6 +139,7 @@ def test_numbers_that_json_lacks_become_texts():
 def test_a_check_that_fails_is_said_to_have_failed(monkeypatch):
     def broken(*_, **__):
         raise ZeroDivisionError("by nothing")
+
     monkeypatch.setattr(checking, "check", broken)
     verdict = ledger.decided(CLAIM, 0.01, 0)["verdict"]
     assert (verdict["status"], verdict["kind"]) == ("undecided", "error")
@@ -118,8 +153,19 @@ def test_what_it_took_is_beside_the_verdict_and_not_in_it():
 
 
 def verdict(status, certificate=None, lines=()):
-    return dict(claim="", status=status, kind="exact", why="", tightness=None, cases=0, confidence=None, witness=None,
-                certificate=certificate, lines=list(lines), notes=[])
+    return dict(
+        claim="",
+        status=status,
+        kind="exact",
+        why="",
+        tightness=None,
+        cases=0,
+        confidence=None,
+        witness=None,
+        certificate=certificate,
+        lines=list(lines),
+        notes=[],
+    )
 
 
 def test_certificates_are_files_of_their_own():
@@ -128,10 +174,15 @@ def test_certificates_are_files_of_their_own():
     lines = [verdict("proved", dict(format="y")), verdict("violated", broken), verdict("holds")]
     book, files = ledger.made([claim], {claim.id: verdict("violated", broken, lines)}, 0.5, 3)
     found = book["claims"][0]["verdict"]
-    assert found["certificate"] == found["lines"][1]["certificate"] == "certificates/fsl.lemma1.json"
+    assert (
+        found["certificate"] == found["lines"][1]["certificate"] == "certificates/fsl.lemma1.json"
+    )
     assert found["lines"][0]["certificate"] == "certificates/fsl.lemma1.line1.json"
     assert found["lines"][2]["certificate"] is None
-    assert files == {"certificates/fsl.lemma1.json": broken, "certificates/fsl.lemma1.line1.json": dict(format="y")}
+    assert files == {
+        "certificates/fsl.lemma1.json": broken,
+        "certificates/fsl.lemma1.line1.json": dict(format="y"),
+    }
     assert book["counts"] == dict(proved=0, holds=0, violated=1, vacuous=0, undecided=0)
     assert book["claims"][0]["command"] == "fedtheory check fsl.lemma1 --budget 0.5 --seed 3"
 
@@ -141,17 +192,26 @@ def test_an_id_that_is_no_plain_word_leads_to_no_odd_file(name):
     claim = CLAIM.replace(name=name)
     _, files = ledger.made([claim], {name: verdict("violated", dict(format="x"))}, 1.0, 0)
     (file,) = files
-    assert file.startswith("certificates/claim-") and file[13:].replace("-", "").replace(".json", "").isalnum()
+    assert (
+        file.startswith("certificates/claim-")
+        and file[13:].replace("-", "").replace(".json", "").isalnum()
+    )
 
 
 def test_statements_say_which_assumptions_the_text_leaves_out():
-    said = {a["says"]: a["stated"] for claim in discover.claims() if claim.unstated
-            for a in ledger.statement(claim)["assumptions"]}
+    said = {
+        a["says"]: a["stated"]
+        for claim in discover.claims()
+        if claim.unstated
+        for a in ledger.statement(claim)["assumptions"]
+    }
     assert set(said.values()) == {True, False}
     assert ledger.statement(CLAIM)["latex"][0].count(r"\le ") == 1
 
 
-@pytest.mark.parametrize("content", ['{"a": NaN}', '{"a": 1, "a": 2}', "{", "[Infinity]", "[" * 100000])
+@pytest.mark.parametrize(
+    "content", ['{"a": NaN}', '{"a": 1, "a": 2}', "{", "[Infinity]", "[" * 100000]
+)
 def test_a_document_that_is_no_clean_json_is_refused(tmp_path, content):
     (tmp_path / "x.json").write_text(content)
     with pytest.raises(InvalidInput, match="x.json must be a JSON document"):

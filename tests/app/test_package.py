@@ -1,4 +1,5 @@
-"""The reviewer's package: a page that is safe and works, checksums that see a byte, certificates derived anew."""
+"""The reviewer's package: a page that is safe and works, checksums that see a byte, certificates
+derived anew."""
 
 import re
 import shutil
@@ -6,29 +7,73 @@ import subprocess
 from html.parser import HTMLParser
 
 import pytest
+
 from fedtheory import discover
 from fedtheory.app import ledger, package
 from fedtheory.errors import InvalidInput
 from fedtheory.verdicts import checking
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
 NASTY = '<script>alert(1)</script>"><svg onload=alert(2)>\u202e$\\eta_{l$'
 
 
 def entry(name, status="holds", tightness=0.5, **more):
-    verdict = dict(claim=name, status=status, kind="exact", why="It is so.", tightness=tightness, cases=7, searched="7 instances of it",
-                   confidence=None, witness=dict(x="1/3"), certificate=None, lines=[], notes=[])
-    return {**dict(id=name, paper="fsl", cites=f"FSL, {name}", kind="exact", meaning=f"Of {name}.",
-                   statement=["a <= b"], latex=[r"\frac{a}{2} \le b_1"], regime=[], definitions=[r"b_1 = c"],
-                   assumptions=[dict(says="a <= 1", latex=r"a \le 1", where="(3)", stated=True, note=""),
-                                dict(says="f is convex", latex="", where="", stated=False, note="its proof")],
-                   symbols=[dict(name="a", latex="a", meaning="a number")], figure="", explicit="", note="",
-                   command=f"fedtheory check {name}", key="k", verdict=verdict, finding=None, plots=[]), **more}
+    verdict = dict(
+        claim=name,
+        status=status,
+        kind="exact",
+        why="It is so.",
+        tightness=tightness,
+        cases=7,
+        searched="7 instances of it",
+        confidence=None,
+        witness=dict(x="1/3"),
+        certificate=None,
+        lines=[],
+        notes=[],
+    )
+    return {
+        **dict(
+            id=name,
+            paper="fsl",
+            cites=f"FSL, {name}",
+            kind="exact",
+            meaning=f"Of {name}.",
+            statement=["a <= b"],
+            latex=[r"\frac{a}{2} \le b_1"],
+            regime=[],
+            definitions=[r"b_1 = c"],
+            assumptions=[
+                dict(says="a <= 1", latex=r"a \le 1", where="(3)", stated=True, note=""),
+                dict(says="f is convex", latex="", where="", stated=False, note="its proof"),
+            ],
+            symbols=[dict(name="a", latex="a", meaning="a number")],
+            figure="",
+            explicit="",
+            note="",
+            command=f"fedtheory check {name}",
+            key="k",
+            verdict=verdict,
+            finding=None,
+            plots=[],
+        ),
+        **more,
+    }
 
 
 def book_of(*entries):
-    return dict(format=ledger.FORMAT, budget=1.0, seed=0, asked=[], sources=ledger.digest(ledger.sources()),
-                libraries=ledger.libraries(), counts=ledger.counts(entries), claims=list(entries))
+    return dict(
+        format=ledger.FORMAT,
+        budget=1.0,
+        seed=0,
+        asked=[],
+        sources=ledger.digest(ledger.sources()),
+        libraries=ledger.libraries(),
+        counts=ledger.counts(entries),
+        claims=list(entries),
+    )
 
 
 class Page(HTMLParser):
@@ -69,14 +114,22 @@ def page(*entries, **pictures):
 
 # The page
 
+
 def test_the_page_is_well_formed_and_asks_nothing_of_any_network():
     drawing = b"<svg xmlns='http://www.w3.org/2000/svg'/>"
     found = Page(page(entry("fsl.a"), entry("fsl.b", "violated", 2.0), fig=drawing))
-    assert len(found.all("tbody")) == 2 and len(found.all("script")) == 1 and len(found.all("img")) == 1
+    assert (
+        len(found.all("tbody")) == 2
+        and len(found.all("script")) == 1
+        and len(found.all("img")) == 1
+    )
     for tag, attributes in found.elements:
         for name in ("src", "href", "action", "data", "srcset"):
             target = attributes.get(name, "")
-            assert not re.match(r"[a-z]+:|//", target) or target.startswith("data:image/"), (tag, target)
+            assert not re.match(r"[a-z]+:|//", target) or target.startswith("data:image/"), (
+                tag,
+                target,
+            )
     policy = found.all("meta")[1]["content"]
     assert policy.startswith("default-src 'none'") and "http" not in policy
 
@@ -87,37 +140,77 @@ def test_what_holds_says_on_the_page_what_was_searched():
 
 
 def test_the_page_shows_what_was_found():
-    found = Page(page(entry("fsl.a", "violated", 1.25, note="A remark."), entry("fsl.b", "proved", None)))
+    found = Page(
+        page(entry("fsl.a", "violated", 1.25, note="A remark."), entry("fsl.b", "proved", None))
+    )
     words = " ".join(" ".join(found.words).split())
-    for said in ("2 claims, checked", "It is so.", "1.25", "A remark.", "the text does not state it", "f is convex",
-                 "(3)", "fedtheory check fsl.a", "The instance that breaks it", '"x": "1/3"'):
+    for said in (
+        "2 claims, checked",
+        "It is so.",
+        "1.25",
+        "A remark.",
+        "the text does not state it",
+        "f is convex",
+        "(3)",
+        "fedtheory check fsl.a",
+        "The instance that breaks it",
+        '"x": "1/3"',
+    ):
         assert said in words
     assert len(found.all("math")) >= 2 * 4 and len(found.all("mfrac")) == 2
-    assert [rect["width"] for rect in found.all("rect")] == ["100", "100.0", "1"]    # 1.25 fills it: 1 stands at 80
+    assert [rect["width"] for rect in found.all("rect")] == [
+        "100",
+        "100.0",
+        "1",
+    ]  # 1.25 fills it: 1 stands at 80
     assert package.bar(1.0) == 80 and package.bar("inf") == 100 and package.bar(None) is None
 
 
 def test_every_word_of_a_claim_is_escaped():
-    nasty = entry(NASTY, note=NASTY, cites=NASTY, meaning=NASTY, statement=[NASTY], latex=[NASTY, rf"\text{{{NASTY}}}"],
-                  paper=NASTY, kind=NASTY, definitions=[NASTY], explicit=NASTY, command=NASTY,
-                  symbols=[dict(name=NASTY, latex=NASTY, meaning=NASTY)],
-                  assumptions=[dict(says=NASTY, latex="", where=NASTY, stated=False, note=NASTY)],
-                  finding=dict(figure=NASTY, scale=NASTY, verdict=NASTY, sentence=NASTY))
-    nasty["verdict"].update(why=NASTY, notes=[NASTY], witness={NASTY: NASTY}, certificate=NASTY,
-                            lines=[dict(nasty["verdict"], why=NASTY)])
+    nasty = entry(
+        NASTY,
+        note=NASTY,
+        cites=NASTY,
+        meaning=NASTY,
+        statement=[NASTY],
+        latex=[NASTY, rf"\text{{{NASTY}}}"],
+        paper=NASTY,
+        kind=NASTY,
+        definitions=[NASTY],
+        explicit=NASTY,
+        command=NASTY,
+        symbols=[dict(name=NASTY, latex=NASTY, meaning=NASTY)],
+        assumptions=[dict(says=NASTY, latex="", where=NASTY, stated=False, note=NASTY)],
+        finding=dict(figure=NASTY, scale=NASTY, verdict=NASTY, sentence=NASTY),
+    )
+    nasty["verdict"].update(
+        why=NASTY,
+        notes=[NASTY],
+        witness={NASTY: NASTY},
+        certificate=NASTY,
+        lines=[dict(nasty["verdict"], why=NASTY)],
+    )
     plain, found = Page(page(entry("fsl.a"))), Page(page(nasty))
     assert len(found.all("script")) == len(plain.all("script")) == 1
-    assert not [name for _, attributes in found.elements for name in attributes if name.startswith("on")]
+    assert not [
+        name for _, attributes in found.elements for name in attributes if name.startswith("on")
+    ]
     assert found.all("tbody")[0]["data-id"] == NASTY
     assert "<script>alert(1)</script>" in "".join(found.words)
 
 
-@pytest.mark.parametrize("latex", [
-    r"\frac{1}{", r"\eta_{l$", r"\href{javascript:alert(1)}{x}", "\x00", r"\text{<img src=x>}"])
+@pytest.mark.parametrize(
+    "latex",
+    [r"\frac{1}{", r"\eta_{l$", r"\href{javascript:alert(1)}{x}", "\x00", r"\text{<img src=x>}"],
+)
 def test_formulas_that_are_no_latex_are_shown_harmlessly(latex):
     found = Page(str(package.typeset(latex)))
     assert {tag for tag, _ in found.elements} <= package.Tags.elements | {"code"}
-    assert not {name for _, attributes in found.elements for name in attributes} & {"href", "src", "style"}
+    assert not {name for _, attributes in found.elements for name in attributes} & {
+        "href",
+        "src",
+        "style",
+    }
 
 
 def test_formulas_are_typeset():
@@ -127,17 +220,34 @@ def test_formulas_are_typeset():
 
 def rendered(folder, view):
     """The page's elements after its script ran in a browser."""
-    told = subprocess.run([CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu",
-                           f"--user-data-dir={folder / 'user'}", "--host-resolver-rules=MAP * ~NOTFOUND",
-                           "--virtual-time-budget=5000", "--dump-dom",
-                           f"file://{folder / 'index.html'}#{view}"], capture_output=True, text=True, timeout=120)
+    told = subprocess.run(
+        [
+            CHROMIUM,
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            f"--user-data-dir={folder / 'user'}",
+            "--host-resolver-rules=MAP * ~NOTFOUND",
+            "--virtual-time-budget=5000",
+            "--dump-dom",
+            f"file://{folder / 'index.html'}#{view}",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     return Page(told.stdout)
 
 
 def views(folder):
-    """What the page does in a browser, or, where there is none, that its script names what it works on."""
-    ids = lambda found: [body["data-id"] for body in found.all("tbody") if "data-id" in body and "hidden" not in body]
-    opened = lambda found: [more["id"] for more in found.all("details") if "open" in more and "id" in more]
+    """What the page does in a browser, or, where there is none, that its script names what it works
+    on."""
+    ids = lambda found: [
+        body["data-id"] for body in found.all("tbody") if "data-id" in body and "hidden" not in body
+    ]
+    opened = lambda found: [
+        more["id"] for more in found.all("details") if "open" in more and "id" in more
+    ]
     plain = rendered(folder, "")
     assert ids(plain) == ["fsl.a", "fsl.b", "fsl.c"] and not opened(plain)
     assert "3 of 3 claims" in plain.words
@@ -151,37 +261,55 @@ def parts(folder):
     found = Page((folder / "index.html").read_text())
     fields = {field["name"] for tag in ("input", "select") for field in found.all(tag)}
     assert fields == {"text", "paper", "status", "kind"}
-    assert {button["data-by"] for button in found.all("button")} == {"id", "where", "paper", "kind", "status", "tight"}
-    assert all({"data-" + by for by in ("id", "where", "paper", "kind", "status", "tight")} <= set(body)
-               for body in found.all("tbody"))
+    assert {button["data-by"] for button in found.all("button")} == {
+        "id",
+        "where",
+        "paper",
+        "kind",
+        "status",
+        "tight",
+    }
+    assert all(
+        {"data-" + by for by in ("id", "where", "paper", "kind", "status", "tight")} <= set(body)
+        for body in found.all("tbody")
+    )
 
 
 @pytest.mark.parametrize("works", [views] if CHROMIUM else [parts])
 def test_the_table_filters_sorts_and_opens_claims(tmp_path, works):
     (tmp_path / "index.html").write_text(
-        page(entry("fsl.a"), entry("fsl.b", "violated", "inf"), entry("fsl.c", tightness=0.75)))
+        page(entry("fsl.a"), entry("fsl.b", "violated", "inf"), entry("fsl.c", tightness=0.75))
+    )
     works(tmp_path)
 
 
 def test_an_opened_claim_shows_its_plots(tmp_path):
     drawn = {"some": b"<svg xmlns='http://www.w3.org/2000/svg'/>"}
     (tmp_path / "index.html").write_bytes(
-        package.page(book_of(entry("fsl.a", plots=["some", "gone"]), entry("fsl.b")), drawn))
+        package.page(book_of(entry("fsl.a", plots=["some", "gone"]), entry("fsl.b")), drawn)
+    )
     images = lambda found: [image["alt"] for image in found.all("img")]
     shut = Page((tmp_path / "index.html").read_text())
-    assert images(shut) == ["some"] and [a["href"] for a in shut.all("a")].count("#figure-some") == 1
+    assert (
+        images(shut) == ["some"] and [a["href"] for a in shut.all("a")].count("#figure-some") == 1
+    )
     if CHROMIUM:
-        assert images(rendered(tmp_path, "fsl.a")) == ["some", "some"] and images(rendered(tmp_path, "fsl.b")) == ["some"]
+        assert images(rendered(tmp_path, "fsl.a")) == ["some", "some"] and images(
+            rendered(tmp_path, "fsl.b")
+        ) == ["some"]
 
 
 # The folder
+
 
 @pytest.fixture
 def made(tmp_path):
     """A package of a false claim and of a true one, with its certificate."""
     claim = discover.claim("fsl.lemma3")
     false = claim.replace(name="house.false", bound=claim.bound / 2, also=())
-    verdicts = {c.id: ledger.plain_data(checking.check(c, budget=0.05).as_dict()) for c in (claim, false)}
+    verdicts = {
+        c.id: ledger.plain_data(checking.check(c, budget=0.05).as_dict()) for c in (claim, false)
+    }
     book, certificates = ledger.made([claim, false], verdicts, 0.05, 0)
     assert book["counts"]["violated"] == 1 and len(certificates) == 1
     package.build(tmp_path, book, certificates, {"sources.json": ledger.sources()})
@@ -195,7 +323,9 @@ def unlike(folder):
 
 def test_a_package_is_what_its_checksums_say(made):
     assert unlike(made) == []
-    done = subprocess.run(["sha256sum", "--check", "--strict", package.SUMS], cwd=made, capture_output=True)
+    done = subprocess.run(
+        ["sha256sum", "--check", "--strict", package.SUMS], cwd=made, capture_output=True
+    )
     assert done.returncode == 0
 
 
@@ -206,12 +336,17 @@ def test_one_flipped_byte_an_added_and_a_missing_file_are_named(made):
     file.write_bytes(content)
     (made / "certificates" / "more.json").write_text("{}")
     (made / "sources.json").unlink()
-    assert [sentence.partition(":")[0] for sentence in unlike(made)] \
-        == [f"certificates/{file.name}", "certificates/more.json", "sources.json"]
+    assert [sentence.partition(":")[0] for sentence in unlike(made)] == [
+        f"certificates/{file.name}",
+        "certificates/more.json",
+        "sources.json",
+    ]
 
 
 def test_checksums_written_otherwise_are_named(made):
-    (made / package.SUMS).write_bytes(b"".join(reversed((made / package.SUMS).read_bytes().splitlines(True))))
+    (made / package.SUMS).write_bytes(
+        b"".join(reversed((made / package.SUMS).read_bytes().splitlines(True)))
+    )
     assert unlike(made) == [f"{package.SUMS}: it is not written as checksums are here"]
 
 
@@ -221,8 +356,12 @@ def test_links_and_empty_folders_are_no_files_of_a_package(made, tmp_path_factor
     (made / "sources.json").symlink_to(elsewhere / "sources.json")
     (made / "more").symlink_to(elsewhere)
     (made / "less").mkdir()
-    assert unlike(made) == ["more: it is no plain file", "sources.json: it is no plain file that can be read",
-                            "less: it is an empty folder", "sources.json: it is missing"]
+    assert unlike(made) == [
+        "more: it is no plain file",
+        "sources.json: it is no plain file that can be read",
+        "less: it is an empty folder",
+        "sources.json: it is missing",
+    ]
 
 
 def test_no_more_is_read_than_a_package_may_have(made, monkeypatch):
@@ -233,15 +372,26 @@ def test_no_more_is_read_than_a_package_may_have(made, monkeypatch):
     assert "there are more than 1 files" in unlike(made)[0]
 
 
-@pytest.mark.parametrize("line", ["0" * 64 + "  ../outside", "0" * 64 + "  /etc/passwd", "0" * 63 + "  a", "nothing",
-                                  "0" * 64 + "  a\n" + "0" * 64 + "  a", "0" * 64 + "  a\\..\\b"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "0" * 64 + "  ../outside",
+        "0" * 64 + "  /etc/passwd",
+        "0" * 63 + "  a",
+        "nothing",
+        "0" * 64 + "  a\n" + "0" * 64 + "  a",
+        "0" * 64 + "  a\\..\\b",
+    ],
+)
 def test_checksums_that_leave_the_folder_or_make_no_sense_are_refused(line):
     with pytest.raises(InvalidInput, match="must list each file once"):
         package.sums(f"{line}\n".encode())
     assert len(package.unlike_sums({package.SUMS: f"{line}\n".encode()})) == 1
 
 
-@pytest.mark.parametrize("content", [b"[]", b"{}", b'{"format": "fedtheory ledger 1"}', b"\x80\x04pickled", b"{NaN"])
+@pytest.mark.parametrize(
+    "content", [b"[]", b"{}", b'{"format": "fedtheory ledger 1"}', b"\x80\x04pickled", b"{NaN"]
+)
 def test_what_is_no_ledger_is_refused(content):
     with pytest.raises(InvalidInput, match="ledger.json"):
         package.opened(content)
@@ -251,7 +401,9 @@ def test_building_again_takes_away_what_is_no_part_of_it_and_nothing_else(made):
     (made / "mine.txt").write_text("kept")
     (old,) = (made / "certificates").iterdir()
     package.build(made, book_of(entry("fsl.a")), {}, {"more.json": [1]})
-    assert not old.exists() and (made / "mine.txt").exists() and not (made / "sources.json").exists()
+    assert (
+        not old.exists() and (made / "mine.txt").exists() and not (made / "sources.json").exists()
+    )
     assert unlike(made) == [f"mine.txt: it is not in {package.SUMS}"]
 
 
@@ -275,12 +427,24 @@ def test_what_a_killed_campaign_left_half_written_goes(made):
 def test_only_what_the_index_of_figures_names_joins_a_package(tmp_path):
     (tmp_path / "data").mkdir()
     (tmp_path / "figures.json").write_text('[{"figure": "some", "scale": "smoke"}]')
-    for name in ("some.svg", "some.csv", "other.svg", "thesis.tex", "data/some-smoke-1f.npz", "data/some-quick-1f.npz",
-                 "data/some.drawn.json"):
+    for name in (
+        "some.svg",
+        "some.csv",
+        "other.svg",
+        "thesis.tex",
+        "data/some-smoke-1f.npz",
+        "data/some-quick-1f.npz",
+        "data/some.drawn.json",
+    ):
         (tmp_path / name).write_text("")
-    assert set(package.figures(tmp_path)) == {"figures.json", "some.svg", "some.csv", "data/some-smoke-1f.npz",
-                                              "data/some.drawn.json"}
-    (tmp_path / "figures.json").write_text('[3]')
+    assert set(package.figures(tmp_path)) == {
+        "figures.json",
+        "some.svg",
+        "some.csv",
+        "data/some-smoke-1f.npz",
+        "data/some.drawn.json",
+    }
+    (tmp_path / "figures.json").write_text("[3]")
     assert package.figures(tmp_path) == package.figures(tmp_path / "nowhere") == {}
 
 

@@ -5,9 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import fedtheory as ft
 import numpy as np
 import pytest
+
+import fedtheory as ft
 from fedtheory.app import cli, spec
 from fedtheory.errors import InvalidInput
 
@@ -38,6 +39,7 @@ def write(tmp_path):
         path = tmp_path / "spec.toml"
         path.write_text(text)
         return path
+
     return write
 
 
@@ -47,7 +49,12 @@ def test_a_file_runs_what_python_runs(write, tmp_path, capsys):
     problem = ft.problems.quadratic(d=3, clients=4, L=1.0, mu=0.5, G=0.5, sigma=0.2)
     r = ft.run(problem, "fsl", rounds=8, trials=3, S=2, eta_l=0.05, eta_0=0.05)
     np.testing.assert_array_equal(data["loss"], r.metrics["loss"].mean(axis=0))
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {"run.pdf", "run.png", "run.npz", "run.json"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        "run.pdf",
+        "run.png",
+        "run.npz",
+        "run.json",
+    }
     np.testing.assert_array_equal(np.load(tmp_path / "out" / "run.npz")["loss"], data["loss"])
 
 
@@ -59,7 +66,10 @@ def test_figures_are_the_same_bytes_on_a_rerun(write, tmp_path):
 
 
 def test_the_first_run_sets_theorem_2_against_fsl(tmp_path, capsys):
-    assert cli.main(["run", str(ROOT / "docs" / "first_run.toml"), "--out", str(tmp_path), "--json"]) == 0
+    assert (
+        cli.main(["run", str(ROOT / "docs" / "first_run.toml"), "--out", str(tmp_path), "--json"])
+        == 0
+    )
     data = {k: np.array(v) for k, v in json.loads(capsys.readouterr().out).items()}
     # The bound worked out here from the paper, not from the record.
     L, gamma, S, N, K, K_0, eta_g, u = 1.0, 1.0, 10, 50, 5, 5, 3.0, 5 * 0.012
@@ -67,15 +77,19 @@ def test_the_first_run_sets_theorem_2_against_fsl(tmp_path, capsys):
     rho = (N - S) / (N - 1)
     Psi = gamma**2 * sigma_0**2 / K_0 + sigma**2 / (K * S) + rho * G**2 / S
     kappa = max(4 * gamma**3, 2 / eta_g**2 + 3 * gamma**2)
-    Phi = gamma**2 * Psi + 2 * gamma**2 / S * (sigma**2 / K + rho * G**2) + (2 * G**2 + sigma**2 / K) / eta_g**2
+    Phi = (
+        gamma**2 * Psi
+        + 2 * gamma**2 / S * (sigma**2 / K + rho * G**2)
+        + (2 * G**2 + sigma**2 / K) / eta_g**2
+    )
     floor = 5 * u * L * Psi + 8 * u**2 * L**2 * (gamma * kappa / (1 + gamma) * xi**2 + Phi)
     problem = ft.problems.quadratic(d=20, clients=50, L=1.0, mu=0.1, G=1.0, xi_bar=0.3, seed=1)
     A, b, x = problem.data.A[0], problem.data.b, np.zeros(20)
-    middle = (b[1:].mean(axis=0) + b[0]) / 2    # the minimiser of (F + f_0) / 2 under one Hessian
-    D_0 = 0.5 * A @ ((x - middle)**2)
+    middle = (b[1:].mean(axis=0) + b[0]) / 2  # the minimiser of (F + f_0) / 2 under one Hessian
+    D_0 = 0.5 * A @ ((x - middle) ** 2)
     np.testing.assert_allclose(data["right"], D_0 / (data["T"] * u) + floor, rtol=1e-9)
     h = gamma + 0.5 - u * L * (1 + gamma) / 2 * (3 * gamma + 3 + 16 * kappa * u * L)
-    assert data["left"][0] == pytest.approx(h * np.sum((A * (x - middle))**2), rel=1e-9)
+    assert data["left"][0] == pytest.approx(h * np.sum((A * (x - middle)) ** 2), rel=1e-9)
     assert (data["left_exact"] <= data["right"]).all() and (np.diff(data["left"]) <= 0).all()
     np.testing.assert_allclose(data["left"], data["left_exact"], rtol=0.25)
 
@@ -83,8 +97,10 @@ def test_the_first_run_sets_theorem_2_against_fsl(tmp_path, capsys):
 def test_a_random_start_has_no_exact_side_and_a_ball_is_reported(write, tmp_path, capsys):
     bound = '[bound]\nclaim = "fsl.theorem2"'
     own = GOOD.replace("G = 0.5", 'G = 0.5\nhessian = "own"\nradius = 0.01')
-    for text, exact, said in ((own + bound, True, "G holds within 0.01 of the minimiser, and 3 of 3 trials left"),
-                              (GOOD.replace("S = 2", "S = 2\npretrained = {steps = 3, eta = 0.1}") + bound, False, "")):
+    for text, exact, said in (
+        (own + bound, True, "G holds within 0.01 of the minimiser, and 3 of 3 trials left"),
+        (GOOD.replace("S = 2", "S = 2\npretrained = {steps = 3, eta = 0.1}") + bound, False, ""),
+    ):
         assert cli.main(["run", str(write(text)), "--out", str(tmp_path / "out")]) == 0
         printed = capsys.readouterr().out
         assert ("left side, exact" in printed) is exact and said in printed
@@ -101,12 +117,18 @@ REFUSED = [
     (GOOD.replace("rounds = 8", ""), "[run] needs rounds"),
     (GOOD.replace("rounds = 8", "rounds = 8\nround = 9"), "[run] takes algorithm"),
     (GOOD.replace("eta_l = 0.05", "eta_l = inf"), "eta_l must be a finite number >= 0; got inf"),
-    (GOOD.replace("eta_l = 0.05", 'eta_l = "__import__(\'os\')"'), "eta_l must be a finite number >= 0"),
+    (
+        GOOD.replace("eta_l = 0.05", "eta_l = \"__import__('os')\""),
+        "eta_l must be a finite number >= 0",
+    ),
     (GOOD + "eta_l = 0.1", "is not TOML"),
     (GOOD + '[bound]\nclaim = "fsl.theorem99"', "fsl.theorem99"),
     (GOOD + '[bound]\nlaw = "x"', "[bound] takes claim; got 'law'"),
-    (GOOD.replace("eta_0 = 0.05", "eta_0 = [" + "0.05, " * 8 + "]") + '[bound]\nclaim = "fsl.theorem2"',
-     "[hyper] must be constant over rounds where theorem2"),
+    (
+        GOOD.replace("eta_0 = 0.05", "eta_0 = [" + "0.05, " * 8 + "]")
+        + '[bound]\nclaim = "fsl.theorem2"',
+        "[hyper] must be constant over rounds where theorem2",
+    ),
     (GOOD.replace("eta_0 = 0.05", "eta_0 = 0.07") + '[bound]\nclaim = "fsl.theorem2"', "assumes"),
 ]
 
@@ -115,7 +137,9 @@ REFUSED = [
 def test_a_bad_file_gets_one_line_and_exit_2(write, capsys, text, sentence, tmp_path):
     assert cli.main(["run", str(write(text)), "--out", str(tmp_path / "out")]) == 2
     out, err = capsys.readouterr()
-    assert out == "" and sentence in err and err.count("\n") == 1 and not (tmp_path / "out").exists()
+    assert (
+        out == "" and sentence in err and err.count("\n") == 1 and not (tmp_path / "out").exists()
+    )
 
 
 def test_a_missing_file_is_said(capsys):
@@ -140,9 +164,17 @@ def test_lists(what, capsys):
 
 
 def test_the_command_runs_as_a_program():
-    run = subprocess.run([sys.executable, "-m", "fedtheory.app.cli", "list", "metrics"], text=True, capture_output=True,
-                         cwd=ROOT)
+    run = subprocess.run(
+        [sys.executable, "-m", "fedtheory.app.cli", "list", "metrics"],
+        text=True,
+        capture_output=True,
+        cwd=ROOT,
+    )
     assert run.returncode == 0 and "sq_distance" in run.stdout
-    run = subprocess.run([sys.executable, "-m", "fedtheory.app.cli", "list", "nothing"], text=True, capture_output=True,
-                         cwd=ROOT)
+    run = subprocess.run(
+        [sys.executable, "-m", "fedtheory.app.cli", "list", "nothing"],
+        text=True,
+        capture_output=True,
+        cwd=ROOT,
+    )
     assert run.returncode == 2

@@ -1,8 +1,10 @@
-"""`fedtheory worst`: Drori and Teboulle's 1/(4n+2), FedAvg by its kernels, certificates that replay, bad input."""
+"""`fedtheory worst`: Drori and Teboulle's 1/(4n+2), FedAvg by its kernels, certificates that
+replay, bad input."""
 
 import json
 
 import pytest
+
 from fedtheory.app.cli import main
 from fedtheory.worstcase import program
 
@@ -11,9 +13,12 @@ pytest.importorskip("clarabel")
 
 def test_gradient_descent_has_the_known_rate_and_its_certificate_replays(tmp_path, capsys):
     file = tmp_path / "worst.json"
-    assert main(["worst", "gradient_descent", "eta=1", "--rounds", "2", "--out", str(file), "--json"]) == 0
+    assert (
+        main(["worst", "gradient_descent", "eta=1", "--rounds", "2", "--out", str(file), "--json"])
+        == 0
+    )
     found = json.loads(capsys.readouterr().out)
-    assert found["value"] == pytest.approx(1 / 10, rel=1e-8)    # L R^2 / (4 n + 2)
+    assert found["value"] == pytest.approx(1 / 10, rel=1e-8)  # L R^2 / (4 n + 2)
     least, bound = program.replay(file.read_text())
     assert least <= bound and float(bound) == pytest.approx(1 / 10, rel=1e-8)
 
@@ -24,13 +29,16 @@ def test_a_library_method_is_read_from_its_kernels(capsys):
     assert json.loads(capsys.readouterr().out)["value"] == pytest.approx(1 / 6, rel=1e-8)
 
 
-@pytest.mark.parametrize("arguments, said", [
-    (["fedavg", "N=0", "K=1", "eta_l=1"], "N must be an integer from 1 to 20"),
-    (["gradient_descent"], "gradient_descent takes eta"),
-    (["no_such"], "algorithm must be one of"),
-    (["fedavg", "K=1", "eta_l=1", "--rounds", "-1"], "--rounds must be from 0 to 50"),
-    (["fedavg", "K=1", "eta_l=1", "eta_l=2"], "takes each name once"),
-])
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        (["fedavg", "N=0", "K=1", "eta_l=1"], "N must be an integer from 1 to 20"),
+        (["gradient_descent"], "gradient_descent takes eta"),
+        (["no_such"], "algorithm must be one of"),
+        (["fedavg", "K=1", "eta_l=1", "--rounds", "-1"], "--rounds must be from 0 to 50"),
+        (["fedavg", "K=1", "eta_l=1", "eta_l=2"], "takes each name once"),
+    ],
+)
 def test_bad_input_is_one_sentence(arguments, said, capsys):
     assert main(["worst", *arguments]) == 2
     error = capsys.readouterr().err

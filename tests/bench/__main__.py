@@ -1,4 +1,5 @@
-"""`python -m tests.bench [--quick] [--no-jax] [CASE ...]`: a table of speed ratios, peaks, exponents and threads.
+"""`python -m tests.bench [--quick] [--no-jax] [CASE ...]`: a table of speed ratios, peaks,
+exponents and threads.
 
 Medians of repeated runs, warm-up apart, every contender in the same process and run.
 """
@@ -8,15 +9,16 @@ import subprocess
 import sys
 import time
 
-import fedtheory as ft
 import numpy as np
-from fedtheory.runs import running
 
+import fedtheory as ft
+from fedtheory.runs import running
 from tests.bench.cases import STEP, cases, softmax_data
 
 
 def clock(program, repeats, seconds=60.0):
-    """Median and interquartile range of the times after one warm-up; stops early when time is up."""
+    """Median and interquartile range of the times after one warm-up; stops early when time is
+    up."""
     program()
     times, begun = [], time.perf_counter()
     while len(times) < repeats and (len(times) < 1 or time.perf_counter() - begun < seconds):
@@ -27,23 +29,36 @@ def clock(program, repeats, seconds=60.0):
 
 
 def peaks(workers):
-    """What the machine can do: dgemm in flop/s and a read of a large array in bytes/s, on `workers` cores."""
+    """What the machine can do: dgemm in flop/s and a read of a large array in bytes/s, on `workers`
+    cores."""
     from concurrent.futures import ThreadPoolExecutor
-    matrices = [(np.random.rand(768, 768), np.random.rand(768, 768), np.empty((768, 768))) for _ in range(workers)]
+
+    matrices = [
+        (np.random.rand(768, 768), np.random.rand(768, 768), np.empty((768, 768)))
+        for _ in range(workers)
+    ]
     arrays = [np.random.rand(2**23) for _ in range(workers)]
     with ThreadPoolExecutor(workers) as pool:
         multiply = lambda: list(pool.map(lambda m: np.dot(m[0], m[1], out=m[2]), matrices))
         read = lambda: list(pool.map(np.sum, arrays))
-        return (workers * 2 * 768**3 / clock(multiply, 9)[0], workers * 8 * 2**23 / clock(read, 9)[0])
+        return (
+            workers * 2 * 768**3 / clock(multiply, 9)[0],
+            workers * 8 * 2**23 / clock(read, 9)[0],
+        )
 
 
 def ratios(chosen, quick, use_jax, out):
     cores = running.threads()
     flops, bandwidth = peaks(cores)
-    print(f"peak of {cores} cores: dgemm {flops / 1e9:.1f} Gflop/s, memory read "
-          f"{bandwidth / 1e9:.1f} GB/s\n", file=out)
-    head = f"{'':4s}{'ours s':>9s}{'IQR':>7s}{'JAX s':>9s}{'ratio':>7s}{'JAX rbg':>9s}{'ratio':>7s}{'NumPy s':>9s}" \
-           f"{'ratio':>8s}{'of dgemm':>10s}{'GB/s':>7s}"
+    print(
+        f"peak of {cores} cores: dgemm {flops / 1e9:.1f} Gflop/s, memory read "
+        f"{bandwidth / 1e9:.1f} GB/s\n",
+        file=out,
+    )
+    head = (
+        f"{'':4s}{'ours s':>9s}{'IQR':>7s}{'JAX s':>9s}{'ratio':>7s}{'JAX rbg':>9s}{'ratio':>7s}{'NumPy s':>9s}"
+        f"{'ratio':>8s}{'of dgemm':>10s}{'GB/s':>7s}"
+    )
     print(head, file=out)
     for case in cases(quick):
         if case.name not in chosen:
@@ -58,8 +73,10 @@ def ratios(chosen, quick, use_jax, out):
                 columns.append(f"{'-':>9s}{'-':>7s}")
         scaled = clock(case.numpy(case.numpy_trials), 1)[0] * case.trials / case.numpy_trials
         columns.append(f"{scaled:9.1f}{scaled / ours:8.1f}")
-        columns.append(f"{100 * case.flops * case.trials / ours / flops:9.1f}%"
-                       f"{case.bytes * case.trials / ours / 1e9:7.1f}")
+        columns.append(
+            f"{100 * case.flops * case.trials / ours / flops:9.1f}%"
+            f"{case.bytes * case.trials / ours / 1e9:7.1f}"
+        )
         print("".join(columns) + f"   target {case.target:g}x   {case.what}", file=out, flush=True)
 
 
@@ -72,22 +89,40 @@ def exponents(out):
         for factor in (2, 4):
             n = dict(base, **{name: base[name] * factor})
             problem = ft.problems.quadratic(200, n["N"], L=1.0, mu=0.1, G=1.0, sigma=1.0, seed=1)
-            program = lambda: ft.run(problem, "fsl", rounds=n["rounds"], trials=n["trials"], K=n["K"], K_0=1,
-                                     metrics=(), **STEP)
+            program = lambda: ft.run(
+                problem,
+                "fsl",
+                rounds=n["rounds"],
+                trials=n["trials"],
+                K=n["K"],
+                K_0=1,
+                metrics=(),
+                **STEP,
+            )
             times.append(clock(program, 5)[0])
-        print(f"  {name:8s}{np.log(times[1] / times[0]) / np.log(2):6.2f}   ({times[0]:.3f} s, {times[1]:.3f} s)",
-              file=out, flush=True)
+        print(
+            f"  {name:8s}{np.log(times[1] / times[0]) / np.log(2):6.2f}   ({times[0]:.3f} s, {times[1]:.3f} s)",
+            file=out,
+            flush=True,
+        )
 
 
 def scaling(out):
     """Two workers against one: blocks of many trials, and the clients of a single trial."""
-    dense = ft.problems.quadratic(100, 50, L=1.0, mu=0.1, G=1.0, sigma=1.0, seed=1, hessian="own_dense")
+    dense = ft.problems.quadratic(
+        100, 50, L=1.0, mu=0.1, G=1.0, sigma=1.0, seed=1, hessian="own_dense"
+    )
     X, y = softmax_data()
-    softmax = ft.problems.softmax(X[1:], y[1:], server=(X[0], y[0]), ridge=1e-3, noise="minibatch", batch=20)
+    softmax = ft.problems.softmax(
+        X[1:], y[1:], server=(X[0], y[0]), ridge=1e-3, noise="minibatch", batch=20
+    )
     jobs = {
-        "FSL, 64 trials": lambda w: ft.run(dense, "fsl", rounds=200, trials=64, S=10, K=10, K_0=10, metrics=(),
-                                           workers=w, **STEP),
-        "softmax, 1 trial": lambda w: ft.run(softmax, "fedavg", rounds=200, K=20, eta_l=0.05, metrics=(), workers=w),
+        "FSL, 64 trials": lambda w: ft.run(
+            dense, "fsl", rounds=200, trials=64, S=10, K=10, K_0=10, metrics=(), workers=w, **STEP
+        ),
+        "softmax, 1 trial": lambda w: ft.run(
+            softmax, "fedavg", rounds=200, K=20, eta_l=0.05, metrics=(), workers=w
+        ),
     }
     print("\ntwo workers against one:", file=out)
     for name, job in jobs.items():
@@ -99,9 +134,13 @@ def expectations(out):
     """Exact moments of shared-basis quadratics, N = 100, S = 10, K = 10, d = 100, 300 rounds."""
     print("\nft.expected, N=100 S=10 K=10 d=100, 300 rounds:", file=out)
     for hessian in ("diagonal", "dense"):
-        problem = ft.problems.quadratic(100, 100, L=1.0, mu=0.1, G=1.0, xi_bar=0.3, sigma=1.0, hessian=hessian)
+        problem = ft.problems.quadratic(
+            100, 100, L=1.0, mu=0.1, G=1.0, xi_bar=0.3, sigma=1.0, hessian=hessian
+        )
         for name, more in (("fsl", dict(K_0=10, eta_0=0.01)), ("fedavg", {}), ("scaffold", {})):
-            seconds, _ = clock(lambda: ft.expected(problem, name, rounds=300, S=10, K=10, eta_l=0.01, **more), 3)
+            seconds, _ = clock(
+                lambda: ft.expected(problem, name, rounds=300, S=10, K=10, eta_l=0.01, **more), 3
+            )
             print(f"  {hessian:9s}{name:9s}{seconds:6.2f} s", file=out, flush=True)
 
 
@@ -125,14 +164,21 @@ def starts(out):
 
 def main():
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
-    parser.add_argument("cases", nargs="*", help="a, b, c, growth, cores, expected, load; all by default")
+    parser.add_argument(
+        "cases", nargs="*", help="a, b, c, growth, cores, expected, load; all by default"
+    )
     parser.add_argument("--quick", action="store_true", help="a tenth of the rounds")
     parser.add_argument("--no-jax", action="store_true")
     arguments = parser.parse_args()
     chosen = set(arguments.cases) or {"a", "b", "c", "growth", "cores", "expected", "load"}
     if chosen & {"a", "b", "c"}:
         ratios(chosen, arguments.quick, not arguments.no_jax, sys.stdout)
-    for name, part in (("growth", exponents), ("cores", scaling), ("expected", expectations), ("load", starts)):
+    for name, part in (
+        ("growth", exponents),
+        ("cores", scaling),
+        ("expected", expectations),
+        ("load", starts),
+    ):
         if name in chosen:
             part(sys.stdout)
 

@@ -1,11 +1,13 @@
-"""Documents that someone else hands in: forged ones are refused, and what one shows is said of what it states."""
+"""Documents that someone else hands in: forged ones are refused, and what one shows is said of what
+it states."""
 
 import copy
 import json
 from fractions import Fraction
 
-import fedtheory as ft
 import pytest
+
+import fedtheory as ft
 from fedtheory.app import cli
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.certificates.documents import digest
@@ -35,7 +37,10 @@ def recorded(request):
 def variant(request):
     """The document against a variant, made false, of a claim that is recorded and stands."""
     claim = ft.claim(request.param)
-    return ft.check(claim.replace(bound=claim.teeth if claim.teeth is not None else claim.bound / 1000), budget=3.0).certificate
+    return ft.check(
+        claim.replace(bound=claim.teeth if claim.teeth is not None else claim.bound / 1000),
+        budget=3.0,
+    ).certificate
 
 
 def test_what_is_recorded_is_shown_of_the_record(recorded):
@@ -47,7 +52,9 @@ def test_a_variant_does_not_bear_its_claims_name(variant):
     assert variant["claim"].endswith("!variant")
     found = shown(variant)
     assert found["status"] == "violated" and found["about"] == OWN
-    with pytest.raises(Refused, match="it names .* is not that of the claim as it is recorded here"):
+    with pytest.raises(
+        Refused, match="it names .* is not that of the claim as it is recorded here"
+    ):
         shown(sealed(dict(variant, claim=variant["claim"].removesuffix("!variant"))))
 
 
@@ -60,12 +67,28 @@ def forgeries(document):
     yield "nothing measured", state(measured={})
     if len(said["measured"]) > 1:
         one, other, *_ = said["measured"]
-        yield "measures swapped", state(measured={**said["measured"], one: said["measured"][other],
-                                                  other: said["measured"][one]})
-    yield "the other sign", state(sign={"<=": ">=", ">=": "<=", "==": "<", "<": ">", ">": "<"}[said["sign"]])
+        yield (
+            "measures swapped",
+            state(
+                measured={
+                    **said["measured"],
+                    one: said["measured"][other],
+                    other: said["measured"][one],
+                }
+            ),
+        )
+    yield (
+        "the other sign",
+        state(sign={"<=": ">=", ">=": "<=", "==": "<", "<": ">", ">": "<"}[said["sign"]]),
+    )
     if free:
-        yield "a negative number", dict(state(domains={**said["domains"], free: "real"}),
-                                        numbers={**document["numbers"], free: "-1"})
+        yield (
+            "a negative number",
+            dict(
+                state(domains={**said["domains"], free: "real"}),
+                numbers={**document["numbers"], free: "-1"},
+            ),
+        )
     for name in ("assumes", "conditions", "solved"):
         if said[name]:
             yield f"no {name}", state(**{name: type(said[name])()})
@@ -73,11 +96,20 @@ def forgeries(document):
         yield "a smaller right side", state(right=[["number", [], "0"]])
     measured = next(iter(said["measured"]), None)
     if measured:
-        yield "what is measured is given", dict(document, numbers={**document["numbers"], measured: "1000000"})
-        yield "what is measured is free", dict(
-            state(measured={k: v for k, v in said["measured"].items() if k != measured},
-                  domains={**said["domains"], measured: "real"}),
-            numbers={**document["numbers"], measured: "1000000"})
+        yield (
+            "what is measured is given",
+            dict(document, numbers={**document["numbers"], measured: "1000000"}),
+        )
+        yield (
+            "what is measured is free",
+            dict(
+                state(
+                    measured={k: v for k, v in said["measured"].items() if k != measured},
+                    domains={**said["domains"], measured: "real"},
+                ),
+                numbers={**document["numbers"], measured: "1000000"},
+            ),
+        )
     yield "a line that is not there", dict(document, line=document["line"] + 7)
     yield "other words", state(says="1 <= 0")
     yield "another value shown", dict(document, left="1/3")
@@ -94,8 +126,15 @@ def test_a_document_of_its_own_is_consistent(variant):
     """Nothing can be given that the instance decides, and nothing may be left without a value."""
     own = dict(copy.deepcopy(variant), claim="mine.own")
     assert shown(sealed(own))["about"] == OWN
-    wrong = ("no numbers", "nothing measured", "what is measured is given", "what is measured is free",
-             "another value shown", "an entry more", "the other sign")
+    wrong = (
+        "no numbers",
+        "nothing measured",
+        "what is measured is given",
+        "what is measured is free",
+        "another value shown",
+        "an entry more",
+        "the other sign",
+    )
     for name, forged in forgeries(own):
         if name in wrong:
             with pytest.raises(Refused):
@@ -112,24 +151,42 @@ def test_a_truth_is_no_number_of_an_instance(variant):
     count = next(name for name, value in variant["instance"].items() if value == 1 or value == 2)
     for wrong in (True, None, 1.0, [1]):
         with pytest.raises(Refused):
-            shown(sealed(dict(variant, claim="mine.own", instance={**variant["instance"], count: wrong})))
+            shown(
+                sealed(
+                    dict(variant, claim="mine.own", instance={**variant["instance"], count: wrong})
+                )
+            )
 
 
 def test_every_value_has_one_source_in_what_is_recorded():
     """No recorded claim calls a symbol free that a setting that fits it measures."""
     from fedtheory import discover
     from fedtheory.settings import fitting
+
     for claim in discover.claims():
         for setting in fitting(claim) if claim.lines else ():
-            measured = {name for name, entry in setting.table.items() if entry.measure in setting.measures}
-            assert not measured & (set(claim.parameters) | set(setting.takes)), (claim.id, setting.name)
+            measured = {
+                name for name, entry in setting.table.items() if entry.measure in setting.measures
+            }
+            assert not measured & (set(claim.parameters) | set(setting.takes)), (
+                claim.id,
+                setting.name,
+            )
 
 
 # Structures
 
+
 def structure(*same, **more):
-    return Claim(id="house.structure", cites="house check", kind="structure", symbols=TABLE, says="Alike.", same=same,
-                 **more)
+    return Claim(
+        id="house.structure",
+        cites="house check",
+        kind="structure",
+        symbols=TABLE,
+        says="Alike.",
+        same=same,
+        **more,
+    )
 
 
 def test_cells_must_be_there_and_those_of_the_record():
@@ -143,24 +200,39 @@ def test_cells_must_be_there_and_those_of_the_record():
 
 
 def test_an_own_equivalence_is_replayed_from_its_document_alone():
-    verdict = ft.check(structure(Same("fsl", dict(gamma=0.25), "fedavg", {}, shared=("eta_l", "eta_g", "K"))), budget=2)
+    verdict = ft.check(
+        structure(Same("fsl", dict(gamma=0.25), "fedavg", {}, shared=("eta_l", "eta_g", "K"))),
+        budget=2,
+    )
     found = shown(verdict.certificate)
     assert found["status"] == "violated" and found["about"] == OWN and "floats" in found["rests_on"]
     said = verdict.certificate["equivalence"]
-    for change in (dict(one="os.system"), dict(fixed=dict(gamma=0.0, nothing=1)), dict(fixed=dict(gamma=float(10**300))),
-                   dict(shared=["seed"]), dict(one="fedavg", other="fedavg", fixed={})):
+    for change in (
+        dict(one="os.system"),
+        dict(fixed=dict(gamma=0.0, nothing=1)),
+        dict(fixed=dict(gamma=float(10**300))),
+        dict(shared=["seed"]),
+        dict(one="fedavg", other="fedavg", fixed={}),
+    ):
         with pytest.raises(Refused):
             shown(sealed(dict(verdict.certificate, equivalence={**said, **change})))
 
 
 def test_what_a_users_function_computes_stands_in_no_document():
     verdict = ft.check(structure(printed=dict(one=1), compute=lambda: dict(one=2)), budget=1)
-    assert verdict.status == "violated" and verdict.certificate is None and "function of yours" in verdict.notes[0]
+    assert (
+        verdict.status == "violated"
+        and verdict.certificate is None
+        and "function of yours" in verdict.notes[0]
+    )
 
 
 def in_fractions(problem, x, rounds, eta_l, eta_g):
-    """FedAvg of one local step on one-dimensional quadratics with equal weights, without rounding."""
-    A, b = ([Fraction(float(v)) for v in rows[1:].ravel()] for rows in (problem.data.A, problem.data.b))
+    """FedAvg of one local step on one-dimensional quadratics with equal weights, without
+    rounding."""
+    A, b = (
+        [Fraction(float(v)) for v in rows[1:].ravel()] for rows in (problem.data.A, problem.data.b)
+    )
     path = [Fraction(float(x[0]))]
     for _ in range(rounds):
         pull = sum(a * (path[-1] - at) for a, at in zip(A, b)) / len(A)
@@ -168,31 +240,57 @@ def in_fractions(problem, x, rounds, eta_l, eta_g):
     return [[float(point)] for point in path]
 
 
-@pytest.mark.parametrize("A, b, x, rounds", [
-    ("1", ["10000000000000", "-10000000000001", "1"], "1/7", 3),    # pulls that cancel, in numbers of 10^13
-    ("8", ["1/3", "1/5", "1/7"], "71/315", 40),                       # an optimum from which steps run away
-])
+@pytest.mark.parametrize(
+    "A, b, x, rounds",
+    [
+        (
+            "1",
+            ["10000000000000", "-10000000000001", "1"],
+            "1/7",
+            3,
+        ),  # pulls that cancel, in numbers of 10^13
+        ("8", ["1/3", "1/5", "1/7"], "71/315", 40),  # an optimum from which steps run away
+    ],
+)
 def test_rounding_is_no_difference(A, b, x, rounds):
     same = Same("fedavg", dict(weighting="plain", K=1), in_fractions, {}, shared=("eta_l", "eta_g"))
-    instance = dict(A=[[A]] * 4, b=[["0"], *([v] for v in b)], weights=["1/3"] * 3, sigma="0", x=[x], S=3,
-                    rounds=rounds, seed=1, hyper={"eta_l": "1", "eta_g": "1"})
+    instance = dict(
+        A=[[A]] * 4,
+        b=[["0"], *([v] for v in b)],
+        weights=["1/3"] * 3,
+        sigma="0",
+        x=[x],
+        S=3,
+        rounds=rounds,
+        seed=1,
+        hyper={"eta_l": "1", "eta_g": "1"},
+    )
     _, paths = decided.difference(same, instance)
-    assert abs(paths[0] - paths[1]).max() > 1e-6 * max(1, abs(paths[1]).max())    # what a path's own size makes of it
+    assert abs(paths[0] - paths[1]).max() > 1e-6 * max(
+        1, abs(paths[1]).max()
+    )  # what a path's own size makes of it
     assert not decided.apart(same, instance)
 
 
 # Every format at the command line
 
+
 def test_worst_cases_replay_at_the_command_line(tmp_path, capsys):
-    """Half a step of size 1 / L on |x| <= 1: gradient descent's worst loss after t steps is L / (4 t + 2)."""
+    """Half a step of size 1 / L on |x| <= 1: gradient descent's worst loss after t steps is L / (4
+    t + 2)."""
     pytest.importorskip("clarabel")
     from fedtheory.worstcase import program
+
     document = program.worst_case(program.gradient_descent(1), rounds=2).certificate
     path = tmp_path / "worst.json"
     path.write_text(json.dumps(document))
     assert cli.main(["replay", str(path), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["status"] == "proved" and found["about"] == OWN and abs(eval(found["bound"]) - 1 / 10) < 1e-9
+    assert (
+        found["status"] == "proved"
+        and found["about"] == OWN
+        and abs(eval(found["bound"]) - 1 / 10) < 1e-9
+    )
     path.write_text(json.dumps(dict(document, claim="fsl.theorem1")))
     assert cli.main(["replay", str(path)]) == 1 and "is refused" in capsys.readouterr().out
 
@@ -200,12 +298,18 @@ def test_worst_cases_replay_at_the_command_line(tmp_path, capsys):
 def test_no_control_character_reaches_a_terminal(tmp_path, capsys):
     table = Table("mine")
     a, b = table.positive("a", "a", "a number"), table.positive("b", "b", "another")
-    verdict = ft.check(Claim(id="mine.wrong", cites="none", symbols=table, measures=a, bound=b), budget=1)
+    verdict = ft.check(
+        Claim(id="mine.wrong", cites="none", symbols=table, measures=a, bound=b), budget=1
+    )
     document = copy.deepcopy(verdict.certificate)
     document["claim"] = "fsl.theorem1\x1b[2K\x9b31m\u202e"
     document["statement"]["says"] = "a \x1b]0;owned\x07 <= b\r\n\x7f" + "x" * 50
     path = tmp_path / "mine.json"
-    for text in (sealed(document), dict(document, format="\x1b[31m"), sealed(dict(document, setting="\x9b2J"))):
+    for text in (
+        sealed(document),
+        dict(document, format="\x1b[31m"),
+        sealed(dict(document, setting="\x9b2J")),
+    ):
         path.write_text(json.dumps(text))
         cli.main(["replay", str(path)])
         out, err = capsys.readouterr()

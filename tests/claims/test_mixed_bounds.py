@@ -1,19 +1,24 @@
-"""The explicit companions of theorems B.1 to B.3 against exact expectations of short runs, at their largest steps."""
+"""The explicit companions of theorems B.1 to B.3 against exact expectations of short runs, at their
+largest steps."""
 
 import math
 from functools import cache
 
-import fedtheory as ft
 import numpy as np
 import pytest
+
+import fedtheory as ft
 from fedtheory.problems.mixed import mixed_minimizer
 
 METHODS = {1: "parallel_training", 2: "one_way_gt", 3: "two_way_gt"}
 CASES = [(number, case) for number in METHODS for case in ("strong", "convex", "nonconvex")]
 BETA, MU, ROUNDS = 2.0, 0.5, 40
-# Far from the minimiser with little noise; beside it with much, where only a floor of noise can hold
-SETTINGS = {"far": dict(far=5.0, S=2, K=3, eta_m=1.0, eta_s=2.0, sigma=1.0, sigma_c=1.0, G=1.0),
-            "near": dict(far=1e-3, S=2, K=2, eta_m=1.25, eta_s=1.5, sigma=30.0, sigma_c=20.0, G=10.0)}
+# Far from the minimiser with little noise; beside it with much, where only a floor of noise can
+# hold
+SETTINGS = {
+    "far": dict(far=5.0, S=2, K=3, eta_m=1.0, eta_s=2.0, sigma=1.0, sigma_c=1.0, G=1.0),
+    "near": dict(far=1e-3, S=2, K=2, eta_m=1.25, eta_s=1.5, sigma=30.0, sigma_c=20.0, G=10.0),
+}
 
 
 def tuned(ceiling, start, noise, T):
@@ -23,18 +28,31 @@ def tuned(ceiling, start, noise, T):
 
 @cache
 def measured(number, case, setting):
-    """(left side, symbols) of a run: by convexity the error at a mean of points is below the mean of their errors."""
+    """(left side, symbols) of a run: by convexity the error at a mean of points is below the mean
+    of their errors."""
     v = dict(SETTINGS[setting])
     far, S, K, s, s_c = v.pop("far"), v["S"], v["K"], v["sigma"], v["sigma_c"]
     T = ROUNDS
-    if case == "nonconvex" and setting == "near":    # the least gradient is the first one unless the start is as rough
+    if (
+        case == "nonconvex" and setting == "near"
+    ):  # the least gradient is the first one unless the start is as rough
         far, T = 1.0, 2000
-    problem = ft.problems.mixed(2, 4, L=BETA, mu=MU, G=v["G"], sigma=s, sigma_c=s_c, hessian="own", seed=5)
+    problem = ft.problems.mixed(
+        2, 4, L=BETA, mu=MU, G=v["G"], sigma=s, sigma_c=s_c, hessian="own", seed=5
+    )
     star = mixed_minimizer(problem)
     x_0 = star + far * np.array([1.0, -0.5])
     f = lambda x: problem.loss(x) + problem.client_loss(0, x)
-    v.update(beta=BETA, mu=MU, N=4, T=T, G=problem.constants["G_bgd"].value, B=problem.constants["B_bgd"].value,
-             D_sq=float((x_0 - star) @ (x_0 - star)), F=f(x_0) - f(star))
+    v.update(
+        beta=BETA,
+        mu=MU,
+        N=4,
+        T=T,
+        G=problem.constants["G_bgd"].value,
+        B=problem.constants["B_bgd"].value,
+        D_sq=float((x_0 - star) @ (x_0 - star)),
+        F=f(x_0) - f(star),
+    )
     if number == 1:
         step = 1 / (6 * (1 + v["B"] ** 2) * BETA)
     elif number == 3:
@@ -52,14 +70,21 @@ def measured(number, case, setting):
     v["eta"] = step / (K * v["eta_m"] * v["eta_s"])
     v["eta_c"] = v["eta"] * v["eta_s"]
     g_f = problem.grad(star)
-    v["lag"] = 4 * float(g_f @ g_f)    # nothing is transferred first, and grad f_c = -grad f_f at the minimiser
+    v["lag"] = 4 * float(
+        g_f @ g_f
+    )  # nothing is transferred first, and grad f_c = -grad f_f at the minimiser
     fields = ("eta", "eta_s", "K") + (("eta_c", "eta_m") if number != 2 else ())
-    run = ft.expected(problem, METHODS[number], rounds=v["T"], x_0=x_0, S=S, **{name: v[name] for name in fields})
+    run = ft.expected(
+        problem, METHODS[number], rounds=v["T"], x_0=x_0, S=S, **{name: v[name] for name in fields}
+    )
     gaps = run.metrics["loss"] + run.metrics["server_loss"] - f(star)
     contraction = (1.5 if number == 2 else 1.0) * MU * step
     weights = (1 - contraction) ** -np.arange(v["T"] + 1.0)
-    left = dict(strong=weights @ gaps / weights.sum(), convex=gaps.mean(),
-                nonconvex=run.metrics["sq_mixed_grad_norm"].min())
+    left = dict(
+        strong=weights @ gaps / weights.sum(),
+        convex=gaps.mean(),
+        nonconvex=run.metrics["sq_mixed_grad_norm"].min(),
+    )
     return left[case], v
 
 

@@ -7,10 +7,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import sympy
+from sympy import Max, Min, Piecewise, Rational, exp, log, sqrt
+
 from fedtheory import enclosure
 from fedtheory.enclosure import Undefined, arrays, decide, enclose, number
 from fedtheory.errors import InvalidInput
-from sympy import Max, Min, Piecewise, Rational, exp, log, sqrt
 
 a, b = sympy.symbols("a b", nonnegative=True)
 x = sympy.Symbol("x", real=True)
@@ -22,30 +23,38 @@ def at(expr, **values):
 
 
 def test_rational_formulas_are_exact():
-    assert at((a + b) ** 3 / (1 + a) - Rational(1, 7), a="0.1", b=Fraction(1, 3)).exact \
-        == Fraction(13, 30) ** 3 / Fraction(11, 10) - Fraction(1, 7)
+    assert at((a + b) ** 3 / (1 + a) - Rational(1, 7), a="0.1", b=Fraction(1, 3)).exact == Fraction(
+        13, 30
+    ) ** 3 / Fraction(11, 10) - Fraction(1, 7)
 
 
 def test_a_sum_that_cancels_keeps_its_digits():
-    geometric = (1 - (1 - a) ** k) / a    # = 1 + (1 - a) + ... + (1 - a)^(k - 1)
+    geometric = (1 - (1 - a) ** k) / a  # = 1 + (1 - a) + ... + (1 - a)^(k - 1)
     tiny = Fraction(1, 10**12)
     assert at(geometric, a=tiny, k=5).exact == sum((1 - tiny) ** j for j in range(5))
     fast = arrays.sweep(geometric, dict(a=np.array([1e-12, 0.5]), k=5))
     assert fast == pytest.approx([5.0 - 1e-11, 1.9375], rel=1e-12)
     naive = (1 - (1 - 1e-12) ** 5) / 1e-12
-    assert abs(naive - 5) > 1e-5    # what floats alone would say
+    assert abs(naive - 5) > 1e-5  # what floats alone would say
 
 
 def test_irrational_values_are_enclosed():
     getcontext().prec = 50
-    for expr, truth in ((sqrt(a), Decimal(2).sqrt()), (exp(-a), Decimal(-2).exp()), (log(a), Decimal(2).ln()),
-                        (a ** Rational(3, 2), Decimal(8).sqrt()), (a**a, Decimal(4)),
-                        (exp(a) - exp(-a), Decimal(2).exp() - Decimal(-2).exp())):
+    for expr, truth in (
+        (sqrt(a), Decimal(2).sqrt()),
+        (exp(-a), Decimal(-2).exp()),
+        (log(a), Decimal(2).ln()),
+        (a ** Rational(3, 2), Decimal(8).sqrt()),
+        (a**a, Decimal(4)),
+        (exp(a) - exp(-a), Decimal(2).exp() - Decimal(-2).exp()),
+    ):
         got = at(expr, a=2)
         assert Fraction(got.lower) <= Fraction(truth) + Fraction(1, 10**45)
         assert Fraction(truth) - Fraction(1, 10**45) <= Fraction(got.upper)
         assert got.upper - got.lower <= abs(got.upper) * 2**-59
-        assert Fraction(float(got)) >= got.upper and math.nextafter(float(got), -math.inf) < got.upper
+        assert (
+            Fraction(float(got)) >= got.upper and math.nextafter(float(got), -math.inf) < got.upper
+        )
 
 
 def test_perfect_roots_stay_exact():
@@ -57,7 +66,9 @@ def test_the_float_is_above_and_the_lower_float_below():
     third = at(x / 3, x=1)
     assert Fraction(float(third)) > Fraction(1, 3) == third.exact
     below = enclose(x / 3, dict(x=Fraction(1)), up=False)
-    assert Fraction(float(below)) < Fraction(1, 3) and math.nextafter(float(below), 1) == float(third)
+    assert Fraction(float(below)) < Fraction(1, 3) and math.nextafter(float(below), 1) == float(
+        third
+    )
 
 
 def test_huge_powers_do_not_hang():
@@ -68,7 +79,9 @@ def test_huge_powers_do_not_hang():
 
 def test_one_over_zero_is_infinite_only_where_the_sign_is_known():
     assert float(at(Min(1 / a, b), a=0, b=2)) == 2
-    assert arrays.sweep(Min(1 / a, b), dict(a=np.array([0.0, 4.0]), b=2.0)) == pytest.approx([2.0, 0.25])
+    assert arrays.sweep(Min(1 / a, b), dict(a=np.array([0.0, 4.0]), b=2.0)) == pytest.approx(
+        [2.0, 0.25]
+    )
     for expr in (1 / x, x / x**2, log(x), sqrt(x - 1)):
         with pytest.raises(Undefined):
             at(expr, x=0)
@@ -103,11 +116,17 @@ def test_what_is_no_number_is_refused(value):
 
 
 def test_the_fast_path_agrees_with_enclosures():
-    expr = (Max(4 * a**3, 2 / (b + 1) ** 2 - a) * (1 - (1 - a / 10**8) ** k) / a
-            - exp(-b) * sqrt(a) + log(1 + a) / (1 + b))
+    expr = (
+        Max(4 * a**3, 2 / (b + 1) ** 2 - a) * (1 - (1 - a / 10**8) ** k) / a
+        - exp(-b) * sqrt(a)
+        + log(1 + a) / (1 + b)
+    )
     generator = np.random.default_rng(0)
-    points = dict(a=10 ** generator.uniform(-6, 2, 200), b=10 ** generator.uniform(-6, 2, 200),
-                  k=generator.integers(1, 9, 200))
+    points = dict(
+        a=10 ** generator.uniform(-6, 2, 200),
+        b=10 ** generator.uniform(-6, 2, 200),
+        k=generator.integers(1, 9, 200),
+    )
     fast = arrays.sweep(expr, points)
     for n in range(200):
         exact = at(expr, a=points["a"][n], b=points["b"][n], k=int(points["k"][n]))
@@ -118,14 +137,17 @@ def test_the_fast_path_is_right_beyond_the_range_of_floats():
     small = np.full(100, 1e-120)
     small[7] = 1e-3
     found = arrays.sweep(a**3 / b**3, dict(a=small, b=small * 2))
-    assert found == pytest.approx(np.full(100, 0.125), rel=1e-12)    # a^3 alone is below every float
-    assert arrays.sweep(a**3 / b**2, dict(a=np.array([1e200]), b=np.array([1e250]))) == pytest.approx([1e100])
+    assert found == pytest.approx(np.full(100, 0.125), rel=1e-12)  # a^3 alone is below every float
+    assert arrays.sweep(
+        a**3 / b**2, dict(a=np.array([1e200]), b=np.array([1e250]))
+    ) == pytest.approx([1e100])
     assert arrays.sweep(a / b, dict(a=np.array([1.0]), b=np.array([0.0])))[0] == math.inf
 
 
 @pytest.mark.parametrize("value", [float("inf"), float("-inf"), float("nan")])
 def test_what_is_no_number_has_no_exact_ends(value):
     from fedtheory.enclosure.arithmetic import pair, root
+
     for ask in (pair, root):
         with pytest.raises(Undefined, match="infinite"):
             ask(value)

@@ -1,31 +1,38 @@
-"""A figure's files: equal bytes, tables that spreadsheets and LaTeX take as text, one entry per finding."""
+"""A figure's files: equal bytes, tables that spreadsheets and LaTeX take as text, one entry per
+finding."""
 
 import csv
 import json
 
 import numpy as np
 import pytest
+
 from fedtheory.errors import InvalidInput
 from figures import _export
 from figures._record import Figure
 
-DATA = {"x": np.arange(4.)}
+DATA = {"x": np.arange(4.0)}
 
 
 def draw(figure, data):
     ax = figure.add_subplot()
-    ax.fill_between(data["x"], data["x"] ** 2, alpha=.2, clip_on=True)
+    ax.fill_between(data["x"], data["x"] ** 2, alpha=0.2, clip_on=True)
     ax.plot(data["x"], label=r"$\eta_l$")
     ax.legend()
 
 
 def record(**more):
-    return Figure(**{**dict(cites="house, table 1", title="A line", compute=lambda *_: DATA, draw=draw), **more})
+    return Figure(
+        **{
+            **dict(cites="house, table 1", title="A line", compute=lambda *_: DATA, draw=draw),
+            **more,
+        }
+    )
 
 
 def test_equal_arrays_give_equal_bytes_and_other_arrays_others():
     one, two = _export.pictures(record(), DATA), _export.pictures(record(), DATA)
-    other = _export.pictures(record(), {"x": np.arange(5.)})
+    other = _export.pictures(record(), {"x": np.arange(5.0)})
     assert one == two and set(one) == {"pdf", "svg", "png"}
     assert all(one[suffix] != other[suffix] for suffix in one)
     assert b"CreationDate" not in one["pdf"] and b"<dc:date>" not in one["svg"]
@@ -33,11 +40,12 @@ def test_equal_arrays_give_equal_bytes_and_other_arrays_others():
 
 def test_the_size_is_the_records():
     png = _export.pictures(record(width="page", height=2), DATA)["png"]
-    assert [int.from_bytes(png[at:at + 4], "big") for at in (16, 20)] == [round(6.9 * 300), 600]
+    assert [int.from_bytes(png[at : at + 4], "big") for at in (16, 20)] == [round(6.9 * 300), 600]
 
 
 def test_a_picture_does_not_take_the_callers_style():
     import matplotlib
+
     plain = _export.pictures(record(), DATA)
     with matplotlib.rc_context({"font.size": 20, "axes.facecolor": "red"}):
         assert _export.pictures(record(), DATA) == plain
@@ -45,12 +53,27 @@ def test_a_picture_does_not_take_the_callers_style():
 
 
 def test_tables_are_text():
-    rows = [["a & b", "100 %"], ["=cmd()", "-0.5"], ["@x", r"$\frac{1}{2}$ of a_b"], ["\\input{x}", "5$"]]
+    rows = [
+        ["a & b", "100 %"],
+        ["=cmd()", "-0.5"],
+        ["@x", r"$\frac{1}{2}$ of a_b"],
+        ["\\input{x}", "5$"],
+    ]
     found = _export.tables(record(), rows)
     read = list(csv.reader(found["csv"].splitlines()))
-    assert read == [["a & b", "100 %"], ["'=cmd()", "-0.5"], ["'@x", r"$\frac{1}{2}$ of a_b"], ["\\input{x}", "5$"]]
-    assert r"a \& b & 100 \% \\" in found["tex"] and r"@x & $\frac{1}{2}$ of a\_b \\" in found["tex"]
-    assert r"\textbackslash{}input\{x\} & 5\$ \\" in found["tex"] and r"\begin{tabular}{lr}" in found["tex"]
+    assert read == [
+        ["a & b", "100 %"],
+        ["'=cmd()", "-0.5"],
+        ["'@x", r"$\frac{1}{2}$ of a_b"],
+        ["\\input{x}", "5$"],
+    ]
+    assert (
+        r"a \& b & 100 \% \\" in found["tex"] and r"@x & $\frac{1}{2}$ of a\_b \\" in found["tex"]
+    )
+    assert (
+        r"\textbackslash{}input\{x\} & 5\$ \\" in found["tex"]
+        and r"\begin{tabular}{lr}" in found["tex"]
+    )
     assert found["txt"].splitlines()[:2] == ["a & b      100 %", "---------  --------------------"]
 
 
@@ -60,21 +83,30 @@ def test_rows_of_unequal_length_are_refused():
 
 
 def findings(verdict):
-    return record(rows=lambda data: [["a"], ["1"]], findings=lambda data: {"house.claim": (verdict, f"{verdict}: so")})
+    return record(
+        rows=lambda data: [["a"], ["1"]],
+        findings=lambda data: {"house.claim": (verdict, f"{verdict}: so")},
+    )
 
 
 def test_findings_of_all_figures_stand_in_one_file(tmp_path):
     counts = _export.export("mixed_table5", findings("reproduced"), DATA, "smoke", tmp_path)
     assert counts == {"reproduced": 1, "not reproduced": 0, "no power": 0, "inconclusive": 0}
     _export.export("fsl_table2", findings("inconclusive"), DATA, "quick", tmp_path)
-    _export.export("mixed_table5", findings("not reproduced"), {"x": np.arange(3.)}, "quick", tmp_path)
+    _export.export(
+        "mixed_table5", findings("not reproduced"), {"x": np.arange(3.0)}, "quick", tmp_path
+    )
     entries = json.loads((tmp_path / "findings.json").read_text())
     assert [(entry["figure"], entry["scale"], entry["verdict"]) for entry in entries] == [
-        ("fsl_table2", "quick", "inconclusive"), ("mixed_table5", "quick", "not reproduced")]
+        ("fsl_table2", "quick", "inconclusive"),
+        ("mixed_table5", "quick", "not reproduced"),
+    ]
     assert (tmp_path / "mixed_table5.csv").read_text() == "a\n1\n"
     index = json.loads((tmp_path / "figures.json").read_text())
     assert [(entry["figure"], entry["claims"]) for entry in index] == [
-        ("fsl_table2", ["house.claim"]), ("mixed_table5", ["house.claim"])]
+        ("fsl_table2", ["house.claim"]),
+        ("mixed_table5", ["house.claim"]),
+    ]
 
 
 def test_a_verdict_outside_the_four_is_refused(tmp_path):
@@ -88,6 +120,7 @@ def test_only_what_changed_is_drawn_again(tmp_path):
     def watched(figure, data):
         drawn.append(1)
         draw(figure, data)
+
     one = record(draw=watched)
     whole = lambda: {path.name: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     _export.export("mixed_table5", one, DATA, "smoke", tmp_path)
@@ -95,14 +128,14 @@ def test_only_what_changed_is_drawn_again(tmp_path):
     _export.export("mixed_table5", one, DATA, "smoke", tmp_path)
     assert len(drawn) == 1 and whole() == first
     png = tmp_path / "mixed_table5.png"
-    png.write_bytes(png.read_bytes()[:-1] + b"x")    # a flipped byte
+    png.write_bytes(png.read_bytes()[:-1] + b"x")  # a flipped byte
     _export.export("mixed_table5", one, DATA, "smoke", tmp_path)
     assert len(drawn) == 2 and whole() == first
     (tmp_path / "findings.json").write_text("[{]")
     (tmp_path / "data" / "mixed_table5.drawn.json").write_text('{"key"')
     _export.export("mixed_table5", one, DATA, "smoke", tmp_path)
     assert len(drawn) == 3 and whole() == first
-    _export.export("mixed_table5", one, {"x": np.arange(3.)}, "smoke", tmp_path)
+    _export.export("mixed_table5", one, {"x": np.arange(3.0)}, "smoke", tmp_path)
     assert len(drawn) == 4 and whole() != first
 
 

@@ -6,9 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import figures
 import numpy as np
 import pytest
+
+import figures
 from fedtheory.app import cli
 from figures import __main__ as command
 from figures._record import Figure
@@ -18,7 +19,11 @@ ONE = "mixed_table5"
 
 
 def files(folder):
-    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
 
 
 def test_every_file_is_a_figure():
@@ -26,14 +31,21 @@ def test_every_file_is_a_figure():
     for name in figures.ids():
         assert isinstance(figures.figure(name), Figure)
         paper = figures.figure(name).cites.partition(",")[0]
-        assert {"mixed FL": "mixed", "FSL": "fsl", "FED-LAMB": "lamb"}.get(paper, paper) in name.split("_")
+        assert {"mixed FL": "mixed", "FSL": "fsl", "FED-LAMB": "lamb"}.get(
+            paper, paper
+        ) in name.split("_")
 
 
-@pytest.mark.parametrize("arguments, says", [
-    (["mixed_table99"], "figure must be one of mixed_table1, "),
-    (["../x"], "got '../x'"), (["_style"], "got '_style'"),
-    ([ONE, "--scale", "huge"], "--scale must be one of smoke, quick, paper; got 'huge'"),
-    ([ONE, "--data", "/nowhere"], "--data must be a folder; got '/nowhere'")])
+@pytest.mark.parametrize(
+    "arguments, says",
+    [
+        (["mixed_table99"], "figure must be one of mixed_table1, "),
+        (["../x"], "got '../x'"),
+        (["_style"], "got '_style'"),
+        ([ONE, "--scale", "huge"], "--scale must be one of smoke, quick, paper; got 'huge'"),
+        ([ONE, "--data", "/nowhere"], "--data must be a folder; got '/nowhere'"),
+    ],
+)
 def test_bad_input_is_one_sentence(arguments, says, capsys, tmp_path):
     assert command.main([*arguments, "--out", str(tmp_path / "out")]) == 2
     printed = capsys.readouterr().err
@@ -49,11 +61,18 @@ def test_a_file_is_no_folder(tmp_path, capsys):
 
 def test_another_process_gives_the_same_bytes(tmp_path):
     assert command.main([ONE, "--scale", "smoke", "--out", str(tmp_path / "a")]) == 0
-    subprocess.run([sys.executable, "-m", "figures", ONE, "--scale", "smoke", "--out", tmp_path / "b"], check=True,
-                   env={**os.environ, "PYTHONHASHSEED": "2", "TZ": "Asia/Tokyo"}, cwd=ROOT, capture_output=True)
+    subprocess.run(
+        [sys.executable, "-m", "figures", ONE, "--scale", "smoke", "--out", tmp_path / "b"],
+        check=True,
+        env={**os.environ, "PYTHONHASHSEED": "2", "TZ": "Asia/Tokyo"},
+        cwd=ROOT,
+        capture_output=True,
+    )
     one, two = files(tmp_path / "a"), files(tmp_path / "b")
     assert one == two
-    assert {f"{ONE}.{suffix}" for suffix in ("pdf", "svg", "png", "csv", "tex", "txt")} | {"findings.json"} <= set(one)
+    assert {f"{ONE}.{suffix}" for suffix in ("pdf", "svg", "png", "csv", "tex", "txt")} | {
+        "findings.json"
+    } <= set(one)
     assert {entry["claim"] for entry in json.loads(one["findings.json"])} == {"mixed.table5"}
 
 
@@ -64,18 +83,31 @@ def counted(monkeypatch, name=ONE, compute=None):
     def watched(scale, progress):
         calls.append(scale)
         return (compute or real.compute)(scale, progress)
-    monkeypatch.setattr(figures, "figure", lambda wanted, find=figures.figure: Figure(**{
-        **vars(real), "compute": watched}) if wanted == name else find(wanted))
+
+    monkeypatch.setattr(
+        figures,
+        "figure",
+        lambda wanted, find=figures.figure: (
+            Figure(**{**vars(real), "compute": watched}) if wanted == name else find(wanted)
+        ),
+    )
     return calls
 
 
 def test_what_is_saved_is_not_computed_again(tmp_path, monkeypatch, capsys):
     calls = counted(monkeypatch)
-    run = lambda out, *more: command.main([ONE, "--scale", "smoke", "--out", str(tmp_path / out), *more])
+    run = lambda out, *more: command.main(
+        [ONE, "--scale", "smoke", "--out", str(tmp_path / out), *more]
+    )
     assert run("a") == 0 and run("a") == 0 and calls == ["smoke"]
-    assert run("b", "--data", str(tmp_path / "a")) == 0 and run("c", "--data", str(tmp_path / "a" / "data")) == 0
-    assert calls == ["smoke"] and files(tmp_path / "a") == files(tmp_path / "b") == files(tmp_path / "c")
-    saved, = (tmp_path / "a" / "data").glob("*.npz")
+    assert (
+        run("b", "--data", str(tmp_path / "a")) == 0
+        and run("c", "--data", str(tmp_path / "a" / "data")) == 0
+    )
+    assert calls == ["smoke"] and files(tmp_path / "a") == files(tmp_path / "b") == files(
+        tmp_path / "c"
+    )
+    (saved,) = (tmp_path / "a" / "data").glob("*.npz")
     good = saved.read_bytes()
     saved.write_bytes(good[:-5])
     capsys.readouterr()
@@ -86,14 +118,21 @@ def test_what_is_saved_is_not_computed_again(tmp_path, monkeypatch, capsys):
 def test_ctrl_c_keeps_what_is_finished(tmp_path, monkeypatch, capsys):
     def stopped(scale, progress):
         raise KeyboardInterrupt
+
     with monkeypatch.context() as patch:
         counted(patch, "mixed_table5", stopped)
-        assert command.main(["fsl_table2", "mixed_table5", "--scale", "smoke", "--out", str(tmp_path)]) == 130
+        assert (
+            command.main(["fsl_table2", "mixed_table5", "--scale", "smoke", "--out", str(tmp_path)])
+            == 130
+        )
     assert "interrupted" in capsys.readouterr().err
     kept = files(tmp_path)
     assert "fsl_table2.pdf" in kept and "mixed_table5.pdf" not in kept
     calls = counted(monkeypatch, "fsl_table2")
-    assert command.main(["fsl_table2", "mixed_table5", "--scale", "smoke", "--out", str(tmp_path)]) == 0
+    assert (
+        command.main(["fsl_table2", "mixed_table5", "--scale", "smoke", "--out", str(tmp_path)])
+        == 0
+    )
     assert not calls and "mixed_table5.pdf" in files(tmp_path)
 
 
@@ -113,13 +152,16 @@ def test_progress_is_shown_on_the_way(monkeypatch):
 
         def write(self, text):
             self.text += text
-    clock = iter([0., 1., 1.1, 3.])
+
+    clock = iter([0.0, 1.0, 1.1, 3.0])
     monkeypatch.setattr(command.time, "perf_counter", lambda: next(clock))
     line = command.Line(Stream())
     report = line.progress("flex_table5")
     for done in (1, 2, 3):
         report(done, 6)
-    assert line.stream.text == ("\rflex_table5: 1/6, 1 s, 5 s left\033[K" "\rflex_table5: 3/6, 3 s, 3 s left\033[K")
+    assert line.stream.text == (
+        "\rflex_table5: 1/6, 1 s, 5 s left\033[K\rflex_table5: 3/6, 3 s, 3 s left\033[K"
+    )
 
 
 def test_the_library_lists_them(capsys, monkeypatch):

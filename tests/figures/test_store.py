@@ -5,6 +5,7 @@ import zipfile
 
 import numpy as np
 import pytest
+
 from fedtheory import files
 from fedtheory.errors import InvalidInput
 from figures import _store
@@ -26,9 +27,17 @@ def draw(figure, data):
 def test_only_what_computes_counts():
     part, modules = _store.used(SOURCE, "compute")
     assert modules == {"figures._findings"}
-    same = [SOURCE.replace('"rounds"', '"T"'), SOURCE.replace("0, 0", "1, 1"), SOURCE + "# a comment\n"]
-    other = [SOURCE.replace("SIZE = 3", "SIZE = 4"), SOURCE.replace("n * SIZE", "n + SIZE"),
-             SOURCE.replace("helper(2)", "helper(3)"), SOURCE + "SIZE += 1\n"]
+    same = [
+        SOURCE.replace('"rounds"', '"T"'),
+        SOURCE.replace("0, 0", "1, 1"),
+        SOURCE + "# a comment\n",
+    ]
+    other = [
+        SOURCE.replace("SIZE = 3", "SIZE = 4"),
+        SOURCE.replace("n * SIZE", "n + SIZE"),
+        SOURCE.replace("helper(2)", "helper(3)"),
+        SOURCE + "SIZE += 1\n",
+    ]
     assert all(_store.used(text, "compute")[0] == part for text in same)
     assert all(_store.used(text, "compute")[0] != part for text in other)
 
@@ -42,8 +51,12 @@ def test_what_a_computation_reaches():
     assert "fedtheory/rng.py" in found and "fedtheory/errors.py" in found
     assert not found & {"fedtheory/runs/engine.py", "figures/_style.py", "fedtheory/app/cli.py"}
     # Whoever asks discovery reaches every record.
-    assert {"fedtheory/claims/flex/table1.py", "fedtheory/algorithms/fsl.py"} <= relative(["fedtheory.discover"])
-    assert {"fedtheory/runs/engine.py", "fedtheory/problems/quadratics.py"} <= relative(["fedtheory"])
+    assert {"fedtheory/claims/flex/table1.py", "fedtheory/algorithms/fsl.py"} <= relative(
+        ["fedtheory.discover"]
+    )
+    assert {"fedtheory/runs/engine.py", "fedtheory/problems/quadratics.py"} <= relative(
+        ["fedtheory"]
+    )
     assert relative(["numpy", "json"]) == set()
 
 
@@ -51,25 +64,38 @@ def test_scale_and_sources_are_in_the_key(monkeypatch):
     keys = {_store.key("mixed_table5", scale) for scale in ("smoke", "quick", "paper")}
     assert len(keys) == 3 and _store.key("mixed_table5", "smoke") in keys
     real = _store._digest
-    monkeypatch.setattr(_store, "_digest", lambda path: b"edited" if path.name == "theorem_b2.py" else real(path))
+    monkeypatch.setattr(
+        _store, "_digest", lambda path: b"edited" if path.name == "theorem_b2.py" else real(path)
+    )
     assert _store.key("mixed_table5", "smoke") not in keys
 
 
 def test_what_is_saved_is_read_and_equal_arrays_are_equal_bytes(tmp_path):
-    arrays = dict(a=np.arange(6.).reshape(2, 3), b=np.array(["x", "äß"]), c=np.array(True), d=np.array([], int))
+    arrays = dict(
+        a=np.arange(6.0).reshape(2, 3),
+        b=np.array(["x", "äß"]),
+        c=np.array(True),
+        d=np.array([], int),
+    )
     one, two = tmp_path / "n-smoke-1.npz", tmp_path / "m-smoke-1.npz"
     _store.save(one, arrays)
     _store.save(two, dict(reversed(arrays.items())))
     assert one.read_bytes() == two.read_bytes()
     found = _store.load(one)
     assert set(found) == set(arrays)
-    assert all(np.array_equal(found[k], arrays[k]) and found[k].dtype == arrays[k].dtype for k in arrays)
+    assert all(
+        np.array_equal(found[k], arrays[k]) and found[k].dtype == arrays[k].dtype for k in arrays
+    )
 
 
 def test_arrays_of_an_older_key_go_and_others_stay(tmp_path):
     for name in ("n-smoke-1.npz", "n-quick-1.npz", "nn-smoke-1.npz", "n-smoke-2.npz"):
         _store.save(tmp_path / name, dict(a=np.zeros(1)))
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["n-quick-1.npz", "n-smoke-2.npz", "nn-smoke-1.npz"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "n-quick-1.npz",
+        "n-smoke-2.npz",
+        "nn-smoke-1.npz",
+    ]
 
 
 def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
@@ -104,7 +130,7 @@ def test_hostile_and_broken_files_are_refused(tmp_path):
     member(file, b"no array")
     with pytest.raises(InvalidInput, match="a.npz"):
         _store.load(file)
-    _store.save(file, dict(a=np.arange(1000.)))
+    _store.save(file, dict(a=np.arange(1000.0)))
     whole = file.read_bytes()
     for broken in (whole[:-30], whole[:200] + bytes([whole[200] ^ 1]) + whole[201:], b""):
         file.write_bytes(broken)

@@ -2,9 +2,11 @@
 
 from math import log, sqrt
 
-import figures
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
+
+import figures
 from figures import (
     _store,
     _table,
@@ -18,11 +20,11 @@ from figures import (
 )
 from figures._findings import NOT_REPRODUCED, REPRODUCED
 from figures._record import Figure as Record
-from matplotlib.figure import Figure
-
 from tests.figures.looks import faults, outside, wrong
 
-MINE = [name for name in figures.ids() if name.startswith(("mixed_table", "fsl_table2", "fsl_table3"))]
+MINE = [
+    name for name in figures.ids() if name.startswith(("mixed_table", "fsl_table2", "fsl_table3"))
+]
 
 
 @pytest.fixture(scope="module")
@@ -31,8 +33,11 @@ def data():
 
     def get(name):
         if name not in made:
-            made[name] = _store.checked(name, figures.figure(name).compute("smoke", lambda done, total: None))
+            made[name] = _store.checked(
+                name, figures.figure(name).compute("smoke", lambda done, total: None)
+            )
         return made[name]
+
     return get
 
 
@@ -41,7 +46,10 @@ def test_drawn_from_what_was_saved_they_are_readable_and_on_the_page(name, data,
     _store.save(tmp_path / f"{name}-smoke-0.npz", data(name))
     saved = _store.load(tmp_path / f"{name}-smoke-0.npz")
     record = figures.figure(name)
-    assert record.rows(saved) == record.rows(data(name)) and len({len(row) for row in record.rows(saved)}) == 1
+    assert (
+        record.rows(saved) == record.rows(data(name))
+        and len({len(row) for row in record.rows(saved)}) == 1
+    )
     assert record.findings(saved) == record.findings(data(name)) != {}
     assert wrong(record, saved) == []
 
@@ -49,25 +57,34 @@ def test_drawn_from_what_was_saved_they_are_readable_and_on_the_page(name, data,
 def test_bad_looks_are_seen():
     figure = Figure(figsize=(3.3, 2))
     assert faults(figure) == ["nothing is written on it"]
-    figure.text(.5, .5, "small", fontsize=5)
-    figure.text(.95, .2, "a label that runs over the edge", fontsize=8)
+    figure.text(0.5, 0.5, "small", fontsize=5)
+    figure.text(0.95, 0.2, "a label that runs over the edge", fontsize=8)
     assert len(faults(figure)) == 2
 
 
 def test_a_mark_that_is_not_the_ledgers_is_seen(data):
     record, made = figures.figure("fsl_table2"), data("fsl_table2")
-    signs = lambda rows: Record(cites="house", title="t", compute=None, findings=record.findings, height=1.,
-                                        draw=lambda figure, data: _table.ours_beside_paper(figure, ["", "x"], rows))
+    signs = lambda rows: Record(
+        cites="house",
+        title="t",
+        compute=None,
+        findings=record.findings,
+        height=1.0,
+        draw=lambda figure, data: _table.ours_beside_paper(figure, ["", "x"], rows),
+    )
     shown = lambda *cell: wrong(signs([["a row", _table.Cell("1", "1", *cell)]]), made)
     assert shown(REPRODUCED, "fsl.table2") == []
     assert shown(NOT_REPRODUCED, "fsl.table2") == ["fsl.table2 is drawn as not reproduced"]
-    assert shown(REPRODUCED, "fsl.table3") == ["fsl.table3 is drawn as reproduced"]    # no finding of this figure
+    assert shown(REPRODUCED, "fsl.table3") == [
+        "fsl.table3 is drawn as reproduced"
+    ]  # no finding of this figure
     assert shown(REPRODUCED) == ["✓ is the mark of no claim"]
 
 
 def test_the_pictures_of_all_figures_with_findings_are_compared_with_them():
     """Each such figure is of a file whose tests draw it and compare: this one, or that of flex."""
     from tests.figures import test_flex
+
     judging = {name for name in figures.ids() if figures.figure(name).findings}
     assert judging <= {*MINE, *test_flex.MINE} and len(judging) > 8
 
@@ -81,7 +98,7 @@ def test_hidden_points_are_counted():
     ax.text(1, 1, "x")
     assert outside(ax.figure) == []
     ax.set(xlim=(1, 3), ylim=(1, 6), title="here")
-    assert outside(ax.figure) == [("here", 2)]    # the dot at 9, the band's corner at 7
+    assert outside(ax.figure) == [("here", 2)]  # the dot at 9, the band's corner at 7
 
 
 def test_network_sizes(data):
@@ -93,30 +110,47 @@ def test_network_sizes(data):
     assert three["total"].tolist() == [545_098] * 2 and (~three["agree"]).sum() == 1
     verdict, sentence = fsl_table3.findings(three)["fsl.table3"]
     assert verdict == NOT_REPRODUCED and "(13, 13, 64), computed (16, 16, 32)" in sentence
-    assert figures.figure("fsl_table3").rows(three)[2] == ["MaxPooling2D", "(16, 16, 32) ✗", "(13, 13, 64)", "", ""]
+    assert figures.figure("fsl_table3").rows(three)[2] == [
+        "MaxPooling2D",
+        "(16, 16, 32) ✗",
+        "(13, 13, 64)",
+        "",
+        "",
+    ]
 
 
 def test_rates_at_numbers_worked_by_hand():
-    at = dict(K=2, S=4, beta=3., mu=.5, G=5., B=2., sigma=2., sigma_c=1., D_sq=7., F=11., eps=.01)
+    at = dict(
+        K=2, S=4, beta=3.0, mu=0.5, G=5.0, B=2.0, sigma=2.0, sigma_c=1.0, D_sq=7.0, F=11.0, eps=0.01
+    )
     rate = lambda method, case: float(mixed_table1.rate(method, case, at))
-    assert rate("pt", "strong") == pytest.approx(8 / (8 * .5 * .01) + 5 * sqrt(3) / (.5 * .1) + 4 * 3 / .5 * log(100))
-    assert rate("one_way", "strong") == pytest.approx(12 / (8 * .5 * .01) + 3 / .5 * log(100))
-    assert rate("two_way", "strong") == pytest.approx(8 / (8 * .5 * .01) + 3 / .5 * log(100))
-    assert rate("pt", "convex") == pytest.approx(8 * 7 / (8 * 1e-4) + 5 * sqrt(3) / 1e-3 + 4 * 3 * 7 / .01)
-    assert rate("one_way", "convex") == pytest.approx(12 * 7 / (8 * 1e-4) + 3 * 7 / .01)
-    assert rate("two_way", "nonconvex") == pytest.approx(8 * 3 * 11 / (8 * 1e-4) + 3 * 11 / .01)
+    assert rate("pt", "strong") == pytest.approx(
+        8 / (8 * 0.5 * 0.01) + 5 * sqrt(3) / (0.5 * 0.1) + 4 * 3 / 0.5 * log(100)
+    )
+    assert rate("one_way", "strong") == pytest.approx(12 / (8 * 0.5 * 0.01) + 3 / 0.5 * log(100))
+    assert rate("two_way", "strong") == pytest.approx(8 / (8 * 0.5 * 0.01) + 3 / 0.5 * log(100))
+    assert rate("pt", "convex") == pytest.approx(
+        8 * 7 / (8 * 1e-4) + 5 * sqrt(3) / 1e-3 + 4 * 3 * 7 / 0.01
+    )
+    assert rate("one_way", "convex") == pytest.approx(12 * 7 / (8 * 1e-4) + 3 * 7 / 0.01)
+    assert rate("two_way", "nonconvex") == pytest.approx(8 * 3 * 11 / (8 * 1e-4) + 3 * 11 / 0.01)
 
 
 def test_the_map_shows_the_rates(data):
     found = data("mixed_table1")
     at = {**mixed_table1.PROBLEM, "eps": 1e-3, "sigma_c": found["noise"][3], "G": found["apart"][5]}
     for method in mixed_table1.METHODS:
-        assert found[f"map_{method}_convex"][5, 3] == pytest.approx(float(mixed_table1.rate(method, "convex", at)))
+        assert found[f"map_{method}_convex"][5, 3] == pytest.approx(
+            float(mixed_table1.rate(method, "convex", at))
+        )
 
 
 def test_implications_are_counted_and_a_false_one_is_seen(data):
     from fedtheory import discover
-    assert all(verdict == REPRODUCED for verdict, _ in mixed_table1.findings(data("mixed_table1")).values())
+
+    assert all(
+        verdict == REPRODUCED for verdict, _ in mixed_table1.findings(data("mixed_table1")).values()
+    )
     claim = discover.claim("mixed.implication_dissimilarity")
     wrong = claim.replace(name="house.wrong", bound=claim.teeth)
     draws, first, second = mixed_table1.implied(wrong, 30, 0)
@@ -131,33 +165,58 @@ def test_movie_costs(data):
     verdict, sentence = found["mixed.table3_numbers"]
     assert verdict == NOT_REPRODUCED and "3 of 10" in sentence and "1250.73" in sentence
     rows = mixed_table3.rows(data("mixed_table3"))
-    assert [row[0] for row in rows] == ["", "Baseline", "PT", "1-W GT", "2-W GT", "Saved (%)", "Baseline, $K=10$",
-                                         "$n<B_iK$", "$N$ of ML-1M"]
-    assert rows[1][1:] == ["125.16 ✓", "125.16", "494 ✓", "494"] and rows[6][1:3] == ["1250.73 ✗", "125.16"]
+    assert [row[0] for row in rows] == [
+        "",
+        "Baseline",
+        "PT",
+        "1-W GT",
+        "2-W GT",
+        "Saved (%)",
+        "Baseline, $K=10$",
+        "$n<B_iK$",
+        "$N$ of ML-1M",
+    ]
+    assert rows[1][1:] == ["125.16 ✓", "125.16", "494 ✓", "494"] and rows[6][1:3] == [
+        "1250.73 ✗",
+        "125.16",
+    ]
 
 
 def test_pairs_are_counted():
-    assert mixed_table12.products(3, 2, 5) == 5 * 2 * 6    # 00, 01, 02, 11, 12, 22
+    assert mixed_table12.products(3, 2, 5) == 5 * 2 * 6  # 00, 01, 02, 11, 12, 22
     assert mixed_table12.counted(3, 2, 2, 5) == [60, 12, 12, 8, 12]
 
 
 def test_a_formula_that_is_off_is_seen(data):
     good = data("mixed_table12")
     assert [verdict for verdict, _ in mixed_table12.findings(good).values()] == [REPRODUCED] * 2
-    twice = {**good, "printed": good["printed"] * np.array([2, 1, 1, 2, 1])}    # "instead of N^2 d"
-    assert [verdict for verdict, _ in mixed_table12.findings(twice).values()] == [NOT_REPRODUCED] * 2
+    twice = {**good, "printed": good["printed"] * np.array([2, 1, 1, 2, 1])}  # "instead of N^2 d"
+    assert [verdict for verdict, _ in mixed_table12.findings(twice).values()] == [
+        NOT_REPRODUCED
+    ] * 2
 
 
 def test_ceilings(data):
     found = data("mixed_table4")
     at = mixed_table4.SAMPLES.index((1, 1, 3))
-    samples = {key: found[f"{key}_samples"][at] for key in ("pt_convex", "one_way_strong", "one_way_nonconvex",
-                                                            "two_way_strong", "two_way_convex", "two_way_nonconvex")}
-    assert list(samples.values()) == pytest.approx([1 / 60, 1 / 8, 1 / 18, 1 / 81, 1 / 81, 1 / 24], rel=1e-12)
+    samples = {
+        key: found[f"{key}_samples"][at]
+        for key in (
+            "pt_convex",
+            "one_way_strong",
+            "one_way_nonconvex",
+            "two_way_strong",
+            "two_way_convex",
+            "two_way_nonconvex",
+        )
+    }
+    assert list(samples.values()) == pytest.approx(
+        [1 / 60, 1 / 8, 1 / 18, 1 / 81, 1 / 81, 1 / 24], rel=1e-12
+    )
     assert mixed_table4.findings(found)["mixed.table4_narrower"][0] == REPRODUCED
     wider = {**found, "two_way_convex_samples": found["one_way_convex_samples"] * 2}
     assert mixed_table4.findings(wider)["mixed.table4_narrower"][0] == NOT_REPRODUCED
-    flat = {**found, "pt_convex": np.full(5, .1)}
+    flat = {**found, "pt_convex": np.full(5, 0.1)}
     assert mixed_table4.findings(flat)["mixed.table4_narrower"][0] == NOT_REPRODUCED
 
 
@@ -166,6 +225,13 @@ def test_learning_rates(data, monkeypatch):
     assert found["tabled"][3] == 2 and found["convex"][9] == pytest.approx(2.5)
     assert mixed_table5.findings(found)["mixed.table5"][0] == REPRODUCED
     import sympy
-    monkeypatch.setitem(mixed_table5.TABLED, mixed_table5.eta_s, sympy.sqrt(mixed_table5.S) * sympy.Rational(4, 5))
+
+    monkeypatch.setitem(
+        mixed_table5.TABLED, mixed_table5.eta_s, sympy.sqrt(mixed_table5.S) * sympy.Rational(4, 5)
+    )
     met = {name[-9:]: mixed_table5.meets(name, 4) for name in mixed_table5.THEOREMS[3:6]}
-    assert met == {"B2_strong": True, "B2_convex": True, "nonconvex": False}    # .64 is above 5/8, below 1
+    assert met == {
+        "B2_strong": True,
+        "B2_convex": True,
+        "nonconvex": False,
+    }  # .64 is above 5/8, below 1

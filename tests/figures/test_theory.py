@@ -1,9 +1,11 @@
-"""Theory against practice: the plotted numbers against closed forms and the statements themselves."""
+"""Theory against practice: the plotted numbers against closed forms and the statements
+themselves."""
+
+import numpy as np
+import pytest
 
 import fedtheory as ft
 import figures
-import numpy as np
-import pytest
 from fedtheory import discover
 from fedtheory.errors import InvalidInput
 from fedtheory.participation import Arrival, Participation, distribution
@@ -19,7 +21,6 @@ from figures import (
     theory_mixed,
     vacuity_fsl,
 )
-
 from tests.figures.looks import wrong
 
 
@@ -36,58 +37,81 @@ def looks_well(name, data, tmp_path):
 
 
 def test_the_excess_and_the_ceiling_by_hand():
-    # f_0 = (x - 3)^2 / 2, F = (x - 0)^2 / 2, gamma = 1/2: F~ = (x^2 + (x - 3)^2 / 2) / 3, least at 1: (1 + 2) / 3
-    of = ft.problems.quadratic_from_arrays([1.], [[3.], [0.]])
-    assert theory_fsl.excess(of, np.array([2.])) == pytest.approx((4 + .5) / 3 - 1)
+    # f_0 = (x - 3)^2 / 2, F = (x - 0)^2 / 2, gamma = 1/2: F~ = (x^2 + (x - 3)^2 / 2) / 3, least at
+    # 1: (1 + 2) / 3
+    of = ft.problems.quadratic_from_arrays([1.0], [[3.0], [0.0]])
+    assert theory_fsl.excess(of, np.array([2.0])) == pytest.approx((4 + 0.5) / 3 - 1)
     # kappa = max(1/2, 1/2 + 3/4) = 5/4: min(1, (9/4) / (5/2)) / (8 * 3/2) = 3/40
-    assert theory_fsl.ceiling(.5, 2., 1.) == pytest.approx(.075)
+    assert theory_fsl.ceiling(0.5, 2.0, 1.0) == pytest.approx(0.075)
 
 
 @pytest.mark.parametrize("id", theory_fsl.SHAPES)
 def test_the_plotted_numbers_are_inside_the_hypotheses(id):
     claim = discover.claim(id)
     for T in (5, 1280):
-        at = theory_fsl.values(id, T, 3.)
+        at = theory_fsl.values(id, T, 3.0)
         assert not claim.admits(at)
         longer = dict(at, eta_0=2 * at["eta_0"], eta_l=2 * at["eta_l"])
         assert id == "fsl.theorem2" or claim.admits(longer)
 
 
 def test_theorem_2_by_hand():
-    at = theory_fsl.values("fsl.theorem2", 10, 3.)
-    u, kappa, Psi = 4 * at["eta_0"], 1.25, .25 / 4 + 1 / 8 + 4 / 7 / 4
-    Phi = .25 * Psi + .5 / 4 * (.5 + 4 / 7) + 2.5 / 4
+    at = theory_fsl.values("fsl.theorem2", 10, 3.0)
+    u, kappa, Psi = 4 * at["eta_0"], 1.25, 0.25 / 4 + 1 / 8 + 4 / 7 / 4
+    Phi = 0.25 * Psi + 0.5 / 4 * (0.5 + 4 / 7) + 2.5 / 4
     h = 1 - u * 1.5 / 2 * (4.5 + 16 * kappa * u)
-    right = 3 / (10 * u) + 5 * u * Psi + 8 * u**2 * (.5 * kappa / 1.5 * .09 + Phi)
-    assert theory_fsl.bound("fsl.theorem2", 10, 3.) == pytest.approx(right / h)
+    right = 3 / (10 * u) + 5 * u * Psi + 8 * u**2 * (0.5 * kappa / 1.5 * 0.09 + Phi)
+    assert theory_fsl.bound("fsl.theorem2", 10, 3.0) == pytest.approx(right / h)
 
 
 def test_the_least_expectation_is_that_of_a_noiseless_run():
-    # one client, f_0 = F = x^2 / 2, u = 1/4: x shrinks by (3/4)^2 a round, the squared gradient by (3/4)^4
-    of = ft.problems.quadratic_from_arrays([1.], [[0.], [0.]])
-    found = _theory.least(of, "fsl", "sq_tilde_grad_norm", 3, 2, np.ones(1), 1, eta_l=.25, eta_g=1., eta_0=.25,
-                          gamma=1., K=1, K_0=1)
+    # one client, f_0 = F = x^2 / 2, u = 1/4: x shrinks by (3/4)^2 a round, the squared gradient by
+    # (3/4)^4
+    of = ft.problems.quadratic_from_arrays([1.0], [[0.0], [0.0]])
+    found = _theory.least(
+        of,
+        "fsl",
+        "sq_tilde_grad_norm",
+        3,
+        2,
+        np.ones(1),
+        1,
+        eta_l=0.25,
+        eta_g=1.0,
+        eta_0=0.25,
+        gamma=1.0,
+        K=1,
+        K_0=1,
+    )
     assert found == pytest.approx([(3 / 4) ** 8] * 4)
 
 
 def test_only_instances_of_that_many_rounds_are_searched():
     from random import Random
+
     setting = _theory.of_rounds(by_name("fsl_run"), 20)
     assert {setting.shapes(Random(n), frozenset())["rounds"] for n in range(5)} == {"20"}
 
 
 def test_a_false_bound_is_reached_by_the_worst_case():
     claim = discover.claim("fsl.theorem2")
-    true, false = _theory.worst(claim, (2,), .2), _theory.worst(claim.replace(bound=claim.bound / 20), (2,), .2)
+    true, false = (
+        _theory.worst(claim, (2,), 0.2),
+        _theory.worst(claim.replace(bound=claim.bound / 20), (2,), 0.2),
+    )
     assert 0 < true[0] <= 1 < false[0]
 
 
 def test_theory_looks_well(tmp_path):
     T, data = np.array([5, 80, 1280]), {}
     for id in theory_fsl.SHAPES:
-        data[_theory.key(id, "trivial")] = np.array(6.)
-        measured = [[1 / t, 1.1 / t, .9 / t, 1.4 / t] for t in T]
-        data.update(_theory.panel(id, T, 50 / T, measured, (5, 10), np.array([.5, np.nan]), np.array([10., 5.])))
+        data[_theory.key(id, "trivial")] = np.array(6.0)
+        measured = [[1 / t, 1.1 / t, 0.9 / t, 1.4 / t] for t in T]
+        data.update(
+            _theory.panel(
+                id, T, 50 / T, measured, (5, 10), np.array([0.5, np.nan]), np.array([10.0, 5.0])
+            )
+        )
     assert looks_well("theory_fsl", data, tmp_path)
 
 
@@ -98,8 +122,11 @@ def errors_apart(runs, exact):
 
 def test_only_instances_of_that_many_rounds_and_local_steps_are_searched():
     from random import Random
+
     setting = _theory.of_rounds(by_name("lamb_run"), 3, T=2)
-    assert {(s["R"], s["T"]) for s in (setting.shapes(Random(n), frozenset()) for n in range(5))} == {(3, 2)}
+    assert {
+        (s["R"], s["T"]) for s in (setting.shapes(Random(n), frozenset()) for n in range(5))
+    } == {(3, 2)}
     with pytest.raises(InvalidInput, match="rounds"):
         _theory.of_rounds(by_name("lamb_run"), 5).shapes(Random(0), frozenset())
 
@@ -112,99 +139,159 @@ def test_mixed_steps_are_the_longest_that_the_statement_admits(id):
 
 
 def test_mixed_bounds_by_hand():
-    # beta = 1, mu = 1/2, B = G = sigma = sigma_c = 1, K = 2, S = 4: (sigma^2 + S sigma_c^2) / (K S) = 5/8
-    strong, at = "mixed.theoremB1_strong_explicit", theory_mixed.values("mixed.theoremB1_strong_explicit", 30)
+    # beta = 1, mu = 1/2, B = G = sigma = sigma_c = 1, K = 2, S = 4: (sigma^2 + S sigma_c^2) / (K S)
+    # = 5/8
+    strong, at = (
+        "mixed.theoremB1_strong_explicit",
+        theory_mixed.values("mixed.theoremB1_strong_explicit", 30),
+    )
     D_sq, F = at["D_sq"], at["F"]
     right = 4.5 * D_sq * np.exp(-30 / 24) + 6 / 12 * 5 / 8 + 24 / 144 * (1 + 1)
     assert theory_mixed.bound(strong, 30) == pytest.approx(right)
     # 20 sigma^2 + 12 K S sigma_c^2 = 116
     assert theory_mixed.bound("mixed.theoremB2_convex_explicit", 1000) == pytest.approx(
-        4 / 3 * (8 * D_sq / 1001 + np.sqrt(116 * D_sq / 8008)))
+        4 / 3 * (8 * D_sq / 1001 + np.sqrt(116 * D_sq / 8008))
+    )
     # beta = 2: 54 * 2 F / (T + 1), noise 3/8 + 2
     assert theory_mixed.bound("mixed.theoremB2_nonconvex_explicit", 1000) == pytest.approx(
-        108 * F / 1001 + 6 * np.sqrt(19 / 8 * 2 * F / 1001))
+        108 * F / 1001 + 6 * np.sqrt(19 / 8 * 2 * F / 1001)
+    )
     # both gradients at x* are G/2 long: lag 1; noise 5/8 + (1 + 1) / (2 * 2)
     eta = 1 / 162
     assert theory_mixed.bound("mixed.theoremB3_convex_explicit", 99) == pytest.approx(
-        (D_sq + 9 * eta**2) / (100 * eta) + 12 * eta * 9 / 8)
+        (D_sq + 9 * eta**2) / (100 * eta) + 12 * eta * 9 / 8
+    )
     assert theory_mixed.bound(theory_mixed.QUIET, 99) == pytest.approx(14 * 48 * F / 100)
 
 
 @pytest.mark.parametrize("id", theory_mixed.IDS)
 def test_mixed_expectations_are_those_of_runs_and_below_the_bound(id):
     T, trials = 200, 100
-    (exact, mean, low, high), = theory_mixed.measured(id, [T], trials)
+    ((exact, mean, low, high),) = theory_mixed.measured(id, [T], trials)
     assert 0 <= exact <= theory_mixed.bound(id, T)
-    if id == theory_mixed.QUIET:    # every run is the same
+    if id == theory_mixed.QUIET:  # every run is the same
         assert [low, mean, high] == pytest.approx([exact] * 3)
-    else:    # 80 % lie in the band: 1.3 deviations of a normal law to either side
+    else:  # 80 % lie in the band: 1.3 deviations of a normal law to either side
         assert low < mean < high and abs(mean - exact) < 5 * (high - low) / 2.5 / np.sqrt(trials)
 
 
 def test_the_last_point_as_mean_point_has_the_expected_loss(monkeypatch):
     monkeypatch.setattr(theory_mixed, "weights", lambda id, T, at: np.eye(T + 1)[T])
-    for id in ("mixed.theoremB1_convex_explicit", "mixed.theoremB2_strong_explicit", "mixed.theoremB3_strong_explicit"):
+    for id in (
+        "mixed.theoremB1_convex_explicit",
+        "mixed.theoremB2_strong_explicit",
+        "mixed.theoremB3_strong_explicit",
+    ):
         (of, x_0), at = theory_mixed.problem(id), theory_mixed.values(id, 40)
-        e = ft.expected(of, theory_mixed.METHODS[theory_mixed.IDS[id][0]], rounds=40, x_0=x_0, S=4,
-                        **theory_mixed.hyper(id, at)).metrics["mixed_loss"]
-        assert theory_mixed.exact_gap(id, 40, at) - theory_mixed.excess(of, x_0) == pytest.approx(e[-1] - e[0])
+        e = ft.expected(
+            of,
+            theory_mixed.METHODS[theory_mixed.IDS[id][0]],
+            rounds=40,
+            x_0=x_0,
+            S=4,
+            **theory_mixed.hyper(id, at),
+        ).metrics["mixed_loss"]
+        assert theory_mixed.exact_gap(id, 40, at) - theory_mixed.excess(of, x_0) == pytest.approx(
+            e[-1] - e[0]
+        )
 
 
 def test_flex_bounds_by_hand():
-    # mu = 1/2, L = 1, E = 2, theta = 1, all work: gamma = max(32 * 2 * 2 / (mu 2), 16 / 2) = 128, and the larger of
-    # gamma^2 D_0 and (16 * 2 / (mu 2))^2 B / 2 with sigma_bar^2 = 1/16
-    of, G_sq = theory_flex.problem(), theory_flex.largest_gradient()**2
+    # mu = 1/2, L = 1, E = 2, theta = 1, all work: gamma = max(32 * 2 * 2 / (mu 2), 16 / 2) = 128,
+    # and the larger of gamma^2 D_0 and (16 * 2 / (mu 2))^2 B / 2 with sigma_bar^2 = 1/16
+    of, G_sq = theory_flex.problem(), theory_flex.largest_gradient() ** 2
     star = of.minimizer()
-    D_0 = np.sum((theory_flex.X_0 - star)**2)
-    Gamma = np.mean((of.data.b[1:] - star)**2 @ of.data.A[0]) / 2
+    D_0 = np.sum((theory_flex.X_0 - star) ** 2)
+    Gamma = np.mean((of.data.b[1:] - star) ** 2 @ of.data.A[0]) / 2
     B = 12 * Gamma + 2.125 * 4 * G_sq + 8 * G_sq + 1 / 8
-    assert theory_flex.bound("flex.fedavg_special", 10) == pytest.approx(max(128**2 * D_0, 512 * B) / (20 + 128))
-    # some device always completes: E[sum p s] = 2, gamma = 32 * 2 * 5 = 320; the start dominates, D adds to it
-    D = 64 * theory_flex.values("flex.table1_A_het_explicit", 10)["ps_Gamma"] / .5
-    assert theory_flex.bound("flex.table1_A_het_explicit", 10) == pytest.approx((10 * D + 320**2 * D_0) / (20 + 320))
-    moved, Delta = np.linalg.norm(theory_flex.shift()), theory_flex.values(theory_flex.START, 10)["Delta"]
+    assert theory_flex.bound("flex.fedavg_special", 10) == pytest.approx(
+        max(128**2 * D_0, 512 * B) / (20 + 128)
+    )
+    # some device always completes: E[sum p s] = 2, gamma = 32 * 2 * 5 = 320; the start dominates, D
+    # adds to it
+    D = 64 * theory_flex.values("flex.table1_A_het_explicit", 10)["ps_Gamma"] / 0.5
+    assert theory_flex.bound("flex.table1_A_het_explicit", 10) == pytest.approx(
+        (10 * D + 320**2 * D_0) / (20 + 320)
+    )
+    moved, Delta = (
+        np.linalg.norm(theory_flex.shift()),
+        theory_flex.values(theory_flex.START, 10)["Delta"],
+    )
     assert Delta == pytest.approx(theory_flex.exact(theory_flex.START, 10)[-1])
-    assert theory_flex.start_over(Delta) == pytest.approx((np.sqrt(Delta) + moved)**2)
+    assert theory_flex.start_over(Delta) == pytest.approx((np.sqrt(Delta) + moved) ** 2)
 
 
 @pytest.mark.parametrize("id", theory_flex.PANELS)
 def test_flex_expectations_are_those_of_runs_and_of_expected_and_below_the_bound(id):
     claim, rounds = discover.claim(id), 12
     assert not claim.admits(theory_flex.values(id, rounds))
-    assert claim.admits(dict(theory_flex.values(id, rounds), eta=1.)) or id == theory_flex.START
+    assert claim.admits(dict(theory_flex.values(id, rounds), eta=1.0)) or id == theory_flex.START
     exact, runs = theory_flex.exact(id, rounds), theory_flex.runs(id, rounds, 1000)
     assert errors_apart(runs[:, -1], exact[-1]) < 5
     measured = theory_flex.start_over(exact) if id == theory_flex.START else exact
     assert measured[-1] <= theory_flex.bound(id, rounds)
     _, scheme, rows = theory_flex.PANELS[id]
     if id != theory_flex.AFTER:
-        found = ft.expected(theory_flex.problem(), f"flex_{scheme.lower()}", rounds=rounds, x_0=theory_flex.X_0, E=2,
-                            eta=theory_flex.rates(id, rounds), participation=Participation(
-                                work=distribution([list(map(float, row)) for row in rows[:4]])))
+        found = ft.expected(
+            theory_flex.problem(),
+            f"flex_{scheme.lower()}",
+            rounds=rounds,
+            x_0=theory_flex.X_0,
+            E=2,
+            eta=theory_flex.rates(id, rounds),
+            participation=Participation(
+                work=distribution([list(map(float, row)) for row in rows[:4]])
+            ),
+        )
         # scheme A's discarded rounds, one in 10^4, are none here
-        assert exact == pytest.approx(found.metrics["sq_distance"], rel=1e-3 if "A_hom" in id else 1e-9)
+        assert exact == pytest.approx(
+            found.metrics["sq_distance"], rel=1e-3 if "A_hom" in id else 1e-9
+        )
 
 
 def test_flex_points_stay_where_gradients_are_bounded():
     of = theory_flex.problem(5)
-    found = ft.run(of, "flex_c", rounds=40, trials=50, keep="x", x_0=theory_flex.X_0, E=2, metrics=(),
-                   eta=theory_flex.rates(theory_flex.AFTER, 20),
-                   participation=Participation(arrivals=(Arrival(5, theory_flex.ARRIVAL),))).x
-    squares = ((found[:, :, None] - of.data.b[1:])**2 @ of.data.A[0]**2).max() + theory_flex.SIGMA**2
-    assert squares <= theory_flex.largest_gradient()**2 <= 2 * squares
+    found = ft.run(
+        of,
+        "flex_c",
+        rounds=40,
+        trials=50,
+        keep="x",
+        x_0=theory_flex.X_0,
+        E=2,
+        metrics=(),
+        eta=theory_flex.rates(theory_flex.AFTER, 20),
+        participation=Participation(arrivals=(Arrival(5, theory_flex.ARRIVAL),)),
+    ).x
+    squares = (
+        (found[:, :, None] - of.data.b[1:]) ** 2 @ of.data.A[0] ** 2
+    ).max() + theory_flex.SIGMA**2
+    assert squares <= theory_flex.largest_gradient() ** 2 <= 2 * squares
 
 
 def test_lamb_bounds_by_hand():
     # M = v_0 = phi = L = 1, n = p = h = 2, sigma^2 = .08 of a coordinate, beta_1 = 0, beta_2 = .9
-    alpha, s = 1 / 32, .08
-    e = ft.expected(theory_lamb.problem(), "fed_lamb", rounds=1, x_0=np.full(2, 2.), **theory_lamb.hyper(2, alpha))
-    start, noise = e.metrics["loss"][1] / (2 * alpha * 8), s / 16 * np.sqrt(.1 / 2)
-    bracket = alpha**2 * .2 + 1 + np.sqrt(1 + 2 * s) + 2 * s / np.sqrt(2)
-    right = start + noise + 4 * alpha * bracket + alpha**2 * .1 * 2 / 2
+    alpha, s = 1 / 32, 0.08
+    e = ft.expected(
+        theory_lamb.problem(),
+        "fed_lamb",
+        rounds=1,
+        x_0=np.full(2, 2.0),
+        **theory_lamb.hyper(2, alpha),
+    )
+    start, noise = e.metrics["loss"][1] / (2 * alpha * 8), s / 16 * np.sqrt(0.1 / 2)
+    bracket = alpha**2 * 0.2 + 1 + np.sqrt(1 + 2 * s) + 2 * s / np.sqrt(2)
+    right = start + noise + 4 * alpha * bracket + alpha**2 * 0.1 * 2 / 2
     assert theory_lamb.bound("lamb.theorem1_explicit@2", 8) == pytest.approx(right)
-    assert theory_lamb.alpha_of("lamb.corollary1_explicit@1", 8) == pytest.approx(.5 / 4)
-    assert theory_lamb.bound("lamb.corollary1_explicit@2", 128) == pytest.approx(    # alpha = 1 / 32 again
-        e.metrics["loss"][1] / (2 * alpha * 128) + s / 256 * np.sqrt(.1 / 2) + 4 * alpha * bracket + alpha**2 * .1)
+    assert theory_lamb.alpha_of("lamb.corollary1_explicit@1", 8) == pytest.approx(0.5 / 4)
+    assert theory_lamb.bound(
+        "lamb.corollary1_explicit@2", 128
+    ) == pytest.approx(  # alpha = 1 / 32 again
+        e.metrics["loss"][1] / (2 * alpha * 128)
+        + s / 256 * np.sqrt(0.1 / 2)
+        + 4 * alpha * bracket
+        + alpha**2 * 0.1
+    )
 
 
 @pytest.mark.parametrize("id", theory_lamb.TITLES)
@@ -212,45 +299,82 @@ def test_lamb_expectations_are_those_of_all_layers_and_of_runs(id):
     steps, R = theory_lamb.steps_of(id), 4
     assert not discover.claim(id.partition("@")[0]).admits(theory_lamb.values(id, R))
     alpha = theory_lamb.alpha_of(id, R)
-    whole = ft.expected(theory_lamb.problem(), "fed_lamb", rounds=2, x_0=np.full(2, 2.), budget=10**6,
-                        **theory_lamb.hyper(steps, alpha))
-    assert theory_lamb.exact("sq_grad_norm", steps, alpha, 2, 10**6) == pytest.approx(whole.metrics["sq_grad_norm"])
+    whole = ft.expected(
+        theory_lamb.problem(),
+        "fed_lamb",
+        rounds=2,
+        x_0=np.full(2, 2.0),
+        budget=10**6,
+        **theory_lamb.hyper(steps, alpha),
+    )
+    assert theory_lamb.exact("sq_grad_norm", steps, alpha, 2, 10**6) == pytest.approx(
+        whole.metrics["sq_grad_norm"]
+    )
     exact, mean, low, high = theory_lamb.measured(id, R, 2000, 10**6)
     assert low <= mean <= high and exact <= theory_lamb.bound(id, R)
     assert abs(mean - exact) < 5 * (high - low) / 2.5 / np.sqrt(2000)
-    assert np.isnan(theory_lamb.measured(id, R, 2, 1)[0])    # no room for the ways it can go
+    assert np.isnan(theory_lamb.measured(id, R, 2, 1)[0])  # no room for the ways it can go
 
 
 def test_the_second_moment_stays_at_its_start():
-    found = ft.run(theory_lamb.problem(), "fed_lamb", rounds=20, trials=20, x_0=np.full(2, 2.),
-                   **theory_lamb.hyper(2, theory_lamb.ALPHA))
-    assert np.all(found._state[1] == theory_lamb.V_0)    # State's v_hat
+    found = ft.run(
+        theory_lamb.problem(),
+        "fed_lamb",
+        rounds=20,
+        trials=20,
+        x_0=np.full(2, 2.0),
+        **theory_lamb.hyper(2, theory_lamb.ALPHA),
+    )
+    assert np.all(found._state[1] == theory_lamb.V_0)  # State's v_hat
 
 
 def test_what_is_false_is_seen_on_the_axis():
-    violated = _theory.worst(discover.claim("lamb.theorem1_explicit"), (1,), .2, T=1)
+    violated = _theory.worst(discover.claim("lamb.theorem1_explicit"), (1,), 0.2, T=1)
     assert violated[0] > 1
     claim = discover.claim("mixed.theoremB1_convex_explicit")
-    assert _theory.worst(claim, (10,), .1)[0] <= 1 < _theory.worst(claim.replace(bound=claim.bound / 30), (10,), .1)[0]
+    assert (
+        _theory.worst(claim, (10,), 0.1)[0]
+        <= 1
+        < _theory.worst(claim.replace(bound=claim.bound / 30), (10,), 0.1)[0]
+    )
     claim = discover.claim("flex.table1_B_hom_explicit")
-    assert _theory.worst(claim, (1,), .1)[0] <= 1 < _theory.worst(claim.replace(bound=claim.bound / 300), (1,), .1)[0]
+    assert (
+        _theory.worst(claim, (1,), 0.1)[0]
+        <= 1
+        < _theory.worst(claim.replace(bound=claim.bound / 300), (1,), 0.1)[0]
+    )
 
 
-@pytest.mark.parametrize("name, panels, trivial", [
-    ("theory_mixed", theory_mixed.IDS, {_theory.key(id, "trivial"): np.array(6.) for id in theory_mixed.IDS}),
-    ("theory_flex", theory_flex.PANELS, {"trivial": np.array([6.])}),
-    ("theory_lamb", theory_lamb.TITLES, {"trivial": np.array([6.])})])
+@pytest.mark.parametrize(
+    "name, panels, trivial",
+    [
+        (
+            "theory_mixed",
+            theory_mixed.IDS,
+            {_theory.key(id, "trivial"): np.array(6.0) for id in theory_mixed.IDS},
+        ),
+        ("theory_flex", theory_flex.PANELS, {"trivial": np.array([6.0])}),
+        ("theory_lamb", theory_lamb.TITLES, {"trivial": np.array([6.0])}),
+    ],
+)
 def test_the_other_theory_figures_look_well(name, panels, trivial, tmp_path):
     T, data = np.array([1, 30, 1000]), dict(trivial)
     for id in panels:
-        measured = [[1 / t if t < 100 or name != "theory_lamb" else np.nan, 1.1 / t, .9 / t, 1.4 / t] for t in T]
-        data.update(_theory.panel(id, T, 50 / T, measured, (1, 30), np.array([3., np.nan]), np.array([50., 5.])))
+        measured = [
+            [1 / t if t < 100 or name != "theory_lamb" else np.nan, 1.1 / t, 0.9 / t, 1.4 / t]
+            for t in T
+        ]
+        data.update(
+            _theory.panel(
+                id, T, 50 / T, measured, (1, 30), np.array([3.0, np.nan]), np.array([50.0, 5.0])
+            )
+        )
     assert looks_well(name, data, tmp_path)
 
 
 def test_the_vacuity_map_against_the_statement(tmp_path):
     data = vacuity_fsl.compute("smoke", lambda done, total: None)
-    n, m = 24, 24    # gamma = 1
+    n, m = 24, 24  # gamma = 1
     gamma, eta_g, claim = data["gamma"][n], data["eta_g"][m], discover.claim("fsl.theorem2")
     assert data["longest_11"][n, m] == pytest.approx(min(8 / 9, eta_g, 1 / gamma) / 4)
     assert data["h_13"].min() > 0 > data["h_11"].min()
@@ -258,23 +382,33 @@ def test_the_vacuity_map_against_the_statement(tmp_path):
 
     def speaks(T):
         u = data["longest_11"][n, m] * np.geomspace(1e-5, 1, 60)
-        at = dict(vacuity_fsl.AT, gamma=gamma, eta_g=eta_g, eta_0=u / 10, eta_l=u / (10 * eta_g), T=T)
+        at = dict(
+            vacuity_fsl.AT, gamma=gamma, eta_g=eta_g, eta_0=u / 10, eta_l=u / (10 * eta_g), T=T
+        )
         h = vacuity_fsl.value(claim, claim.table["h"].symbol, at)
-        return bool((claim.fast(at) < 2 * h).any())    # 2 L D~_0 = 2
-    assert speaks(1.001 * needed) and not speaks(.999 * needed)
-    assert (data["rounds_11"] <= data["rounds_13"] * 1.2).all()    # (11) admits more, up to the grid of steps
+        return bool((claim.fast(at) < 2 * h).any())  # 2 L D~_0 = 2
+
+    assert speaks(1.001 * needed) and not speaks(0.999 * needed)
+    assert (
+        data["rounds_11"] <= data["rounds_13"] * 1.2
+    ).all()  # (11) admits more, up to the grid of steps
     assert looks_well("vacuity_fsl", data, tmp_path)
 
 
 def test_mutants_are_grouped_and_drawn(tmp_path):
     from fedtheory.verdicts import mutants
+
     claim = discover.claim(mutants_fsl.CLAIM)
     made = list(mutants.mutants(claim))
     assert 0 < sum(map(mutants_fsl.small, made)) < len(made)
-    data = dict(change=np.array([m.change for m in made]), kind=np.array([m.at[0] for m in made]),
-                state=np.array((["killed", "survives", "implied"] * len(made))[:len(made)]),
-                part=np.array([mutants_fsl.part_of(claim, m) for m in made]),
-                about=np.array([mutants_fsl.about(claim, m) for m in made]), statement=np.array(claim.latex()))
+    data = dict(
+        change=np.array([m.change for m in made]),
+        kind=np.array([m.at[0] for m in made]),
+        state=np.array((["killed", "survives", "implied"] * len(made))[: len(made)]),
+        part=np.array([mutants_fsl.part_of(claim, m) for m in made]),
+        about=np.array([mutants_fsl.about(claim, m) for m in made]),
+        statement=np.array(claim.latex()),
+    )
     assert sum(map(len, mutants_fsl.groups(data).values())) == len(made)
     assert looks_well("mutants_fsl", data, tmp_path)
 
@@ -283,6 +417,12 @@ def test_the_slack_adds_up(tmp_path, monkeypatch):
     monkeypatch.setitem(_slack.INSTANCES, "smoke", 1)
     data = figures.figure("slack_mixed").compute("smoke", lambda done, total: None)
     row = ft.audit("mixed.stepB2_convex", at="drawn", seed=0).rows[-1]
-    assert data["adds"].sum() == pytest.approx(row["slack"]) and (data["adds"] >= 0).all() and data["fails"] >= 0
-    assert data["ratios"][-1, 0] == row["ratio"] and len(set(data["stage"].tolist())) == len(data["stage"])
+    assert (
+        data["adds"].sum() == pytest.approx(row["slack"])
+        and (data["adds"] >= 0).all()
+        and data["fails"] >= 0
+    )
+    assert data["ratios"][-1, 0] == row["ratio"] and len(set(data["stage"].tolist())) == len(
+        data["stage"]
+    )
     assert looks_well("slack_mixed", data, tmp_path)

@@ -1,4 +1,5 @@
-"""Worst cases against PEPit (Goujaud et al. 2022), which poses and solves the same programs on its own.
+"""Worst cases against PEPit (Goujaud et al. 2022), which poses and solves the same programs on its
+own.
 
 PEPit is large, so this is not among the tests that run by themselves:
 
@@ -8,35 +9,75 @@ PEPit is large, so this is not among the tests that run by themselves:
 from itertools import islice
 
 import pytest
-from fedtheory.worstcase import program
 from PEPit import PEP
 from PEPit.functions import SmoothFunction, SmoothStronglyConvexFunction
+
+from fedtheory.worstcase import program
 
 SPREAD = {"sq_dissimilarity": 1}
 NEAR = {"sq_dissimilarity": 1, "sq_xi": 0.25}
 CASES = {
-    **{f"descent, {n} steps of {eta}": (program.gradient_descent(eta), n, {})
-       for n, eta in ((1, 1), (2, 1), (3, 1), (4, 1), (5, 1), (2, 1.5), (4, 1.7))},
+    **{
+        f"descent, {n} steps of {eta}": (program.gradient_descent(eta), n, {})
+        for n, eta in ((1, 1), (2, 1), (3, 1), (4, 1), (5, 1), (2, 1.5), (4, 1.7))
+    },
     "descent, strongly convex": (program.gradient_descent(1.5), 2, dict(mu=0.125)),
     "descent, gradient": (program.gradient_descent(1), 2, dict(measure="sq_grad_norm")),
     "descent, L = 4": (program.gradient_descent(0.25), 2, dict(L=4, start={"sq_distance": 0.25})),
     "momentum": (program.momentum(0.5, 0.5), 3, {}),
     "Nesterov": (program.nesterov(1), 3, {}),
-    **{f"FedAvg {N} {K} {R}": (program.fedavg(N, K, 0.1), R, dict(optimum=SPREAD))
-       for N, K, R in ((2, 1, 1), (2, 2, 1), (2, 3, 1), (2, 2, 2), (2, 3, 2), (3, 2, 1), (4, 2, 1), (5, 3, 1))},
-    "FedAvg, large steps": (program.fedavg(2, 3, 0.75, 1.25), 1, dict(optimum={"sq_dissimilarity": 2})),
-    "FedAvg, strongly convex": (program.fedavg(2, 2, 0.5), 1, dict(mu=0.125, optimum=SPREAD, measure="sq_distance")),
+    **{
+        f"FedAvg {N} {K} {R}": (program.fedavg(N, K, 0.1), R, dict(optimum=SPREAD))
+        for N, K, R in (
+            (2, 1, 1),
+            (2, 2, 1),
+            (2, 3, 1),
+            (2, 2, 2),
+            (2, 3, 2),
+            (3, 2, 1),
+            (4, 2, 1),
+            (5, 3, 1),
+        )
+    },
+    "FedAvg, large steps": (
+        program.fedavg(2, 3, 0.75, 1.25),
+        1,
+        dict(optimum={"sq_dissimilarity": 2}),
+    ),
+    "FedAvg, strongly convex": (
+        program.fedavg(2, 2, 0.5),
+        1,
+        dict(mu=0.125, optimum=SPREAD, measure="sq_distance"),
+    ),
     "FedAvg, spread where visited": (program.fedavg(2, 2, 0.25), 2, dict(visited=SPREAD)),
     "FSL": (program.fsl(2, 2, 1, 0.125, 0.25, 0.5), 1, dict(visited=NEAR)),
     "FSL, two rounds": (program.fsl(2, 2, 2, 0.125, 0.125, 0.5), 2, dict(visited=NEAR)),
-    "1-way transfer": (program.one_way_gt(2, 2, 0.125), 1, dict(weights={0: 1, 1: 0.5, 2: 0.5}, optimum=SPREAD)),
+    "1-way transfer": (
+        program.one_way_gt(2, 2, 0.125),
+        1,
+        dict(weights={0: 1, 1: 0.5, 2: 0.5}, optimum=SPREAD),
+    ),
     "SCAFFOLD": (program.scaffold(2, 2, 0.125), 2, dict(optimum=SPREAD)),
-    "not convex": (program.gradient_descent(1), 2, dict(mu=-1, measure="sq_grad_norm", over="least")),
+    "not convex": (
+        program.gradient_descent(1),
+        2,
+        dict(mu=-1, measure="sq_grad_norm", over="least"),
+    ),
 }
 
 
-def asked_of_pepit(method, rounds, L=1, mu=0, weights=None, start=None, optimum=None, visited=None, measure="loss",
-                   over="last"):
+def asked_of_pepit(
+    method,
+    rounds,
+    L=1,
+    mu=0,
+    weights=None,
+    start=None,
+    optimum=None,
+    visited=None,
+    measure="loss",
+    over="last",
+):
     problem, functions = PEP(), {}
     kind = SmoothFunction if mu < 0 else SmoothStronglyConvexFunction
     curvature = dict(L=L) if mu < 0 else dict(L=L, mu=mu)
@@ -49,8 +90,14 @@ def asked_of_pepit(method, rounds, L=1, mu=0, weights=None, start=None, optimum=
     x_0 = problem.set_initial_point()
     points = list(islice(method(x_0, lambda i, x: f(i).gradient(x)), rounds + 1))
     clients = [i for i in sorted(functions) if i]
-    F = sum((w * f(i) for i, w in (weights or {i: 1 / len(clients) for i in clients}).items() if i != clients[0]),
-            (weights or {}).get(clients[0], 1 / len(clients)) * f(clients[0]))
+    F = sum(
+        (
+            w * f(i)
+            for i, w in (weights or {i: 1 / len(clients) for i in clients}).items()
+            if i != clients[0]
+        ),
+        (weights or {}).get(clients[0], 1 / len(clients)) * f(clients[0]),
+    )
     x_star = F.stationary_point() if mu >= 0 else None
     lowest = F(x_star) if mu >= 0 else 0
 
@@ -68,7 +115,7 @@ def asked_of_pepit(method, rounds, L=1, mu=0, weights=None, start=None, optimum=
         first, *rest = [(g[i] - centre) ** 2 for i in clients]
         return sum(rest, first) / len(clients)
 
-    if mu < 0:    # F >= 0 wherever one gradient step leads
+    if mu < 0:  # F >= 0 wherever one gradient step leads
         for x in points:
             problem.add_constraint(F(x) - F.gradient(x) ** 2 / (2 * L) >= 0)
     for name, bound in (start or ({"sq_distance": 1} if mu >= 0 else {"loss": 1})).items():
@@ -85,10 +132,15 @@ def asked_of_pepit(method, rounds, L=1, mu=0, weights=None, start=None, optimum=
 @pytest.mark.parametrize("case", CASES)
 def test_pepit_says_the_same(case):
     method, rounds, about = CASES[case]
-    worst, theirs = program.worst_case(method, rounds, **about), asked_of_pepit(method, rounds, **about)
+    worst, theirs = (
+        program.worst_case(method, rounds, **about),
+        asked_of_pepit(method, rounds, **about),
+    )
     assert worst.value == pytest.approx(theirs, rel=1e-5)
 
 
 def test_pepit_says_something_else_to_another_question():
     theirs = asked_of_pepit(program.fedavg(2, 2, 0.101), 1, optimum=SPREAD)
-    assert program.worst_case(program.fedavg(2, 2, 0.1), 1, optimum=SPREAD).value != pytest.approx(theirs, rel=1e-4)
+    assert program.worst_case(program.fedavg(2, 2, 0.1), 1, optimum=SPREAD).value != pytest.approx(
+        theirs, rel=1e-4
+    )

@@ -1,14 +1,25 @@
-"""The traces of flex, table 2: exact moments, largest entropy, least variance, and who is given which."""
+"""The traces of flex, table 2: exact moments, largest entropy, least variance, and who is given
+which."""
 
-import fedtheory as ft
 import numpy as np
 import pytest
+
+import fedtheory as ft
 from fedtheory.errors import InvalidInput
 from fedtheory.participation import Participation, traces
 
-# Copied from the table: name, mean and standard deviation in percent; the first five are never inactive.
-PAPER = [("T_0", 100, 0), ("T_30", 75.3, 14.8), ("T_50", 67.2, 11.3), ("T_70", 57.2, 11.7), ("T_90", 56.3, 14.8),
-         ("T_hi", 82.5, 23.3), ("T_mi", 74.1, 22.3), ("T_lo", 51.2, 18.3)]
+# Copied from the table: name, mean and standard deviation in percent; the first five are never
+# inactive.
+PAPER = [
+    ("T_0", 100, 0),
+    ("T_30", 75.3, 14.8),
+    ("T_50", 67.2, 11.3),
+    ("T_70", 57.2, 11.7),
+    ("T_90", 56.3, 14.8),
+    ("T_hi", 82.5, 23.3),
+    ("T_mi", 74.1, 22.3),
+    ("T_lo", 51.2, 18.3),
+]
 SIZES = (2, 3, 4, 5, 6, 8, 10, 13, 20, 40, 47, 100)
 
 
@@ -28,16 +39,30 @@ def test_moments_are_the_paper_s_where_the_grid_has_them(name, mean, deviation, 
     m, v = moments(pmf)
     assert m == pytest.approx(mean / 100 * E, abs=1e-12 * E)
     part = (mean / 100 * E) % 1
-    least = part * (1 - part)    # no law on the integers with this mean has a smaller variance
+    least = part * (1 - part)  # no law on the integers with this mean has a smaller variance
     assert v == pytest.approx(max((deviation / 100 * E) ** 2, least), abs=1e-12 * E**2)
 
 
 def test_only_coarse_grids_miss_the_standard_deviation():
-    """From five steps on, every trace has its deviation exactly; below, these are the ones that cannot."""
-    missed = {(name, E) for name, mean, deviation in PAPER for E in range(2, 60)
-              if abs(moments(traces.pmf(name, E))[1] - (deviation / 100 * E) ** 2) > 1e-9}
-    assert missed == {("T_30", 2), ("T_50", 2), ("T_50", 4), ("T_70", 2), ("T_70", 3), ("T_90", 2), ("T_90", 3),
-                      ("T_hi", 2), ("T_mi", 2)}
+    """From five steps on, every trace has its deviation exactly; below, these are the ones that
+    cannot."""
+    missed = {
+        (name, E)
+        for name, mean, deviation in PAPER
+        for E in range(2, 60)
+        if abs(moments(traces.pmf(name, E))[1] - (deviation / 100 * E) ** 2) > 1e-9
+    }
+    assert missed == {
+        ("T_30", 2),
+        ("T_50", 2),
+        ("T_50", 4),
+        ("T_70", 2),
+        ("T_70", 3),
+        ("T_90", 2),
+        ("T_90", 3),
+        ("T_hi", 2),
+        ("T_mi", 2),
+    }
 
 
 @pytest.mark.parametrize("name", ["T_30", "T_50", "T_lo", "T_hi"])
@@ -66,12 +91,22 @@ def test_its_form_is_exponential_of_a_quadratic():
     assert np.ptp(np.diff(logs, 2)) < 1e-9 and abs(np.diff(logs, 2)[0]) > 1e-3
 
 
-@pytest.mark.parametrize("mean, variance, low, high", [
-    (3.5, 0.25 * (1 + 1e-6), 0, 9), (3.2, 0.16001, 1, 5), (5.0, 20.0, 0, 10), (0.5, 0.26, 0, 30), (9.6, 0.25, 0, 10)])
+@pytest.mark.parametrize(
+    "mean, variance, low, high",
+    [
+        (3.5, 0.25 * (1 + 1e-6), 0, 9),
+        (3.2, 0.16001, 1, 5),
+        (5.0, 20.0, 0, 10),
+        (0.5, 0.26, 0, 30),
+        (9.6, 0.25, 0, 10),
+    ],
+)
 def test_extreme_moments_are_met_too(mean, variance, low, high):
     pmf = traces.largest_entropy(mean, variance, low, high)
     s = np.arange(low, high + 1)
-    assert pmf @ s == pytest.approx(mean, abs=1e-9) and pmf @ (s - mean) ** 2 == pytest.approx(variance, abs=1e-9)
+    assert pmf @ s == pytest.approx(mean, abs=1e-9) and pmf @ (s - mean) ** 2 == pytest.approx(
+        variance, abs=1e-9
+    )
 
 
 def test_one_step_that_must_always_be_done_has_no_other_mean():
@@ -86,7 +121,9 @@ def test_devices_are_given_the_first_traces_at_random():
     assert set(names) == {"T_0", "T_30", "T_50"}
     for name in set(names):
         assert abs(names.count(name) - 400 / 3) < 4.5 * np.sqrt(400 * 2 / 9)
-    assert names == traces.assignment(400, count=3, seed=1) != traces.assignment(400, count=3, seed=2)
+    assert (
+        names == traces.assignment(400, count=3, seed=1) != traces.assignment(400, count=3, seed=2)
+    )
     assert traces.assignment(5, count=1) == ["T_0"] * 5
     table = traces.traces(3, seed=1).table(400, 6)
     np.testing.assert_allclose(table, [traces.pmf(name, 6) for name in names], atol=1e-15)
@@ -94,9 +131,12 @@ def test_devices_are_given_the_first_traces_at_random():
 
 def test_devices_may_be_given_traces_by_name():
     names = ["T_lo", "T_0", "T_hi"]
-    np.testing.assert_allclose(traces.traces(names=names).table(3, 8), [traces.pmf(name, 8) for name in names],
-                               atol=1e-15)
-    np.testing.assert_allclose(traces.trace("T_mi").table(3, 8), [traces.pmf("T_mi", 8)] * 3, atol=1e-15)
+    np.testing.assert_allclose(
+        traces.traces(names=names).table(3, 8), [traces.pmf(name, 8) for name in names], atol=1e-15
+    )
+    np.testing.assert_allclose(
+        traces.trace("T_mi").table(3, 8), [traces.pmf("T_mi", 8)] * 3, atol=1e-15
+    )
 
 
 def test_a_run_draws_from_them():
@@ -110,14 +150,20 @@ def test_a_run_draws_from_them():
     assert np.all(r.metrics["sq_distance"][:, -1] < 0.01 * r.metrics["sq_distance"][:, 0])
 
 
-@pytest.mark.parametrize("call, words", [
-    (lambda: traces.traces(9), "count must be an integer 1..8; got 9"),
-    (lambda: traces.traces(0), "count must be an integer 1..8"),
-    (lambda: traces.traces(True), "count must be an integer 1..8"),
-    (lambda: traces.traces(names=["T_1"]), "trace must be one of T_0, T_30"),
-    (lambda: traces.trace("lo"), "trace must be one of"),
-    (lambda: traces.traces(names=["T_0"]).table(2, 5), "names must give each of 2 devices a trace"),
-])
+@pytest.mark.parametrize(
+    "call, words",
+    [
+        (lambda: traces.traces(9), "count must be an integer 1..8; got 9"),
+        (lambda: traces.traces(0), "count must be an integer 1..8"),
+        (lambda: traces.traces(True), "count must be an integer 1..8"),
+        (lambda: traces.traces(names=["T_1"]), "trace must be one of T_0, T_30"),
+        (lambda: traces.trace("lo"), "trace must be one of"),
+        (
+            lambda: traces.traces(names=["T_0"]).table(2, 5),
+            "names must give each of 2 devices a trace",
+        ),
+    ],
+)
 def test_bad_requests_are_refused(call, words):
     with pytest.raises(InvalidInput, match=words):
         call()

@@ -18,7 +18,8 @@ def finite_difference(loss, x, h=1e-6):
 
 
 def flaws(problem, reach, seed=0, n=1200):
-    """Names of the constants that a search over |x_j - centre_j| <= reach contradicts or cannot approach."""
+    """Names of the constants that a search over |x_j - centre_j| <= reach contradicts or cannot
+    approach."""
     found, values = [], {name: c.value for name, c in problem.constants.items()}
     generator = np.random.default_rng(seed)
     centre, d, N = problem.data.c, problem.d, problem.N
@@ -34,12 +35,22 @@ def flaws(problem, reach, seed=0, n=1200):
     top = np.array([c.max() for c in curvature])
     expect("L", top.max())
     for layer in problem.layers:
-        expect(f"L/{layer.name}", top[layer.start:layer.stop].max())
+        expect(f"L/{layer.name}", top[layer.start : layer.stop].max())
     lowest = min(c.min() for c in curvature)
-    expect("weak_convexity" if "weak_convexity" in values else "mu",
-           -lowest if "weak_convexity" in values else lowest, 5e-3)
-    expect("F_inf", sum(min(problem.loss(centre + t * e) for t in points) - problem.loss(centre) for e in np.eye(d))
-           + problem.loss(centre), 1e-3)
+    expect(
+        "weak_convexity" if "weak_convexity" in values else "mu",
+        -lowest if "weak_convexity" in values else lowest,
+        5e-3,
+    )
+    expect(
+        "F_inf",
+        sum(
+            min(problem.loss(centre + t * e) for t in points) - problem.loss(centre)
+            for e in np.eye(d)
+        )
+        + problem.loss(centre),
+        1e-3,
+    )
     for x in centre + reach * generator.standard_normal((5, d)):
         F = problem.grad(x)
         gaps = [problem.client_grad(i, x) - F for i in range(N + 1)]
@@ -47,14 +58,21 @@ def flaws(problem, reach, seed=0, n=1200):
         expect("G", np.sqrt(square), 1e-12)
         expect("xi_bar", np.linalg.norm(gaps[0]), 1e-12)
         mean = np.mean([np.sum(problem.client_grad(i, x) ** 2) for i in range(1, N + 1)])
-        if np.ptp(problem.weights[1:]) == 0 and F @ F > 1e-6:    # equality at every x
+        if np.ptp(problem.weights[1:]) == 0 and F @ F > 1e-6:  # equality at every x
             expect("G_star", np.sqrt(square), 1e-12)
             expect("B", np.sqrt((mean - square) / (F @ F)), 1e-6)
         elif mean > (values["G_star"] ** 2 + values["B"] ** 2 * F @ F) * (1 + 1e-12):
             found.append("B")
     if "M" in values:
-        sides = np.array([[abs(along(problem, lambda x: problem.client_grad(i, x), centre, j, far)).max()
-                           for j in range(d)] for i in range(N + 1)])
+        sides = np.array(
+            [
+                [
+                    abs(along(problem, lambda x: problem.client_grad(i, x), centre, j, far)).max()
+                    for j in range(d)
+                ]
+                for i in range(N + 1)
+            ]
+        )
         r, s = problem.sigma / np.sqrt(d), 0.0 * problem.sigma
         if problem.noise == "sphere":
             r, s = s, problem.sigma
@@ -62,7 +80,11 @@ def flaws(problem, reach, seed=0, n=1200):
         expect("M", norms[1:].max())
         expect("M_0", norms[0])
     if "PL" in values:
-        ratios = [problem.grad(centre + t * e)[j] ** 2 / (2 * problem.loss(centre + t * e))
-                  for j, e in enumerate(np.eye(d)) for t in points if t != 0]
+        ratios = [
+            problem.grad(centre + t * e)[j] ** 2 / (2 * problem.loss(centre + t * e))
+            for j, e in enumerate(np.eye(d))
+            for t in points
+            if t != 0
+        ]
         expect("PL", min(ratios))
     return sorted(set(found))

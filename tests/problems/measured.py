@@ -1,6 +1,8 @@
-"""Constants against gradients at given points: what the gradients contradict, and how close they come."""
+"""Constants against gradients at given points: what the gradients contradict, and how close they
+come."""
 
 import numpy as np
+
 from fedtheory import jit
 
 
@@ -13,7 +15,8 @@ def clients(problem):
 
 
 def batches_agree(problem, x):
-    """A batch of all samples is the gradient to the bit, of some the mean of theirs, repeated ones counted twice."""
+    """A batch of all samples is the gradient to the bit, of some the mean of theirs, repeated ones
+    counted twice."""
     for i in clients(problem):
         out, n = np.empty(problem.d), int(problem.sizes[i])
         problem.kernels.batch(problem.data, i, np.arange(n), x, out)
@@ -31,7 +34,9 @@ def twins_agree(problem, x):
     """Interpreted kernels against compiled ones."""
     k, out, twin = problem.kernels, np.empty(problem.d), np.empty(problem.d)
     value = jit.python(k.objective)(problem.data, problem.weights, x, out)
-    assert np.isclose(value, k.objective(problem.data, problem.weights, x, twin), rtol=1e-12, atol=0)
+    assert np.isclose(
+        value, k.objective(problem.data, problem.weights, x, twin), rtol=1e-12, atol=0
+    )
     assert np.allclose(out, twin, rtol=1e-15)
     jit.python(k.batch)(problem.data, 1, np.array([0, 1]), x, out)
     k.batch(problem.data, 1, np.array([0, 1]), x, twin)
@@ -39,7 +44,8 @@ def twins_agree(problem, x):
 
 
 def reached(problem, points):
-    """name -> the largest share of a constant that gradients at the points use; above 1 is a contradiction.
+    """name -> the largest share of a constant that gradients at the points use; above 1 is a
+    contradiction.
 
     A ball's constants are held against points in the ball only. mu counts as the inverse.
     """
@@ -51,7 +57,10 @@ def reached(problem, points):
         if x is not None and problem.constants[name].scope == "ball":
             if np.linalg.norm(x - x_star) > problem.constants[name].radius * (1 + 1e-14):
                 return
-        found[name] = max(found[name], amount / c[name] if c[name] > 0 else np.inf * amount if amount > 1e-13 else 0.0)
+        found[name] = max(
+            found[name],
+            amount / c[name] if c[name] > 0 else np.inf * amount if amount > 1e-13 else 0.0,
+        )
 
     grads = [{i: problem.client_grad(i, x) for i in clients(problem)} for x in points]
     for x, g in zip(points, grads):
@@ -62,7 +71,11 @@ def reached(problem, points):
             use("xi_bar", np.linalg.norm(g[0] - F), x)
         if "B" in c:
             mean = np.mean([g[i] @ g[i] for i in range(1, problem.N + 1)])
-            found["B"] = max(found["B"], np.sqrt(mean / (c["G_star"] ** 2 + c["B"] ** 2 * (F @ F)))) if mean else 0.0
+            found["B"] = (
+                max(found["B"], np.sqrt(mean / (c["G_star"] ** 2 + c["B"] ** 2 * (F @ F))))
+                if mean
+                else 0.0
+            )
     for x, g in zip(points, grads):
         for y, h in zip(points, grads):
             for i in clients(problem):
@@ -80,8 +93,11 @@ def contradicted(problem, points, slack=1e-9):
 
 
 def server_first(maker):
-    """A maker for lists whose first entries are the server's, None where it has none: index 0 is the server."""
+    """A maker for lists whose first entries are the server's, None where it has none: index 0 is
+    the server."""
+
     def make(X, y, *rest, **options):
         own = None if X[0] is None else (X[0], y[0])
         return maker(X[1:], y[1:], *rest, server=own, **options)
+
     return make

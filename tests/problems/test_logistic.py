@@ -3,15 +3,15 @@
 from dataclasses import replace
 from fractions import Fraction
 
-import fedtheory as ft
 import mpmath
 import numpy as np
 import pytest
+from scipy.optimize import brentq
+
+import fedtheory as ft
 from fedtheory.errors import InvalidInput
 from fedtheory.problems import logistic as maker
 from fedtheory.problems.logistic import examples
-from scipy.optimize import brentq
-
 from tests.problems.measured import (
     batches_agree,
     clients,
@@ -59,13 +59,17 @@ def test_losses_and_gradients_are_the_formulas(scale):
                 loss += mpmath.log1p(mpmath.exp(-m)) / len(y[i])
                 grad = [g - label * v / (1 + mpmath.exp(m)) / len(y[i]) for g, v in zip(grad, a)]
             assert problem.client_loss(i, x) == pytest.approx(float(loss), rel=1e-13)
-            assert np.allclose(problem.client_grad(i, x), [float(g) for g in grad], rtol=1e-12, atol=1e-14 * scale)
+            assert np.allclose(
+                problem.client_grad(i, x), [float(g) for g in grad], rtol=1e-12, atol=1e-14 * scale
+            )
 
 
 def test_a_tiny_loss_keeps_its_digits():
     problem = logistic([None, [[1.0]]], [None, [1]], 0.0)
     for m in (30.0, 36.7, 37.0, 100.0, 700.0):
-        assert problem.loss([m]) == pytest.approx(float(mpmath.log1p(mpmath.exp(-m))), rel=2e-15, abs=0)
+        assert problem.loss([m]) == pytest.approx(
+            float(mpmath.log1p(mpmath.exp(-m))), rel=2e-15, abs=0
+        )
         assert problem.loss([-m]) == pytest.approx(m, rel=1e-12)
 
 
@@ -92,7 +96,7 @@ def test_L_and_mu_bound_every_eigenvalue(name):
     top, bottom = 0.0, np.inf
     for x in points(problem):
         for i in clients(problem):
-            rows = data.X[data.starts[i]:data.starts[i + 1]]
+            rows = data.X[data.starts[i] : data.starts[i + 1]]
             eigenvalues = np.linalg.eigvalsh(hessian(rows, data.ridge, x))
             top, bottom = max(top, eigenvalues[-1]), min(bottom, eigenvalues[0])
     assert L * (1 - 1e-11) < top <= L
@@ -116,7 +120,8 @@ def test_L_is_certified_in_rationals():
 
 
 def test_G_and_xi_bar_of_a_shared_design_are_exact():
-    """Gradients differ by X'(ybar - y_i) / n, y in {0, 1}: rational, so rounding up is seen exactly."""
+    """Gradients differ by X'(ybar - y_i) / n, y in {0, 1}: rational, so rounding up is seen
+    exactly."""
     generator = np.random.default_rng(3)
     X = generator.standard_normal((6, 2))
     y = [generator.integers(0, 2, 6) for _ in range(4)]
@@ -124,18 +129,25 @@ def test_G_and_xi_bar_of_a_shared_design_are_exact():
         problem = logistic([X] * 4, y, 0.1, weights=weights)
         p = [Fraction(w) / 8 for w in (1, 2, 5)] if weights else [Fraction(1, 3)] * 3
         mean = [sum(w * int(labels[r]) for w, labels in zip(p, y[1:])) for r in range(6)]
-        gaps = [[sum(Fraction(X[r, j]) * (mean[r] - int(labels[r])) for r in range(6)) / 6 for j in range(2)]
-                for labels in y]
+        gaps = [
+            [
+                sum(Fraction(X[r, j]) * (mean[r] - int(labels[r])) for r in range(6)) / 6
+                for j in range(2)
+            ]
+            for labels in y
+        ]
         squares = [sum(v * v for v in gap) for gap in gaps]
         exact = dict(G=sum(squares[1:]) / 3, xi_bar=squares[0])
         for name, square in exact.items():
             constant = problem.constants[name]
             assert square <= Fraction(constant.value) ** 2 <= square * (1 + Fraction(1, 10**11))
             assert constant.scope == "global"
-        for x in points(problem):    # and they are what gradients show, everywhere
+        for x in points(problem):  # and they are what gradients show, everywhere
             F = problem.grad(x)
             for i in range(4):
-                assert np.allclose(problem.client_grad(i, x) - F, [float(v) for v in gaps[i]], atol=1e-12)
+                assert np.allclose(
+                    problem.client_grad(i, x) - F, [float(v) for v in gaps[i]], atol=1e-12
+                )
         assert contradicted(problem, points(problem)) == []
 
 
@@ -158,15 +170,20 @@ def test_no_gradient_contradicts_a_general_constant(weights, seed):
     places = points(problem, seed, (0.0, 1.0, 100.0), count=12)
     shares = reached(problem, places)
     assert max(shares.values()) <= 1 + 1e-9
-    assert min(shares["G"], shares["xi_bar"], shares["L"]) > 0.2    # bounds, not clouds
+    assert min(shares["G"], shares["xi_bar"], shares["L"]) > 0.2  # bounds, not clouds
     for name in ("G", "xi_bar", "L"):
-        less = problem.constants[name]._replace(value=0.99 * shares[name] * problem.constants[name].value)
-        assert contradicted(replace(problem, constants={**problem.constants, name: less}), places) == [name]
+        less = problem.constants[name]._replace(
+            value=0.99 * shares[name] * problem.constants[name].value
+        )
+        assert contradicted(
+            replace(problem, constants={**problem.constants, name: less}), places
+        ) == [name]
 
 
 @pytest.mark.parametrize("weights", [[1, 1], [1, 3]])
 def test_general_bounds_are_attained(weights):
-    """Opposite rows that one far point misclassifies together: every triangle inequality is an equality."""
+    """Opposite rows that one far point misclassifies together: every triangle inequality is an
+    equality."""
     right, left, near = (np.array([row]) for row in ([1.0, 1e-6], [-1.0, 1e-6], [-1.0, 2e-6]))
     for name, rows in dict(G=[right, right, left], xi_bar=[right, left, near]).items():
         problem = logistic(rows, [[1], [1], [1]], 0.1, weights=weights)
@@ -226,7 +243,10 @@ def refusals():
     nan[1][0, 0] = np.nan
     call = lambda X=X, y=y, ridge=0.1, **options: (X, y, ridge, options)
     return {
-        "labels": (call(y=[y[0], y[1] + 1, *y[2:]]), r"y must hold labels of {-1, 1}, or of {0, 1}; got \[-1.0, 0.0"),
+        "labels": (
+            call(y=[y[0], y[1] + 1, *y[2:]]),
+            r"y must hold labels of {-1, 1}, or of {0, 1}; got \[-1.0, 0.0",
+        ),
         "mixed labels": (call(y=[y[0], (y[1] + 1) // 2, *y[2:]]), "y must hold labels"),
         "nan labels": (call(y=[y[0], y[1] * np.nan, *y[2:]]), "y must hold labels"),
         "nan": (call(X=nan), r"X\[0\] must be finite; got nan"),
@@ -234,10 +254,16 @@ def refusals():
         "ridge nan": (call(ridge=np.nan), "ridge must be"),
         "lengths": (call(y=y[:-1]), "equal length"),
         "no client": (call(X=X[:1], y=y[:1]), "N >= 1"),
-        "label count": (call(y=[y[0], y[1][:-1], *y[2:]]), r"y\[0\] must hold one label for each of 5"),
+        "label count": (
+            call(y=[y[0], y[1][:-1], *y[2:]]),
+            r"y\[0\] must hold one label for each of 5",
+        ),
         "width": (call(X=[X[0], X[1][:, :2], *X[2:]]), r"X\[1\] must have 2 features"),
         "flat": (call(X=[X[0], X[1][:, 0], *X[2:]]), r"X\[0\] must have shape"),
-        "empty client": (call(X=[X[0], X[1][:0], *X[2:]], y=[y[0], y[1][:0], *y[2:]]), r"X\[0\] must have shape"),
+        "empty client": (
+            call(X=[X[0], X[1][:0], *X[2:]], y=[y[0], y[1][:0], *y[2:]]),
+            r"X\[0\] must have shape",
+        ),
         "text": (call(X=[X[0], [["a", "b", "c"]], *X[2:]]), r"X\[0\] must be an array of numbers"),
         "server's width": (call(X=[X[0][:, :2], *X[1:]]), "server: X_0 must have 3 features"),
         "weights": (call(weights="users"), "weights must be None, 'samples'"),

@@ -5,9 +5,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
 from fedtheory.errors import Impossible, InvalidInput
 from fedtheory.problems.quadratics import quadratic, quadratic_from_arrays
-
 from tests.problems.measured import contradicted, finite_difference, reached
 
 SHARED, OWN = ("diagonal", "dense"), ("own", "own_dense")
@@ -18,7 +18,9 @@ def hessians(problem):
     """Hessians of f_0 .. f_N, and of F last, from gradients alone."""
     zero = np.zeros(problem.d)
     columns = lambda grad: np.stack([grad(e) - grad(zero) for e in np.eye(problem.d)], axis=1)
-    return [columns(lambda x, i=i: problem.client_grad(i, x)) for i in range(problem.N + 1)] + [columns(problem.grad)]
+    return [columns(lambda x, i=i: problem.client_grad(i, x)) for i in range(problem.N + 1)] + [
+        columns(problem.grad)
+    ]
 
 
 def around(problem, generator, count=20):
@@ -58,13 +60,19 @@ def test_values_and_gradients_are_the_formulas(kind):
 
 
 def test_small_integers_are_exact():
-    A, b = np.array([[1.0, 2.0], [3.0, 1.0], [4.0, 2.0]]), np.array([[1.0, 0.0], [2.0, -1.0], [-3.0, 5.0]])
+    A, b = (
+        np.array([[1.0, 2.0], [3.0, 1.0], [4.0, 2.0]]),
+        np.array([[1.0, 0.0], [2.0, -1.0], [-3.0, 5.0]]),
+    )
     problem = quadratic_from_arrays(A, b)
     x = np.array([0.5, -2.0])
     for i in range(3):
         exact = [Fraction(a) * (Fraction(v) - Fraction(c)) for a, v, c in zip(A[i], x, b[i])]
         assert [Fraction(v) for v in problem.client_grad(i, x)] == exact
-        assert Fraction(problem.client_loss(i, x)) == sum(e * e / Fraction(a) for e, a in zip(exact, A[i])) / 2
+        assert (
+            Fraction(problem.client_loss(i, x))
+            == sum(e * e / Fraction(a) for e, a in zip(exact, A[i])) / 2
+        )
     # (3 + 4) x_1 = 3 * 2 + 4 * -3 and (1 + 2) x_2 = -1 + 2 * 5, worked by hand
     assert np.allclose(problem.minimizer(), [-6 / 7, 3.0], rtol=1e-15)
 
@@ -96,7 +104,9 @@ def test_requested_constants_hold_with_equality(kind, wish):
     for x in 3 * np.random.default_rng(1).standard_normal((4, problem.d)):
         F = problem.grad(x)
         gaps = [problem.client_grad(i, x) - F for i in range(problem.N + 1)]
-        assert np.sqrt(np.mean([g @ g for g in gaps[1:]])) == pytest.approx(wish["G"], rel=1e-12, abs=1e-14)
+        assert np.sqrt(np.mean([g @ g for g in gaps[1:]])) == pytest.approx(
+            wish["G"], rel=1e-12, abs=1e-14
+        )
         assert np.linalg.norm(gaps[0]) == pytest.approx(wish["xi_bar"], rel=1e-12, abs=1e-14)
     for name in ("L", "mu", "G", "xi_bar", "sigma", "sigma_0"):
         assert problem.constants[name].value == wish[name]
@@ -115,7 +125,9 @@ def test_own_hessians_attain_the_requests_at_the_minimiser(kind, wish):
     x = problem.minimizer()
     assert np.allclose(problem.grad(x), 0, atol=1e-13)
     gaps = [problem.client_grad(i, x) for i in range(problem.N + 1)]
-    assert np.sqrt(np.mean([g @ g for g in gaps[1:]])) == pytest.approx(wish["G"], rel=1e-11, abs=1e-13)
+    assert np.sqrt(np.mean([g @ g for g in gaps[1:]])) == pytest.approx(
+        wish["G"], rel=1e-11, abs=1e-13
+    )
     assert np.linalg.norm(gaps[0]) == pytest.approx(wish["xi_bar"], rel=1e-11, abs=1e-13)
 
 
@@ -123,15 +135,26 @@ def test_own_diagonals_with_a_flat_direction():
     problem = quadratic(**request(d=3, clients=3, mu=0.0, hessian="own"))
     x = problem.minimizer()
     assert np.allclose(problem.grad(x), 0, atol=1e-14) and x[-1] == 0.0
-    assert "B" not in problem.constants    # no (G, B) without strong convexity
+    assert "B" not in problem.constants  # no (G, B) without strong convexity
 
 
 CASES = {
-    **{f"{kind} {wish}": (lambda kind=kind, wish=wish: quadratic(**request(hessian=kind, **wish)))
-       for kind in SHARED + OWN for wish in REQUESTS},
-    **{f"arrays {kind} {seed}": (lambda kind=kind, seed=seed: quadratic_from_arrays(
-        *random_arrays(kind, N=2 + seed, d=1 + seed, seed=seed), weights=np.arange(1, 3 + seed), radius=1.0))
-       for kind in SHARED + OWN for seed in range(3)},
+    **{
+        f"{kind} {wish}": (lambda kind=kind, wish=wish: quadratic(**request(hessian=kind, **wish)))
+        for kind in SHARED + OWN
+        for wish in REQUESTS
+    },
+    **{
+        f"arrays {kind} {seed}": (
+            lambda kind=kind, seed=seed: quadratic_from_arrays(
+                *random_arrays(kind, N=2 + seed, d=1 + seed, seed=seed),
+                weights=np.arange(1, 3 + seed),
+                radius=1.0,
+            )
+        )
+        for kind in SHARED + OWN
+        for seed in range(3)
+    },
 }
 
 
@@ -145,18 +168,29 @@ def test_no_gradient_contradicts_a_constant(make):
 def test_a_damaged_constant_is_contradicted(kind):
     """Two clients in one dimension attain the ball's bounds at its ends, and B everywhere."""
     shape = (3, 1) if kind == "own" else (3, 1, 1)
-    problem = quadratic_from_arrays(np.reshape([2.0, 3.0, 1.0], shape), [[0.5], [1.0], [-2.0]], radius=1.0)
+    problem = quadratic_from_arrays(
+        np.reshape([2.0, 3.0, 1.0], shape), [[0.5], [1.0], [-2.0]], radius=1.0
+    )
     points = [problem.minimizer() + t for t in (-1.0, 0.0, 1.0, 1e6)]
     shares = reached(problem, points)
     assert set(shares) >= {"L", "mu", "G", "xi_bar", "B", "G_star"}
-    assert {name for name, share in shares.items() if share > 1 - 1e-9} == {"L", "mu", "G", "xi_bar"}
+    assert {name for name, share in shares.items() if share > 1 - 1e-9} == {
+        "L",
+        "mu",
+        "G",
+        "xi_bar",
+    }
     for name, factor in dict(L=0.999, mu=1.001, G=0.999, xi_bar=0.999, B=0.6).items():
         damaged = problem.constants[name]._replace(value=factor * problem.constants[name].value)
         broken = replace(problem, constants={**problem.constants, name: damaged})
         assert contradicted(broken, points) == [name]
-    # one minimiser for all: mean ||grad f_i||^2 is B^2 ||grad F||^2, B^2 = (3^2 + 1^2) / 2 / 2^2, by hand
+    # one minimiser for all: mean ||grad f_i||^2 is B^2 ||grad F||^2, B^2 = (3^2 + 1^2) / 2 / 2^2,
+    # by hand
     one = quadratic_from_arrays(np.reshape([2.0, 3.0, 1.0], shape), np.zeros((3, 1)))
-    assert one.constants["B"].value == pytest.approx(np.sqrt(5) / 2) and one.constants["G_star"].value == 0.0
+    assert (
+        one.constants["B"].value == pytest.approx(np.sqrt(5) / 2)
+        and one.constants["G_star"].value == 0.0
+    )
     assert reached(one, [np.ones(1)])["B"] == pytest.approx(1.0)
 
 
@@ -192,7 +226,8 @@ def test_the_ball_is_needed():
 
 @pytest.mark.parametrize("kind", SHARED)
 def test_unequal_weights_need_more_than_B_one(kind):
-    """Under p = (1/8, 7/8) the mean gradient is not F's: mean ||grad f_i||^2 > G^2 + ||grad F||^2 somewhere."""
+    """Under p = (1/8, 7/8) the mean gradient is not F's: mean ||grad f_i||^2 > G^2 + ||grad F||^2
+    somewhere."""
     A, b = random_arrays(kind, N=2)
     problem = quadratic_from_arrays(A, b, weights=[1, 7])
     points = around(problem, np.random.default_rng(0))
@@ -225,10 +260,14 @@ def test_own_spectra_that_look_like_one_symmetric_matrix():
 @pytest.mark.parametrize("weights", [[1, 2, 5], [0, 1, 1], [0, 0, 3]])
 def test_reweighted_is_built_anew(kind, weights):
     A, b = random_arrays(kind)
-    moved = quadratic_from_arrays(A, b, weights=[4, 1, 1], sigma=0.3, radius=0.4).reweighted(weights)
+    moved = quadratic_from_arrays(A, b, weights=[4, 1, 1], sigma=0.3, radius=0.4).reweighted(
+        weights
+    )
     fresh = quadratic_from_arrays(A, b, weights=weights, sigma=0.3, radius=0.4)
     assert moved.constants == fresh.constants
-    assert np.array_equal(moved.minimizer(), fresh.minimizer()) and np.array_equal(moved.weights, fresh.weights)
+    assert np.array_equal(moved.minimizer(), fresh.minimizer()) and np.array_equal(
+        moved.weights, fresh.weights
+    )
     assert np.array_equal(moved.grad(np.ones(3)), fresh.grad(np.ones(3)))
     assert contradicted(moved, around(moved, np.random.default_rng(0), 6)) == []
 
@@ -250,7 +289,9 @@ def test_a_flat_quadratic_has_the_minimiser_of_least_norm(kind):
 def test_own_dense_hessians_of_low_rank():
     """Each f_i flat in a direction of its own; together they curve two of three directions."""
     v = np.array([[1.0, 0, 0], [1.0, 0, 0], [0, 1.0, 0]])
-    problem = quadratic_from_arrays(v[:, :, None] * v[:, None, :], [[9.0, 9, 9], [1.0, 5, 5], [5.0, 2, 5]])
+    problem = quadratic_from_arrays(
+        v[:, :, None] * v[:, None, :], [[9.0, 9, 9], [1.0, 5, 5], [5.0, 2, 5]]
+    )
     assert np.allclose(problem.minimizer(), [1, 2, 0], atol=1e-14)
     assert problem.constants["mu"].value == 0.0
     assert contradicted(problem, around(problem, np.random.default_rng(0), 6)) == []
@@ -258,7 +299,9 @@ def test_own_dense_hessians_of_low_rank():
 
 def test_the_server_of_one_client_differs_by_xi_bar():
     problem = quadratic(**request(d=3, clients=1, G=0.0))
-    assert np.linalg.norm(problem.client_grad(0, np.ones(3)) - problem.grad(np.ones(3))) == pytest.approx(0.75)
+    assert np.linalg.norm(
+        problem.client_grad(0, np.ones(3)) - problem.grad(np.ones(3))
+    ) == pytest.approx(0.75)
     assert np.array_equal(problem.client_grad(1, np.ones(3)), problem.grad(np.ones(3)))
 
 
@@ -266,7 +309,11 @@ REFUSED = {
     "mu > L": (dict(mu=3.0), Impossible, "mu must be <= L"),
     "G with one client": (dict(clients=1), Impossible, "G must be 0 with one client"),
     "one dimension, two curvatures": (dict(d=1), Impossible, "one dimension"),
-    "no curvature": (dict(d=1, clients=3, hessian="own", mu=0.0), Impossible, "no direction has curvature"),
+    "no curvature": (
+        dict(d=1, clients=3, hessian="own", mu=0.0),
+        Impossible,
+        "no direction has curvature",
+    ),
     "own dense and flat": (dict(hessian="own_dense", mu=0.0), Impossible, "mu = 0"),
     "L zero": (dict(L=0.0, mu=0.0), InvalidInput, "L must be a finite number > 0; got 0.0"),
     "L nan": (dict(L=np.nan), InvalidInput, "L must be"),

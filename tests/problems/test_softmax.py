@@ -7,10 +7,10 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
+
 from fedtheory import problems
 from fedtheory.errors import InvalidInput
 from fedtheory.problems.softmax import accuracy, examples, probabilities
-
 from tests.problems.measured import (
     batches_agree,
     clients,
@@ -49,7 +49,7 @@ def hessian(X, C, ridge, x):
 
 def rows_of(problem, i):
     data = problem.data
-    return data.X[data.starts[i]:data.starts[i + 1], :data.features]
+    return data.X[data.starts[i] : data.starts[i + 1], : data.features]
 
 
 def points(problem, seed=0, scales=(0.0, 0.1, 1.0, 10.0, 1e3), count=4):
@@ -73,7 +73,9 @@ def test_losses_and_gradients_are_the_formulas(bias, scale):
                 p = np.array([float(mpmath.exp(v) / mass) for v in z])
                 grad = grad + np.outer(a, p - np.eye(3)[label]) / len(y[i])
             assert problem.client_loss(i, x) == pytest.approx(float(loss), rel=1e-12)
-            assert np.allclose(problem.client_grad(i, x), grad.ravel(), rtol=1e-11, atol=1e-13 * scale)
+            assert np.allclose(
+                problem.client_grad(i, x), grad.ravel(), rtol=1e-11, atol=1e-13 * scale
+            )
 
 
 def test_layout_and_layers():
@@ -83,13 +85,15 @@ def test_layout_and_layers():
     assert [tuple(layer) for layer in problem.layers] == [("W", 0, 6), ("b", 6, 9)]
     assert [tuple(layer) for layer in softmax(X, y, 0.1, bias=False).layers] == [("W", 0, 6)]
     x = np.zeros(9)
-    x[7] = np.log(4.0)    # bias of class 1: probabilities 1/6, 4/6, 1/6
+    x[7] = np.log(4.0)  # bias of class 1: probabilities 1/6, 4/6, 1/6
     assert np.allclose(probabilities(problem, x, X[1]), [[1 / 6, 4 / 6, 1 / 6]] * 5)
-    x[1 * 3 + 2] = 50.0    # class 2 where the second feature is large
+    x[1 * 3 + 2] = 50.0  # class 2 where the second feature is large
     sure = np.array([[0.0, 1.0], [9.0, -1.0]])
     assert np.allclose(probabilities(problem, x, sure), [[0, 0, 1], [0.2, 0.8, 0]])
     assert accuracy(problem, x, sure, [2, 0]) == 0.5
-    assert accuracy(softmax(X, y, 0.1, bias=False), np.zeros(6), sure, [0, 0]) == 1.0    # ties go to the first
+    assert (
+        accuracy(softmax(X, y, 0.1, bias=False), np.zeros(6), sure, [0, 0]) == 1.0
+    )  # ties go to the first
     with pytest.raises(InvalidInput, match=r"X must have shape \(samples, 2\)"):
         accuracy(problem, x, np.ones((2, 3)), [0, 0])
 
@@ -98,7 +102,7 @@ def test_layout_and_layers():
 @pytest.mark.parametrize("features", [1, 3, 4])
 @pytest.mark.parametrize("bias", [True, False])
 def test_every_width_of_padding(classes, features, bias):
-    X, y = arrays((3, 70, 5), features, classes)    # 70 samples are two blocks
+    X, y = arrays((3, 70, 5), features, classes)  # 70 samples are two blocks
     problem = softmax(X, y, 0.1, classes=classes, bias=bias)
     x = np.random.default_rng(1).standard_normal(problem.d)
     for i in range(3):
@@ -132,7 +136,7 @@ def test_a_point_that_left_the_numbers_gives_no_number():
     for bad in (np.nan, np.inf):
         x = np.zeros(problem.d)
         x[4] = bad
-        with np.errstate(invalid="ignore"):    # inf - inf, where kernels are interpreted
+        with np.errstate(invalid="ignore"):  # inf - inf, where kernels are interpreted
             loss, grad = problem.value_and_grad(x)
         assert np.isnan(loss) and np.isnan(grad).any()
 
@@ -144,13 +148,16 @@ def test_L_and_mu_bound_every_eigenvalue(name):
     L, mu, data = problem.constants["L"].value, problem.constants["mu"].value, problem.data
     for x in points(problem):
         for i in clients(problem):
-            eigenvalues = np.linalg.eigvalsh(hessian(rows_of(problem, i), data.classes, data.ridge, x))
+            eigenvalues = np.linalg.eigvalsh(
+                hessian(rows_of(problem, i), data.classes, data.ridge, x)
+            )
             assert eigenvalues[-1] <= L
             assert eigenvalues[0] == pytest.approx(mu, rel=1e-10, abs=1e-13)
 
 
 def test_L_is_attained_where_two_classes_share_all():
-    """p = (1/2, 1/2, 0): diag(p) - pp' has eigenvalue 1/2. Only a bias can hold p there for all samples."""
+    """p = (1/2, 1/2, 0): diag(p) - pp' has eigenvalue 1/2. Only a bias can hold p there for all
+    samples."""
     problem = PROBLEMS["own"]
     x = np.zeros(problem.d)
     x[-1] = -60.0
@@ -162,13 +169,17 @@ def test_the_newton_matrix_is_the_hessian():
     at = sys.modules["fedtheory.problems.softmax"]._hessian
     for name, problem in PROBLEMS.items():
         x = np.random.default_rng(0).standard_normal(problem.d)
-        slow = sum(problem.weights[i] * hessian(rows_of(problem, i), problem.data.classes, problem.data.ridge, x)
-                   for i in range(1, problem.N + 1))
+        slow = sum(
+            problem.weights[i]
+            * hessian(rows_of(problem, i), problem.data.classes, problem.data.ridge, x)
+            for i in range(1, problem.N + 1)
+        )
         assert np.allclose(at(problem)(x), slow, rtol=1e-12, atol=1e-14), name
 
 
 def test_G_and_xi_bar_of_a_shared_design_are_exact():
-    """Gradients differ by X'(Ybar - Y_i) / n, Y one-hot: rational, so rounding up is seen exactly."""
+    """Gradients differ by X'(Ybar - Y_i) / n, Y one-hot: rational, so rounding up is seen
+    exactly."""
     generator = np.random.default_rng(3)
     X = generator.standard_normal((5, 2))
     y = [generator.integers(0, 3, 5) for _ in range(4)]
@@ -178,15 +189,23 @@ def test_G_and_xi_bar_of_a_shared_design_are_exact():
         p = [Fraction(w) / 8 for w in (1, 2, 5)] if weights else [Fraction(1, 3)] * 3
         hot = [[[int(label == c) for c in range(3)] for label in labels] for labels in y]
         mean = [[sum(w * h[r][c] for w, h in zip(p, hot[1:])) for c in range(3)] for r in range(5)]
-        squares = [sum((sum(a[r][j] * (mean[r][c] - h[r][c]) for r in range(5)) / 5) ** 2
-                       for j in range(3) for c in range(3)) for h in hot]
+        squares = [
+            sum(
+                (sum(a[r][j] * (mean[r][c] - h[r][c]) for r in range(5)) / 5) ** 2
+                for j in range(3)
+                for c in range(3)
+            )
+            for h in hot
+        ]
         for name, square in dict(G=sum(squares[1:]) / 3, xi_bar=squares[0]).items():
             value = Fraction(problem.constants[name].value)
             assert square <= value**2 <= square * (1 + Fraction(1, 10**11))
         for x in points(problem):
             F = problem.grad(x)
             gaps = [problem.client_grad(i, x) - F for i in range(4)]
-            assert np.allclose([g @ g for g in gaps], [float(s) for s in squares], rtol=1e-9, atol=1e-11)
+            assert np.allclose(
+                [g @ g for g in gaps], [float(s) for s in squares], rtol=1e-9, atol=1e-11
+            )
         assert contradicted(problem, points(problem)) == []
 
 
@@ -200,13 +219,18 @@ def test_no_gradient_contradicts_a_general_constant(weights, seed):
     assert max(shares.values()) <= 1 + 1e-9
     assert min(shares["G"], shares["xi_bar"], shares["L"]) > 0.15
     for name in ("G", "xi_bar", "L"):
-        less = problem.constants[name]._replace(value=0.99 * shares[name] * problem.constants[name].value)
-        assert contradicted(replace(problem, constants={**problem.constants, name: less}), places) == [name]
+        less = problem.constants[name]._replace(
+            value=0.99 * shares[name] * problem.constants[name].value
+        )
+        assert contradicted(
+            replace(problem, constants={**problem.constants, name: less}), places
+        ) == [name]
 
 
 @pytest.mark.parametrize("weights", [[1, 1], [1, 3]])
 def test_general_bounds_are_attained(weights):
-    """Opposite rows that one far point misclassifies together: every triangle inequality is an equality."""
+    """Opposite rows that one far point misclassifies together: every triangle inequality is an
+    equality."""
     right, left, near = (np.array([row]) for row in ([1.0, 1e-6], [-1.0, 1e-6], [-1.0, 2e-6]))
     for name, rows in dict(G=[right, right, left], xi_bar=[right, left, near]).items():
         problem = softmax(rows, [[0], [0], [0]], 0.1, weights=weights, bias=False)
@@ -218,7 +242,8 @@ def test_general_bounds_are_attained(weights):
 
 @pytest.mark.parametrize("classes", [3, 7])
 def test_one_samples_gradients_reach_the_edge_of_their_ball(classes):
-    """p at a vertex of the simplex, 1/classes its centre: two classes cannot show sqrt(1 - 1/classes)."""
+    """p at a vertex of the simplex, 1/classes its centre: two classes cannot show sqrt(1 -
+    1/classes)."""
     module = sys.modules["fedtheory.problems.softmax"]
     problem = softmax([None, [[3.0, 4.0]]], [None, [1]], 0.0, classes=classes, bias=False)
     d = module._designs(problem.data)[1]
@@ -236,7 +261,9 @@ def test_two_classes_are_logistic_regression():
     for v in np.random.default_rng(0).standard_normal((3, 2)):
         W = np.column_stack([v, -v]).ravel()
         assert soft.loss(W) == pytest.approx(plain.loss(2 * v), rel=1e-14)
-    assert np.allclose(soft.minimizer().reshape(2, 2), np.outer(plain.minimizer(), [0.5, -0.5]), atol=1e-13)
+    assert np.allclose(
+        soft.minimizer().reshape(2, 2), np.outer(plain.minimizer(), [0.5, -0.5]), atol=1e-13
+    )
     assert soft.constants["L"].value - 0.3 == pytest.approx(2 * (plain.constants["L"].value - 0.15))
 
 

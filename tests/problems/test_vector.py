@@ -3,13 +3,18 @@
 import mpmath
 import numpy as np
 import pytest
+
 from fedtheory.problems import _tiles
 from fedtheory.problems._vector import exp, half_square
 
 
 def test_exp_within_one_ulp():
     generator = np.random.default_rng(0)
-    for x in [*generator.uniform(-708, 709, 1500), *generator.normal(0, 1, 1500), *-generator.exponential(1e-8, 50)]:
+    for x in [
+        *generator.uniform(-708, 709, 1500),
+        *generator.normal(0, 1, 1500),
+        *-generator.exponential(1e-8, 50),
+    ]:
         exact = mpmath.exp(mpmath.mpf(float(x)))
         assert abs(mpmath.mpf(float(exp(x))) - exact) <= np.spacing(float(exact))
 
@@ -26,7 +31,7 @@ def test_half_square():
 
 def padded(a, columns):
     out = np.zeros((len(a), columns))
-    out[:, :a.shape[1]] = a
+    out[:, : a.shape[1]] = a
     return out
 
 

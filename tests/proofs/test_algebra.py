@@ -1,4 +1,5 @@
-"""Implications between conditions: proved with documents that replay alone, refuted by rational points, never both."""
+"""Implications between conditions: proved with documents that replay alone, refuted by rational
+points, never both."""
 
 import copy
 import json
@@ -9,6 +10,8 @@ from pathlib import Path
 
 import pytest
 import sympy
+from sympy import Eq, Ge, Le, Lt, Max, Min, Rational, Symbol, sqrt
+
 from fedtheory import discover, enclosure
 from fedtheory.certificates import check_proof
 from fedtheory.claims.fsl._assumptions import EQ11_STEP, EQ13
@@ -16,7 +19,6 @@ from fedtheory.errors import InvalidInput
 from fedtheory.proofs import algebra, meaning
 from fedtheory.proofs.algebra import Counterexample, Proof
 from fedtheory.symbols import fsl as f
-from sympy import Eq, Ge, Le, Lt, Max, Min, Rational, Symbol, sqrt
 
 x, y, z = (Symbol(name, positive=True) for name in "xyz")
 r, s = Symbol("r", real=True), Symbol("s", real=True)
@@ -27,17 +29,39 @@ A11, A13, MEANT = (EQ11_STEP.relation,), (EQ13.relation,), (f.S <= f.N,)
 
 # (assumptions, a relation that follows, the same with a constant nudged: false)
 NUDGED = {
-    "(13) gives h >= (3 gamma + 1)/4": (A13, Ge(f.h, (3 * f.gamma + 1) / 4), Ge(f.h, MORE * (3 * f.gamma + 1) / 4)),
-    "(11) gives 1 + 4.5 u L <= 2": (A11, Le(1 + Rational(9, 2) * u * f.L, 2),
-                                    Le(1 + Rational(9, 2) * u * f.L * MORE, 2)),
-    "(11) gives 16 (u gamma L)^2 <= 1": (A11, Le(16 * (u * f.gamma * f.L) ** 2, 1),
-                                         Le(16 * (u * f.gamma * f.L) ** 2 * MORE, 1)),
-    "G_3 <= 2/9 G_2": (MEANT, Le(f.G_3, Rational(2, 9) * f.G_2), Le(f.G_3 * MORE, Rational(2, 9) * f.G_2)),
-    "2/9 G_2 <= Psi": (MEANT, Le(Rational(2, 9) * f.G_2, f.Psi), Le(Rational(2, 9) * f.G_2 * MORE, f.Psi)),
+    "(13) gives h >= (3 gamma + 1)/4": (
+        A13,
+        Ge(f.h, (3 * f.gamma + 1) / 4),
+        Ge(f.h, MORE * (3 * f.gamma + 1) / 4),
+    ),
+    "(11) gives 1 + 4.5 u L <= 2": (
+        A11,
+        Le(1 + Rational(9, 2) * u * f.L, 2),
+        Le(1 + Rational(9, 2) * u * f.L * MORE, 2),
+    ),
+    "(11) gives 16 (u gamma L)^2 <= 1": (
+        A11,
+        Le(16 * (u * f.gamma * f.L) ** 2, 1),
+        Le(16 * (u * f.gamma * f.L) ** 2 * MORE, 1),
+    ),
+    "G_3 <= 2/9 G_2": (
+        MEANT,
+        Le(f.G_3, Rational(2, 9) * f.G_2),
+        Le(f.G_3 * MORE, Rational(2, 9) * f.G_2),
+    ),
+    "2/9 G_2 <= Psi": (
+        MEANT,
+        Le(Rational(2, 9) * f.G_2, f.Psi),
+        Le(Rational(2, 9) * f.G_2 * MORE, f.Psi),
+    ),
     "G_4 <= Phi": (MEANT, Le(f.G_4, f.Phi), Le(f.G_4 * MORE, f.Phi)),
     "rho_s <= 1": (MEANT, Le(f.rho_s, 1), Lt(f.rho_s, 1)),
     "means": ((), Ge(x + y, 2 * sqrt(x * y)), Ge(x + y, 2 * MORE * sqrt(x * y))),
-    "a square with a double root": ((), Ge(x**2 + Rational(9, 4), 3 * x), Ge(x**2 + Rational(9, 4), 3 * MORE * x)),
+    "a square with a double root": (
+        (),
+        Ge(x**2 + Rational(9, 4), 3 * x),
+        Ge(x**2 + Rational(9, 4), 3 * MORE * x),
+    ),
     "a cubic that touches zero": ((), Ge(x**3 + 2, 3 * x), Ge(x**3 + 2, 3 * MORE * x)),
     "a maximum over a mean": ((), Ge(Max(x, y), (x + y) / 2), Ge(Max(x, y), MORE * (x + y) / 2)),
     "a minimum below each": ((Le(z, Min(x, 2 * y)),), Le(z, 2 * y), Le(z, 2 * y / MORE)),
@@ -75,9 +99,19 @@ def test_a_point_is_not_taken_outside_its_domain():
     assert isinstance(algebra.prove(Ge(x * n + x, 2), ()), Counterexample)
 
 
-LINES = [("fsl.h_lower", 0), ("fsl.phi_kappa_decrease", 0), ("fsl.phi_kappa_decrease", 1), ("fsl.step_G3_G4", 0),
-         ("fsl.step_G3_G4", 1), ("fsl.step_G3_G4", 2), ("fsl.gradient_identity", 0), ("fsl.original_loss", 0),
-         ("fsl.lemma2", 0), ("fsl.eq7", 1), ("fsl.eq8_eq9", 0)]
+LINES = [
+    ("fsl.h_lower", 0),
+    ("fsl.phi_kappa_decrease", 0),
+    ("fsl.phi_kappa_decrease", 1),
+    ("fsl.step_G3_G4", 0),
+    ("fsl.step_G3_G4", 1),
+    ("fsl.step_G3_G4", 2),
+    ("fsl.gradient_identity", 0),
+    ("fsl.original_loss", 0),
+    ("fsl.lemma2", 0),
+    ("fsl.eq7", 1),
+    ("fsl.eq8_eq9", 0),
+]
 
 
 @pytest.mark.parametrize("name, at", LINES)
@@ -90,12 +124,15 @@ def test_lines_of_claims_are_proved_from_the_record_alone(name, at):
     assert algebra.line(renamed, at).certificate == proof.certificate
 
 
-CHAINS = [("fsl.step25", 0, ["fsl.step24", "fsl.step25"]), ("fsl.step28", 0, ["fsl.step25", "fsl.step_T6"]),
-          ("fsl.theorem1", 0, ["fsl.step28", "fsl.step_28_to_12"]),
-          ("fsl.step24", 0, ["fsl.step16", "fsl.step19", "fsl.step23"]),
-          ("fsl.step23", 0, ["fsl.step20", "fsl.step21", "fsl.step22"]),
-          ("fsl.lemma5", 0, ["fsl.step31_at_x", "fsl.step_move"]),
-          ("fsl.corollary2a_explicit", 0, ["fsl.theorem2", "fsl.h_lower"])]
+CHAINS = [
+    ("fsl.step25", 0, ["fsl.step24", "fsl.step25"]),
+    ("fsl.step28", 0, ["fsl.step25", "fsl.step_T6"]),
+    ("fsl.theorem1", 0, ["fsl.step28", "fsl.step_28_to_12"]),
+    ("fsl.step24", 0, ["fsl.step16", "fsl.step19", "fsl.step23"]),
+    ("fsl.step23", 0, ["fsl.step20", "fsl.step21", "fsl.step22"]),
+    ("fsl.lemma5", 0, ["fsl.step31_at_x", "fsl.step_move"]),
+    ("fsl.corollary2a_explicit", 0, ["fsl.theorem2", "fsl.h_lower"]),
+]
 
 
 @pytest.mark.parametrize("name, at, given", CHAINS, ids=lambda v: str(v))
@@ -106,13 +143,20 @@ def test_a_line_of_a_proof_follows_from_those_before_it(name, at, given):
 
 
 def test_teeth_are_not_proved():
-    for name in ("fsl.h_lower", "fsl.phi_kappa_decrease", "fsl.step_G3_G4", "fsl.gradient_identity", "fsl.lemma2"):
+    for name in (
+        "fsl.h_lower",
+        "fsl.phi_kappa_decrease",
+        "fsl.step_G3_G4",
+        "fsl.gradient_identity",
+        "fsl.lemma2",
+    ):
         claim = discover.claim(name)
         assert not algebra.line(claim.replace(bound=claim.teeth), 0, budget=1)
 
 
 def test_what_is_measured_is_no_free_number():
-    """Theorem 1 is no implication between numbers: numbers that break it need not come from any run."""
+    """Theorem 1 is no implication between numbers: numbers that break it need not come from any
+    run."""
     assert algebra.line(discover.claim("fsl.theorem1"), budget=1) is None
     assert algebra.line(discover.claim("mixed.eq7"), budget=1) is None
     h_lower_ = discover.claim("fsl.h_lower")
@@ -127,19 +171,27 @@ def test_what_it_cannot_decide_it_does_not_prove():
 
 # The checker, and documents that were tampered with
 
+
 def h_lower():
     return json.loads(json.dumps(algebra.line(discover.claim("fsl.h_lower")).certificate))
 
 
 def test_the_checker_needs_neither_the_engine_nor_sympy():
     source = Path(check_proof.__file__)
-    script = ("import sys, json, importlib.util as u\n"
-              f"spec = u.spec_from_file_location('alone', {str(source)!r}); m = u.module_from_spec(spec)\n"
-              "spec.loader.exec_module(m); print(json.dumps(m.check(json.load(sys.stdin))))\n"
-              "assert not {'sympy', 'numpy', 'fedtheory', 'scipy'} & set(sys.modules)")
+    script = (
+        "import sys, json, importlib.util as u\n"
+        f"spec = u.spec_from_file_location('alone', {str(source)!r}); m = u.module_from_spec(spec)\n"
+        "spec.loader.exec_module(m); print(json.dumps(m.check(json.load(sys.stdin))))\n"
+        "assert not {'sympy', 'numpy', 'fedtheory', 'scipy'} & set(sys.modules)"
+    )
     document = h_lower()
-    out = subprocess.run([sys.executable, "-I", "-c", script], input=json.dumps(document), text=True,
-                         capture_output=True, check=True).stdout
+    out = subprocess.run(
+        [sys.executable, "-I", "-c", script],
+        input=json.dumps(document),
+        text=True,
+        capture_output=True,
+        check=True,
+    ).stdout
     assert json.loads(out) == document["shows"]
 
 
@@ -151,23 +203,34 @@ def numbers(tree, path=()):
     elif isinstance(tree, list):
         for at, value in enumerate(tree):
             yield from numbers(value, (*path, at))
-    elif isinstance(tree, int) or isinstance(tree, str) and tree.lstrip("-").replace("/", "").isdigit():
+    elif (
+        isinstance(tree, int)
+        or isinstance(tree, str)
+        and tree.lstrip("-").replace("/", "").isdigit()
+    ):
         yield path
 
 
 def test_no_number_of_a_document_can_be_changed_to_a_false_one():
-    """Whatever number is nudged, the document is refused, or what it now states is true at random points."""
+    """Whatever number is nudged, the document is refused, or what it now states is true at random
+    points."""
     document, refused, kept = h_lower(), 0, 0
     points = [point for point in _points(document) if _holds(document, point)]
     assert len(points) > 20
-    for path in [(part, *p) for part in ("shows", "assumes", "nodes", "proof") for p in numbers(document[part])]:
+    for path in [
+        (part, *p)
+        for part in ("shows", "assumes", "nodes", "proof")
+        for p in numbers(document[part])
+    ]:
         for change in (1, -1):
             nudged = copy.deepcopy(document)
             place = nudged
             for step in path[:-1]:
                 place = place[step]
             old = place[path[-1]]
-            place[path[-1]] = old + change if isinstance(old, int) else str(Fraction(old) + Fraction(change, 7))
+            place[path[-1]] = (
+                old + change if isinstance(old, int) else str(Fraction(old) + Fraction(change, 7))
+            )
             try:
                 algebra.replay(nudged)
             except check_proof.Refused:
@@ -181,11 +244,15 @@ def test_no_number_of_a_document_can_be_changed_to_a_false_one():
 
 def _points(document):
     import random
+
     draw = random.Random(0)
     for _ in range(4000):
-        yield {name: Fraction(draw.randint(1, 5)) if domain == "count" else
-               Fraction(draw.randint(1, 40), draw.choice([1, 2, 5, 20, 60]))
-               for name, domain in document["variables"].items()}
+        yield {
+            name: Fraction(draw.randint(1, 5))
+            if domain == "count"
+            else Fraction(draw.randint(1, 40), draw.choice([1, 2, 5, 20, 60]))
+            for name, domain in document["variables"].items()
+        }
 
 
 def _holds(document, point):
@@ -201,7 +268,9 @@ def _value(document, tree, point):
             kind, *parts = document["nodes"][tree]
             if kind == "define":
                 return _value(document, parts[0], point)
-            return _value(document, parts[1] if _value(document, parts[0], point) else parts[2], point)
+            return _value(
+                document, parts[1] if _value(document, parts[0], point) else parts[2], point
+            )
         return Fraction(tree)
     op, *parts = tree
     if op == "^":
@@ -218,11 +287,27 @@ def _value(document, tree, point):
 
 def small(**changes):
     """x >= 0 and y >= x show y^2 >= x^2, by hand: y^2 - x^2 = (y + x)(y - x)."""
-    return {**dict(format="fedtheory proof 2", variables=dict(x="nonnegative", y="real", m="count"), nodes={},
-                   assumes=[[">=", "y", "x"]], shows=[">=", ["^", "y", 2], ["^", "x", 2]],
-                   proof=dict(scale="1", lemmas=[["lemma 1", [">=", "y", "0"], dict(
-                       scale="1", terms=[dict(by="1", facts=["assumed:0"]), dict(by="x")])]],
-                       terms=[dict(by=["+", "x", "y"], facts=["assumed:0"])])), **changes}
+    return {
+        **dict(
+            format="fedtheory proof 2",
+            variables=dict(x="nonnegative", y="real", m="count"),
+            nodes={},
+            assumes=[[">=", "y", "x"]],
+            shows=[">=", ["^", "y", 2], ["^", "x", 2]],
+            proof=dict(
+                scale="1",
+                lemmas=[
+                    [
+                        "lemma 1",
+                        [">=", "y", "0"],
+                        dict(scale="1", terms=[dict(by="1", facts=["assumed:0"]), dict(by="x")]),
+                    ]
+                ],
+                terms=[dict(by=["+", "x", "y"], facts=["assumed:0"])],
+            ),
+        ),
+        **changes,
+    }
 
 
 def proof_of(**changes):
@@ -237,8 +322,12 @@ REFUSED = {
     "another format": small(format="fedtheory proof 3"),
     "no proof": small(proof={}),
     "a factor of unknown sign": proof_of(lemmas=[]),
-    "a negative factor": proof_of(terms=[dict(by=["*", "-1", ["+", "x", "y"]], facts=["assumed:0"])]),
-    "a scale that may be zero": proof_of(scale="x", terms=[dict(by=["*", "x", ["+", "x", "y"]], facts=["assumed:0"])]),
+    "a negative factor": proof_of(
+        terms=[dict(by=["*", "-1", ["+", "x", "y"]], facts=["assumed:0"])]
+    ),
+    "a scale that may be zero": proof_of(
+        scale="x", terms=[dict(by=["*", "x", ["+", "x", "y"]], facts=["assumed:0"])]
+    ),
     "a scale of zero": proof_of(scale="0", terms=[]),
     "a fact that is not there": proof_of(terms=[dict(by=["+", "x", "y"], facts=["assumed:1"])]),
     "a strict goal without a strict term": small(shows=[">", ["^", "y", 2], ["^", "x", 2]]),
@@ -246,13 +335,20 @@ REFUSED = {
     "a wider domain": small(variables=dict(x="real", y="real", m="count")),
     "no domain": small(variables=dict(x="nonnegative", y="integer", m="count")),
     "an equation used as an inequality": small(assumes=[["==", "y", "x"]]),
-    "a lemma that uses itself": proof_of(lemmas=[["lemma 1", [">=", "y", "0"], dict(
-        scale="1", terms=[dict(by="1", facts=["lemma 1"])])]]),
-    "a lemma that overwrites": proof_of(lemmas=[["x", [">=", "y", "0"], dict(scale="1", terms=[dict(by="y")])]]),
+    "a lemma that uses itself": proof_of(
+        lemmas=[
+            ["lemma 1", [">=", "y", "0"], dict(scale="1", terms=[dict(by="1", facts=["lemma 1"])])]
+        ]
+    ),
+    "a lemma that overwrites": proof_of(
+        lemmas=[["x", [">=", "y", "0"], dict(scale="1", terms=[dict(by="y")])]]
+    ),
     "a node that uses itself": small(nodes=dict(w=["define", ["+", "w", "1"]])),
     "a node named as a variable": small(nodes=dict(x=["define", "1"])),
     "a root of degree zero": small(nodes=dict(w=["root", "y", 0])),
-    "a case left out": small(nodes=dict(w=["cases", [">=", "y", "x"], "x"]), proof=dict(split="w", branches=[{}])),
+    "a case left out": small(
+        nodes=dict(w=["cases", [">=", "y", "x"], "x"]), proof=dict(split="w", branches=[{}])
+    ),
     "a power that is no integer": small(shows=[">=", ["^", "y", "1/2"], "x"]),
     "a number that is text": small(shows=[">=", "__import__('os')", "x"]),
     "an equation that is none": proof_of(solve=[["y", "x", "assumed:0"]]),
@@ -269,15 +365,25 @@ def test_a_document_that_proves_nothing_is_refused(name):
 
 
 def test_an_equation_may_only_be_solved_where_it_fixes_the_symbol():
-    free = dict(format="fedtheory proof 2", variables=dict(x="real", y="real"), nodes={},
-                assumes=[["==", ["*", "x", "y"], "0"]], shows=["==", "y", "0"],
-                proof=dict(scale="1", terms=[], solve=[["y", "0", "assumed:0"]]))
-    with pytest.raises(check_proof.Refused, match="fix"):    # x may be 0
+    free = dict(
+        format="fedtheory proof 2",
+        variables=dict(x="real", y="real"),
+        nodes={},
+        assumes=[["==", ["*", "x", "y"], "0"]],
+        shows=["==", "y", "0"],
+        proof=dict(scale="1", terms=[], solve=[["y", "0", "assumed:0"]]),
+    )
+    with pytest.raises(check_proof.Refused, match="fix"):  # x may be 0
         algebra.replay(free)
     assert algebra.replay({**free, "variables": dict(x="positive", y="real")})
     with pytest.raises(check_proof.Refused, match="value"):
-        algebra.replay({**free, "variables": dict(x="positive", y="real"),
-                        "proof": dict(scale="1", terms=[], solve=[["y", "1", "assumed:0"]])})
+        algebra.replay(
+            {
+                **free,
+                "variables": dict(x="positive", y="real"),
+                "proof": dict(scale="1", terms=[], solve=[["y", "1", "assumed:0"]]),
+            }
+        )
 
 
 def test_what_metrics_mean_agrees_with_a_computed_round():
@@ -285,13 +391,34 @@ def test_what_metrics_mean_agrees_with_a_computed_round():
     F, g = sympy.Matrix([3, -1, 2]), sympy.Matrix([1, 4, -2])
     gamma, eta_0 = Rational(2, 5), Rational(1, 7)
     tilde = (F + gamma * g) / (1 + gamma)
-    measured = dict(sq_grad_norm=F.dot(F), sq_server_grad_norm=g.dot(g), grad_inner=F.dot(g), sq_xi=(F - g).dot(F - g),
-                    sq_tilde_grad_norm=tilde.dot(tilde), a_w0=F.dot(F), b_w0=g.dot(g), inner_w0=F.dot(g),
-                    xi_w0=(F - g).dot(F - g), inner_move=F.dot(-eta_0 * g), sq_move=eta_0**2 * g.dot(g), sq_i=F.dot(F),
-                    sq_j=g.dot(g), sq_pair=(F + g).dot(F + g))
+    measured = dict(
+        sq_grad_norm=F.dot(F),
+        sq_server_grad_norm=g.dot(g),
+        grad_inner=F.dot(g),
+        sq_xi=(F - g).dot(F - g),
+        sq_tilde_grad_norm=tilde.dot(tilde),
+        a_w0=F.dot(F),
+        b_w0=g.dot(g),
+        inner_w0=F.dot(g),
+        xi_w0=(F - g).dot(F - g),
+        inner_move=F.dot(-eta_0 * g),
+        sq_move=eta_0**2 * g.dot(g),
+        sq_i=F.dot(F),
+        sq_j=g.dot(g),
+        sq_pair=(F + g).dot(F + g),
+    )
     assert set(measured) == set(meaning.INNER)
-    vectors = {meaning.F: F, meaning.SERVER: g, meaning.OTHER_F: F, meaning.OTHER_SERVER: g, meaning.FIRST: F,
-               meaning.SECOND: g}
+    vectors = {
+        meaning.F: F,
+        meaning.SERVER: g,
+        meaning.OTHER_F: F,
+        meaning.OTHER_SERVER: g,
+        meaning.FIRST: F,
+        meaning.SECOND: g,
+    }
     for metric, expr in meaning.INNER.items():
         value = expr.subs({meaning.gamma: gamma, meaning.eta_0: eta_0})
-        assert value.replace(meaning.Inner, lambda v, w: vectors[v].dot(vectors[w])) == measured[metric]
+        assert (
+            value.replace(meaning.Inner, lambda v, w: vectors[v].dot(vectors[w]))
+            == measured[metric]
+        )

@@ -1,7 +1,8 @@
 """Units: homogeneous bounds pass, a damaged one is caught, and the place is named."""
 
-import fedtheory as ft
 import pytest
+
+import fedtheory as ft
 from fedtheory import discover
 from fedtheory.proofs.dimensions import clashes
 from fedtheory.symbols.fsl import L, sigma
@@ -10,7 +11,9 @@ from fedtheory.symbols.fsl import L, sigma
 HIDDEN = {"fsl.corollary1", "fsl.corollary2a", "fsl.corollary2b", "fsl.corollary2c"}
 
 
-BOUNDS = [c for c in discover.claims() if c.lines and c.kind != "order" and c.paper in ("fsl", "fsls")]
+BOUNDS = [
+    c for c in discover.claims() if c.lines and c.kind != "order" and c.paper in ("fsl", "fsls")
+]
 
 
 @pytest.mark.parametrize("claim", BOUNDS, ids=lambda c: c.id)
@@ -21,7 +24,8 @@ def test_bounds_are_homogeneous(claim):
 def test_orders_with_hidden_units_are_seen():
     assert {c.id for c in discover.claims() if c.paper == "fsl" and clashes(c)} == HIDDEN
     assert clashes(ft.claim("fsl.corollary1")) == [
-        "in M_sq/(1 + gamma)^2 + tilde_D_0, tilde_D_0 has unit f and M_sq/(1 + gamma)^2 has unit x^-2 f^2"]
+        "in M_sq/(1 + gamma)^2 + tilde_D_0, tilde_D_0 has unit f and M_sq/(1 + gamma)^2 has unit x^-2 f^2"
+    ]
 
 
 def test_a_metric_brings_its_unit():
@@ -36,4 +40,5 @@ def test_damage_is_caught():
     lost = theorem.replace(bound=theorem.bound.subs(L**2, L))
     assert len(clashes(lost)) == 1 and "has unit" in clashes(lost)[0]
     assert clashes(theorem.replace(assumptions=(L <= sigma,))) == [
-        "in L <= sigma, L has unit x^-2 f and sigma has unit x^-1 f"]
+        "in L <= sigma, L has unit x^-2 f and sigma has unit x^-1 f"
+    ]

@@ -10,9 +10,10 @@ import threading
 from dataclasses import replace
 from pathlib import Path
 
-import fedtheory as ft
 import numpy as np
 import pytest
+
+import fedtheory as ft
 from fedtheory import jit
 from fedtheory.errors import Diverged, Interrupted, InvalidInput
 from fedtheory.participation import Arrival, Departure, Participation, uniform
@@ -25,12 +26,21 @@ FSL = dict(S=3, K=3, K_0=2, eta_l=0.05, eta_0=0.05, gamma=0.7)
 
 @pytest.fixture(scope="module")
 def problem():
-    return ft.problems.quadratic(5, 6, L=1.0, mu=0.2, G=1.0, xi_bar=0.5, sigma=0.5, sigma_0=0.2, seed=1)
+    return ft.problems.quadratic(
+        5, 6, L=1.0, mu=0.2, G=1.0, xi_bar=0.5, sigma=0.5, sigma_0=0.2, seed=1
+    )
 
 
 def run(problem, **changes):
-    return ft.run(problem, "fsl", **{**dict(rounds=12, trials=5, seed=9, keep="x", metrics=tuple(ft.metrics)), **FSL,
-                                     **changes})
+    return ft.run(
+        problem,
+        "fsl",
+        **{
+            **dict(rounds=12, trials=5, seed=9, keep="x", metrics=tuple(ft.metrics)),
+            **FSL,
+            **changes,
+        },
+    )
 
 
 def same(a, b):
@@ -41,8 +51,19 @@ def same(a, b):
     np.testing.assert_array_equal(a.final, b.final)
 
 
-@pytest.mark.parametrize("changes", [dict(workers=1), dict(workers=2), dict(workers=7), dict(chunk=1), dict(chunk=5),
-                                     dict(chunk=100), dict(compiled=False)], ids=str)
+@pytest.mark.parametrize(
+    "changes",
+    [
+        dict(workers=1),
+        dict(workers=2),
+        dict(workers=7),
+        dict(chunk=1),
+        dict(chunk=5),
+        dict(chunk=100),
+        dict(compiled=False),
+    ],
+    ids=str,
+)
 def test_bits_do_not_depend_on_how_the_work_is_cut(problem, changes):
     same(run(problem), run(problem, **changes))
 
@@ -54,10 +75,26 @@ def test_bits_do_not_depend_on_the_process(problem):
         r = ft.run(p, "fsl", rounds=12, trials=5, seed=9, S=3, K=3, K_0=2, eta_l=0.05, eta_0=0.05, gamma=0.7)
         print(hashlib.sha256(r.final.tobytes() + r.metrics["loss"].tobytes()).hexdigest())
     """
-    digest = lambda **env: subprocess.run([sys.executable, "-c", textwrap.dedent(code)], text=True, cwd=ROOT,
-                                          check=True, capture_output=True, env=dict(os.environ, **env)).stdout
-    assert len({digest(FEDTHEORY_NUM_THREADS="1"), digest(FEDTHEORY_NUM_THREADS="2", PYTHONHASHSEED="7"),
-                digest(TZ="Asia/Tokyo", LC_ALL="C")}) == 1
+    digest = lambda **env: (
+        subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(code)],
+            text=True,
+            cwd=ROOT,
+            check=True,
+            capture_output=True,
+            env=dict(os.environ, **env),
+        ).stdout
+    )
+    assert (
+        len(
+            {
+                digest(FEDTHEORY_NUM_THREADS="1"),
+                digest(FEDTHEORY_NUM_THREADS="2", PYTHONHASHSEED="7"),
+                digest(TZ="Asia/Tokyo", LC_ALL="C"),
+            }
+        )
+        == 1
+    )
 
 
 def test_clients_spread_over_workers_give_the_same_bits(problem):
@@ -65,8 +102,19 @@ def test_clients_spread_over_workers_give_the_same_bits(problem):
     from concurrent.futures import ThreadPoolExecutor
 
     from fedtheory.runs.running import _Job, _plan
-    plan = _plan(problem, "fsl", rounds=6, trials=2, seed=9, S=3, participation=Participation(work=uniform(0)),
-                 keep="x", names=tuple(ft.metrics), given={k: v for k, v in FSL.items() if k != "S"})
+
+    plan = _plan(
+        problem,
+        "fsl",
+        rounds=6,
+        trials=2,
+        seed=9,
+        S=3,
+        participation=Participation(work=uniform(0)),
+        keep="x",
+        names=tuple(ft.metrics),
+        given={k: v for k, v in FSL.items() if k != "S"},
+    )
     results = []
     for together in (False, True):
         job = _Job(plan, None, workers=2)
@@ -88,7 +136,18 @@ def test_trials_are_independent_of_their_number_and_of_one_another(problem):
 def test_two_algorithms_share_their_noise(problem):
     """With the same draws, FedAvg is FSL's first half: gamma = 0 takes the server's part away."""
     one = run(problem, gamma=0.0)
-    two = ft.run(problem, "fedavg", rounds=12, trials=5, seed=9, keep="x", S=3, K=3, eta_l=0.05, weighting="plain")
+    two = ft.run(
+        problem,
+        "fedavg",
+        rounds=12,
+        trials=5,
+        seed=9,
+        keep="x",
+        S=3,
+        K=3,
+        eta_l=0.05,
+        weighting="plain",
+    )
     np.testing.assert_array_equal(one.x, two.x)
 
 
@@ -107,24 +166,46 @@ def test_metrics_are_what_their_definitions_say(problem):
         f_0, g_0 = problem.client_loss(0, x), problem.client_grad(0, x)
         clients = [problem.client_grad(i, x) for i in range(1, problem.N + 1)]
         tilde = (g + 0.7 * g_0) / 1.7
-        expected = dict(loss=F, server_loss=f_0, sq_grad_norm=g @ g, sq_server_grad_norm=g_0 @ g_0,
-                        grad_inner=g @ g_0, sq_xi=(g - g_0) @ (g - g_0), tilde_loss=(F + 0.7 * f_0) / 1.7,
-                        sq_distance=np.sum((x - problem.minimizer())**2), sq_tilde_grad_norm=tilde @ tilde,
-                        sq_dissimilarity=np.mean([(c - g) @ (c - g) for c in clients]),
-                        mixed_loss=F + f_0, sq_mixed_grad_norm=(g + g_0) @ (g + g_0))
+        expected = dict(
+            loss=F,
+            server_loss=f_0,
+            sq_grad_norm=g @ g,
+            sq_server_grad_norm=g_0 @ g_0,
+            grad_inner=g @ g_0,
+            sq_xi=(g - g_0) @ (g - g_0),
+            tilde_loss=(F + 0.7 * f_0) / 1.7,
+            sq_distance=np.sum((x - problem.minimizer()) ** 2),
+            sq_tilde_grad_norm=tilde @ tilde,
+            sq_dissimilarity=np.mean([(c - g) @ (c - g) for c in clients]),
+            mixed_loss=F + f_0,
+            sq_mixed_grad_norm=(g + g_0) @ (g + g_0),
+        )
         for name, value in expected.items():
             assert r.metrics[name][row] == pytest.approx(value, rel=1e-12, abs=1e-13), name
-    assert (r.metrics["client_drift"][:, 0] == 0).all() and (r.metrics["client_drift"][:, 1:] > 0).all()
+    assert (r.metrics["client_drift"][:, 0] == 0).all() and (
+        r.metrics["client_drift"][:, 1:] > 0
+    ).all()
 
 
 def test_drift_by_hand():
-    """One client, f = x^2 / 2, x = 1, K = 2, eta = 1/2: points 1, 1/2, so the drift is (0 + 1/4) / 2.
-    Then x = 1/4; the server, f_0 = (x - 1)^2 / 2, with gamma eta_0 = 1/2: points 1/4, 5/8, drift from 1."""
+    """One client, f = x^2 / 2, x = 1, K = 2, eta = 1/2: points 1, 1/2, so the drift is (0 + 1/4) /
+    2. Then x = 1/4; the server, f_0 = (x - 1)^2 / 2, with gamma eta_0 = 1/2: points 1/4, 5/8, drift
+    from 1."""
     p = ft.problems.quadratic_from_arrays([1.0], [[1.0], [0.0]])
-    r = ft.run(p, "fsl", rounds=1, x_0=[1.0], K=2, K_0=2, eta_l=0.5, eta_0=0.25, gamma=2.0,
-               metrics=("client_drift", "server_drift"))
+    r = ft.run(
+        p,
+        "fsl",
+        rounds=1,
+        x_0=[1.0],
+        K=2,
+        K_0=2,
+        eta_l=0.5,
+        eta_0=0.25,
+        gamma=2.0,
+        metrics=("client_drift", "server_drift"),
+    )
     assert r.metrics["client_drift"][0, 1] == 0.125
-    assert r.metrics["server_drift"][0, 1] == ((3 / 4)**2 + (3 / 8)**2) / 2
+    assert r.metrics["server_drift"][0, 1] == ((3 / 4) ** 2 + (3 / 8) ** 2) / 2
     assert r.final[0, 0] == 13 / 16
 
 
@@ -149,16 +230,23 @@ def test_a_run_tells_whether_it_stayed_in_the_ball():
 
 
 def test_divergence_is_said_and_never_a_number(problem):
-    with pytest.warns(Diverged, match=r"fsl diverged in 2 of 2 trials, first in round \d+; their metrics are NaN"):
+    with pytest.warns(
+        Diverged, match=r"fsl diverged in 2 of 2 trials, first in round \d+; their metrics are NaN"
+    ):
         r = run(problem, eta_l=50.0, rounds=400, trials=2)
     t = r.diverged[0]
-    assert 0 < t < 400 and np.isnan(r.metrics["loss"][0, t + 1:]).all() and np.isfinite(r.metrics["loss"][0, :t]).all()
+    assert (
+        0 < t < 400
+        and np.isnan(r.metrics["loss"][0, t + 1 :]).all()
+        and np.isfinite(r.metrics["loss"][0, :t]).all()
+    )
     assert r.metrics["loss"].shape == (2, 401)
 
 
 def test_a_gradient_that_returns_nan_is_divergence(problem):
     def nan_grad(data, i, x, out):
         out[:] = np.nan
+
     broken = replace(problem, kernels=problem.kernels._replace(grad=nan_grad))
     with pytest.warns(Diverged, match="first in round 0"):
         run(broken, rounds=2)
@@ -167,6 +255,7 @@ def test_a_gradient_that_returns_nan_is_divergence(problem):
 def test_an_interpreted_gradient_may_raise(problem):
     def grad(data, i, x, out):
         raise ValueError("the sensor is off")
+
     with pytest.raises(ValueError, match="the sensor is off"):
         run(replace(problem, kernels=problem.kernels._replace(grad=grad)), rounds=2)
 
@@ -175,7 +264,10 @@ REFUSED = [
     (dict(S=7), "S must be an integer 1..6, the number of clients; got 7"),
     (dict(S=0), "S must be an integer 1..6"),
     (dict(S=2.5), "S must be an integer"),
-    (dict(eta=0.1), "fsl (FSL, algorithm 1) has no hyper-parameter eta; it has eta_l, eta_g, eta_0, gamma, K, K_0"),
+    (
+        dict(eta=0.1),
+        "fsl (FSL, algorithm 1) has no hyper-parameter eta; it has eta_l, eta_g, eta_0, gamma, K, K_0",
+    ),
     (dict(eta_l=-1.0), "eta_l must be a finite number >= 0; got -1.0"),
     (dict(eta_l=float("nan")), "eta_l must be a finite number >= 0; got nan"),
     (dict(eta_l="0.1; import os"), "eta_l must be a finite number"),
@@ -195,11 +287,19 @@ REFUSED = [
     (dict(chunk=0), "chunk must be an integer >= 1; got 0"),
     (dict(pretrained=3), "pretrained must be dict(steps=, eta=); got 3"),
     (dict(resume=3), "resume must be an earlier run; got 3"),
-    (dict(participation=Participation("most")), "cohort must be one of full, without, with; got 'most'"),
+    (
+        dict(participation=Participation("most")),
+        "cohort must be one of full, without, with; got 'most'",
+    ),
     (dict(participation=Participation("full")), "S must be 6 in a full cohort; got 3"),
-    (dict(participation=Participation(arrivals=(Arrival(9, 2),))), "Arrival needs a client 1..6; got 9"),
-    (dict(participation=Participation(arrivals=(Arrival(1, 5),), departures=(Departure(1, 3),))),
-     "Departure of client 1 must come after its arrival at 5; got 3"),
+    (
+        dict(participation=Participation(arrivals=(Arrival(9, 2),))),
+        "Arrival needs a client 1..6; got 9",
+    ),
+    (
+        dict(participation=Participation(arrivals=(Arrival(1, 5),), departures=(Departure(1, 3),))),
+        "Departure of client 1 must come after its arrival at 5; got 3",
+    ),
 ]
 
 
@@ -213,10 +313,14 @@ def test_bad_input_gets_one_clear_sentence(problem, changes, sentence):
 def test_unknown_and_missing_names_are_refused(problem):
     with pytest.raises(InvalidInput, match="algorithm must be one of .*fedavg.*; got 'fedavgg'"):
         ft.run(problem, "fedavgg", rounds=1)
-    with pytest.raises(InvalidInput, match=re.escape("needs eta_l, step size of a client; none was given")):
+    with pytest.raises(
+        InvalidInput, match=re.escape("needs eta_l, step size of a client; none was given")
+    ):
         ft.run(problem, "fedavg", rounds=1)
     alone = replace(problem, has_server=False)
-    with pytest.raises(InvalidInput, match="needs a problem with a server loss; quadratic has none"):
+    with pytest.raises(
+        InvalidInput, match="needs a problem with a server loss; quadratic has none"
+    ):
         run(alone)
 
 
@@ -230,26 +334,38 @@ def test_nothing_is_computed_before_a_refusal(problem, monkeypatch):
 
 def test_progress_counts_rounds(problem):
     seen = []
-    run(problem, chunk=5, progress=lambda done, total, seconds: seen.append((done, total, seconds >= 0)))
+    run(
+        problem,
+        chunk=5,
+        progress=lambda done, total, seconds: seen.append((done, total, seconds >= 0)),
+    )
     assert seen == [(5, 12, True), (10, 12, True), (12, 12, True)]
 
 
 @pytest.fixture
 def interrupt_after():
-    """Ctrl-C after some seconds. A job in the background starts with SIGINT ignored: it must not be here."""
+    """Ctrl-C after some seconds. A job in the background starts with SIGINT ignored: it must not be
+    here."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield lambda seconds: threading.Timer(seconds, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    yield lambda seconds: threading.Timer(
+        seconds, lambda: os.kill(os.getpid(), signal.SIGINT)
+    ).start()
     signal.signal(signal.SIGINT, before)
 
 
 def test_ctrl_c_stops_within_a_second_and_loses_no_finished_round(problem, interrupt_after):
     import time
-    run(problem, rounds=2)    # compiled before the clock runs
+
+    run(problem, rounds=2)  # compiled before the clock runs
     interrupt_after(0.5)
     begun = time.perf_counter()
-    with pytest.raises(Interrupted, match=r"interrupted after \d+ of 10000000 rounds of fsl") as caught:
+    with pytest.raises(
+        Interrupted, match=r"interrupted after \d+ of 10000000 rounds of fsl"
+    ) as caught:
         run(problem, rounds=10**7, keep="metrics", metrics=())
-    assert time.perf_counter() - begun < 3    # half a second, a chunk, and a busy machine; not the hours left
+    assert (
+        time.perf_counter() - begun < 3
+    )  # half a second, a chunk, and a busy machine; not the hours left
     partial = caught.value.partial
     assert 0 < partial.rounds < 10**7
     more = run(problem, rounds=partial.rounds + 3, keep="metrics", metrics=(), resume=partial)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from fedtheory.claim import Claim
 from fedtheory.search import hunting
 from fedtheory.search.target import Target
@@ -13,18 +14,35 @@ left = TABLE.measured("left", "l", "a square", PLAIN, "left", domain="nonnegativ
 
 
 def setting(measured):
-    return Setting("house", "a point", names(TABLE, "left"), (), (), {}, (), lambda random, relaxed: {},
-                   lambda shape: {"x": "positive"}, lambda shape, point: dict(x=point["x"]), lambda instance: {},
-                   lambda instance, values, wanted: dict(left=measured(instance["x"])), TABLE, kind="exact")
+    return Setting(
+        "house",
+        "a point",
+        names(TABLE, "left"),
+        (),
+        (),
+        {},
+        (),
+        lambda random, relaxed: {},
+        lambda shape: {"x": "positive"},
+        lambda shape, point: dict(x=point["x"]),
+        lambda instance: {},
+        lambda instance, values, wanted: dict(left=measured(instance["x"])),
+        TABLE,
+        kind="exact",
+    )
 
 
-@pytest.mark.parametrize("measured, stays", [(lambda x: x * x, True), (lambda x: ((x + 1e6) - 1e6 - x)**2, False)])
+@pytest.mark.parametrize(
+    "measured, stays", [(lambda x: x * x, True), (lambda x: ((x + 1e6) - 1e6 - x) ** 2, False)]
+)
 def test_a_difference_that_only_rounding_makes_is_dropped(measured, stays):
     """x^2 <= 0 fails; ((x + 10^6) - 10^6 - x)^2 <= 0 holds, though floats say otherwise."""
     claim = Claim(id="house.square", cites="house check", symbols=TABLE, measures=left, bound=0)
     hunt = next(hunting.hunts(Target(claim, setting(measured)), 0))
     points, rates = hunt.rated(hunt.draw(64))
     rates = np.nan_to_num(rates, nan=-1.0)
-    assert (rates > 1e6).sum() > 30    # left over zero
+    assert (rates > 1e6).sum() > 30  # left over zero
     kept = hunt.steadied(points, rates)[1]
-    assert ((kept > 0).sum() == (rates > 0).sum()) == stays and ((kept > 0).sum() < 3) == (not stays)
+    assert ((kept > 0).sum() == (rates > 0).sum()) == stays and ((kept > 0).sum() < 3) == (
+        not stays
+    )

@@ -1,4 +1,5 @@
-"""The second opinion on any document: a counterexample, a family of them, cells or an equivalence, a proof."""
+"""The second opinion on any document: a counterexample, a family of them, cells or an equivalence,
+a proof."""
 
 from fractions import Fraction
 
@@ -9,7 +10,8 @@ CLAIMS = {**flex.CLAIMS, **lamb.CLAIMS, **mixed.CLAIMS}
 TYPED = {*CLAIMS, *structures.TABLES, "mixed.K1_equivalence"}
 WORLDS = {**flex.WORLDS, **lamb.WORLDS, **mixed.WORLDS}
 DOMAINS = {"flex": flex.DOMAINS, "lamb": lamb.DOMAINS, "mixed": mixed.DOMAINS}
-# What an order's shape mentions, and so may move along a family; all else its constant may depend on.
+# What an order's shape mentions, and so may move along a family; all else its constant may depend
+# on.
 SHAPES = {"flex.eq9": {"Gamma_l", "tau_0"}}
 
 
@@ -24,16 +26,20 @@ def judged(document):
             counterexample(document, CLAIMS, WORLDS, DOMAINS[document["claim"].partition(".")[0]])
     except (Refused, RecursionError):
         raise
-    except Exception as error:    # malformed, whatever that leads to
+    except Exception as error:  # malformed, whatever that leads to
         raise Refused(f"malformed: {error!r}") from None
 
 
 def proved(document, claim, line):
     """Refused unless the document proves that line of the claim, counted from 1."""
-    paper = claim.partition(".")[0].removesuffix("s")    # fsls speaks in the letters of fsl
+    paper = claim.partition(".")[0].removesuffix("s")  # fsls speaks in the letters of fsl
     try:
-        proofs.proof(document, lines.LINES[claim][line - 1], {**lines.SQUARES, **lines.DOMAINS[paper]},
-                     lines.MEANINGS[paper])
+        proofs.proof(
+            document,
+            lines.LINES[claim][line - 1],
+            {**lines.SQUARES, **lines.DOMAINS[paper]},
+            lines.MEANINGS[paper],
+        )
     except (Refused, RecursionError):
         raise
     except Exception as error:
@@ -45,18 +51,38 @@ def family(document):
     members, shape = document["members"], SHAPES.get(document["claim"])
     require(shape is not None and len(members) >= 7, "no family")
     for member in members:
-        require(member["claim"] == f"{document['claim']}!variant" and member["line"] == document["line"] == 0,
-                "another claim")    # with a constant in place of the order's
-        require(member["statement"] == members[0]["statement"] and member["instance"] == members[0]["instance"],
-                "other lines")
-        counterexample(dict(member, claim=document["claim"]), CLAIMS, WORLDS, DOMAINS[document["claim"].partition(".")[0]])
+        require(
+            member["claim"] == f"{document['claim']}!variant"
+            and member["line"] == document["line"] == 0,
+            "another claim",
+        )  # with a constant in place of the order's
+        require(
+            member["statement"] == members[0]["statement"]
+            and member["instance"] == members[0]["instance"],
+            "other lines",
+        )
+        counterexample(
+            dict(member, claim=document["claim"]),
+            CLAIMS,
+            WORLDS,
+            DOMAINS[document["claim"].partition(".")[0]],
+        )
     constants = [number(member["numbers"]["C_order"]) for member in members]
     require(all(b >= 4 * a for a, b in zip(constants, constants[1:])), "the constants do not grow")
     for name in members[0]["numbers"]:
         at = [number(member["numbers"][name]) for member in members]
         if name != "C_order":
             require(name in shape or len(set(at)) == 1, f"{name} moves")
-            require(all(a * c == b * b for a, b, c in zip(at, at[1:], at[2:])), f"{name} does not move evenly")
-    require(set(document["moves"]) <= shape and all(
-        number(members[1]["numbers"][name]) == number(members[0]["numbers"][name]) * Fraction(factor)
-        for name, factor in document["moves"].items()), "other moves")
+            require(
+                all(a * c == b * b for a, b, c in zip(at, at[1:], at[2:])),
+                f"{name} does not move evenly",
+            )
+    require(
+        set(document["moves"]) <= shape
+        and all(
+            number(members[1]["numbers"][name])
+            == number(members[0]["numbers"][name]) * Fraction(factor)
+            for name, factor in document["moves"].items()
+        ),
+        "other moves",
+    )

@@ -1,7 +1,7 @@
 """Separable losses of an instance, and suprema over all of space of what hypotheses speak of.
 
-A loss has one curve for each coordinate: a y^2/2 + c y + sum of delta max(y - at, 0)^2 / 2. Soft corners occur in no
-certificate that ships, and are refused.
+A loss has one curve for each coordinate: a y^2/2 + c y + sum of delta max(y - at, 0)^2 / 2. Soft
+corners occur in no certificate that ships, and are refused.
 """
 
 from fractions import Fraction
@@ -12,13 +12,20 @@ from tests.second_opinion.reals import real, root
 
 class Curve:
     def __init__(self, given):
-        require(set(given) <= {"slope", "tilt", "bends", "soft"} and not given.get("soft"), "no curve of this kind")
+        require(
+            set(given) <= {"slope", "tilt", "bends", "soft"} and not given.get("soft"),
+            "no curve of this kind",
+        )
         self.a, self.c = given["slope"], given["tilt"]
         require(all(len(bend) == 2 for bend in given["bends"]), "no bend")
         self.bends = [tuple(bend) for bend in given["bends"]]
 
     def value(self, y):
-        return self.a * y * y / 2 + self.c * y + sum((d * over(y, at) ** 2 / 2 for d, at in self.bends), Fraction(0))
+        return (
+            self.a * y * y / 2
+            + self.c * y
+            + sum((d * over(y, at) ** 2 / 2 for d, at in self.bends), Fraction(0))
+        )
 
     def slope(self, y):
         return self.a * y + self.c + sum((d * over(y, at) for d, at in self.bends), Fraction(0))
@@ -65,8 +72,13 @@ def convexity(losses):
 
 def combined(weights, curves):
     """The curve of a weighted sum."""
-    found = Curve(dict(slope=sum(w * f.a for w, f in zip(weights, curves)), bends=[],
-                       tilt=sum(w * f.c for w, f in zip(weights, curves))))
+    found = Curve(
+        dict(
+            slope=sum(w * f.a for w, f in zip(weights, curves)),
+            bends=[],
+            tilt=sum(w * f.c for w, f in zip(weights, curves)),
+        )
+    )
     found.bends = [(w * d, at) for w, f in zip(weights, curves) for d, at in f.bends]
     return found
 
@@ -87,7 +99,12 @@ def infimum(weights, losses):
                 y = inside - g / k
                 if (left is None or left <= y) and (right is None or y <= right):
                     tried.append(y)
-            if left is None and (k < 0 or k == 0 and g > 0) or right is None and (k < 0 or k == 0 and g < 0):
+            if (
+                left is None
+                and (k < 0 or k == 0 and g > 0)
+                or right is None
+                and (k < 0 or k == 0 and g < 0)
+            ):
                 return None
         best = min(tried, key=f.value)
         total, point = total + f.value(best), [*point, best]
@@ -95,8 +112,8 @@ def infimum(weights, losses):
 
 
 def sup_difference(losses, weigh):
-    """sup over x of the sum over coordinates of weigh(f_1', ..., f_n'), a convex function of the gradients' differences
-    alone; None where these are not bounded."""
+    """sup over x of the sum over coordinates of weigh(f_1', ..., f_n'), a convex function of the
+    gradients' differences alone; None where these are not bounded."""
     total = Fraction(0)
     for curves in zip(*losses):
         if len({f.seconds()[0] for f in curves}) > 1 or len({f.seconds()[-1] for f in curves}) > 1:
@@ -110,7 +127,10 @@ def outcomes(noise, d):
     """[(probability, vector), ...] with mean zero."""
     if not noise:
         return [(Fraction(1), [Fraction(0)] * d)]
-    require(all(p > 0 and len(v) == d for p, v in noise) and sum(p for p, _ in noise) == 1, "no distribution")
+    require(
+        all(p > 0 and len(v) == d for p, v in noise) and sum(p for p, _ in noise) == 1,
+        "no distribution",
+    )
     require(all(sum(p * v[j] for p, v in noise) == 0 for j in range(d)), "noise with a mean")
     return [(p, list(v)) for p, v in noise]
 

@@ -1,4 +1,5 @@
-"""Documents that are no longer evidence for what they name: seeded changes of a certificate, its digest made anew."""
+"""Documents that are no longer evidence for what they name: seeded changes of a certificate, its
+digest made anew."""
 
 import copy
 import hashlib
@@ -14,7 +15,9 @@ def sealed(document):
     for member in document.get("members", ()):
         sealed(member)
     body = {key: value for key, value in document.items() if key != "digest"}
-    document["digest"] = hashlib.sha256(json.dumps(body, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    document["digest"] = hashlib.sha256(
+        json.dumps(body, sort_keys=True, separators=(",", ":")).encode()
+    ).hexdigest()
     return document
 
 
@@ -40,7 +43,11 @@ def other_number(text, chance):
 
 
 def instance_number(document, chance):
-    texts = [(path, v) for path, v in leaves(document["instance"]) if isinstance(v, str) and v[-1:].isdigit()]
+    texts = [
+        (path, v)
+        for path, v in leaves(document["instance"])
+        if isinstance(v, str) and v[-1:].isdigit()
+    ]
     if not texts:
         return None
     path, value = chance.choice(texts)
@@ -58,7 +65,11 @@ def instance_count(document, chance):
 
 
 def instance_part(document, chance):
-    lists = [(path, part) for path, part in inner(document["instance"]) if isinstance(part, list) and part]
+    lists = [
+        (path, part)
+        for path, part in inner(document["instance"])
+        if isinstance(part, list) and part
+    ]
     if not lists:
         return None
     path, part = chance.choice(lists)
@@ -125,7 +136,9 @@ def sides_swapped(document, chance):
 
 def sign(document, chance):
     s = document["statement"]
-    s["sign"] = chance.choice([other for other in ("<=", "<", ">=", ">", "==") if other != s["sign"]])
+    s["sign"] = chance.choice(
+        [other for other in ("<=", "<", ">=", ">", "==") if other != s["sign"]]
+    )
     return "the relation"
 
 
@@ -137,7 +150,9 @@ def domain(document, chance):
     if chance.random() < 0.3:
         del domains[name]
     else:
-        domains[name] = chance.choice([d for d in ("real", "positive", "nonnegative", "count") if d != domains[name]])
+        domains[name] = chance.choice(
+            [d for d in ("real", "positive", "nonnegative", "count") if d != domains[name]]
+        )
     return f"the domain of {name}"
 
 
@@ -175,7 +190,7 @@ def measures(document, chance):
         measured[name], measured[other] = measured[other], measured[name]
     elif chance.random() < 0.5:
         del measured[name]
-        document["numbers"][name] = chance.choice(OTHERS)    # a left side that anyone may choose
+        document["numbers"][name] = chance.choice(OTHERS)  # a left side that anyone may choose
     else:
         measured[name] += "_0"
     return f"what {name} measures"
@@ -199,7 +214,9 @@ def told(document, chance):
 
 
 def renamed(document, chance, claims=()):
-    document["claim"] = chance.choice([name for name in sorted(claims) if name != document["claim"]])
+    document["claim"] = chance.choice(
+        [name for name in sorted(claims) if name != document["claim"]]
+    )
     return "the claim's name"
 
 
@@ -209,20 +226,56 @@ def line(document, chance):
 
 
 def setting(document, chance):
-    names = ["lamb_round", "lamb_run", "mixed_round", "fsl_round", "flex_delay", "mixed_vectors", "nowhere"]
+    names = [
+        "lamb_round",
+        "lamb_run",
+        "mixed_round",
+        "fsl_round",
+        "flex_delay",
+        "mixed_vectors",
+        "nowhere",
+    ]
     document["setting"] = chance.choice([name for name in names if name != document["setting"]])
     return "the setting"
 
 
-CHANGES = (instance_number, instance_number, instance_count, instance_part, free_number, number_gone, number_more,
-           formula, formula, formula, sides_swapped, sign, domain, hypothesis, hypothesis, condition, measures, measures,
-           equation, told, renamed, line, setting)
+CHANGES = (
+    instance_number,
+    instance_number,
+    instance_count,
+    instance_part,
+    free_number,
+    number_gone,
+    number_more,
+    formula,
+    formula,
+    formula,
+    sides_swapped,
+    sign,
+    domain,
+    hypothesis,
+    hypothesis,
+    condition,
+    measures,
+    measures,
+    equation,
+    told,
+    renamed,
+    line,
+    setting,
+)
 
 
 def cell(document, chance):
     row = chance.choice(document["cells"])
     at = chance.randrange(3)
-    row[at] = [14, 14, 64] if isinstance(row[at], list) else not row[at] if isinstance(row[at], bool) else row[at] + "1"
+    row[at] = (
+        [14, 14, 64]
+        if isinstance(row[at], list)
+        else not row[at]
+        if isinstance(row[at], bool)
+        else row[at] + "1"
+    )
     return "a cell"
 
 
@@ -238,7 +291,11 @@ def which(document, chance):
 
 def proof_number(document, chance):
     part = chance.choice(["proof", "proof", "shows", "assumes"])
-    texts = [(path, v) for path, v in leaves(document[part]) if isinstance(v, str) and v.lstrip("-")[:1].isdigit()]
+    texts = [
+        (path, v)
+        for path, v in leaves(document[part])
+        if isinstance(v, str) and v.lstrip("-")[:1].isdigit()
+    ]
     if not texts:
         return None
     path, value = chance.choice(texts)
@@ -247,8 +304,14 @@ def proof_number(document, chance):
 
 
 def proof_part(document, chance):
-    lists = [(path, part) for path, part in inner(document["proof"]) if isinstance(part, list) and part
-             and path and path[-1] in ("terms", "lemmas", "solve", "facts", "branches")]
+    lists = [
+        (path, part)
+        for path, part in inner(document["proof"])
+        if isinstance(part, list)
+        and part
+        and path
+        and path[-1] in ("terms", "lemmas", "solve", "facts", "branches")
+    ]
     if not lists:
         return None
     path, part = chance.choice(lists)
@@ -276,7 +339,14 @@ def mutant(document, seed, claims=()):
     """(a changed document, what was changed), or None where that change has nothing to change."""
     chance, changed = random.Random(f"mutant/{seed}"), copy.deepcopy(document)
     one = chance.choice(changed["members"]) if "members" in changed else changed
-    change = chance.choice(OF_PROOFS if "proof" in document else OF_CELLS if "cells" in document else
-                           OF_RUNS if "same" in document else CHANGES)
+    change = chance.choice(
+        OF_PROOFS
+        if "proof" in document
+        else OF_CELLS
+        if "cells" in document
+        else OF_RUNS
+        if "same" in document
+        else CHANGES
+    )
     what = change(one, chance, claims) if change is renamed else change(one, chance)
     return (changed if "proof" in document else sealed(changed), what) if what else None

@@ -1,8 +1,9 @@
-"""Judges a proof by algebra: its terms are nonnegative one by one, and add up to the goal, as polynomials.
+"""Judges a proof by algebra: its terms are nonnegative one by one, and add up to the goal, as
+polynomials.
 
-Polynomials are multiplied out in the variables and in the vectors' inner products, which are unknowns "v.w" of their own.
-What the document states is compared, at random points and with vectors of real coordinates, with what is typed in
-`lines`: a goal and hypotheses.
+Polynomials are multiplied out in the variables and in the vectors' inner products, which are
+unknowns "v.w" of their own. What the document states is compared, at random points and with vectors
+of real coordinates, with what is typed in `lines`: a goal and hypotheses.
 """
 
 import random
@@ -12,8 +13,13 @@ from itertools import permutations
 from tests.second_opinion.opinion import NUMBER, Reader, Refused, require
 from tests.second_opinion.reals import Unknown, dot, plus, real, root, times
 
-WEAKER = {"real": {"real"}, "nonnegative": {"real", "nonnegative"}, "positive": {"real", "nonnegative", "positive"},
-          "count": {"real", "nonnegative", "positive", "count"}, "vector": {"vector"}}
+WEAKER = {
+    "real": {"real"},
+    "nonnegative": {"real", "nonnegative"},
+    "positive": {"real", "nonnegative", "positive"},
+    "count": {"real", "nonnegative", "positive", "count"},
+    "vector": {"vector"},
+}
 UNIT = {(): Fraction(1)}
 
 
@@ -52,7 +58,10 @@ class Place:
     """What is known somewhere in a proof."""
 
     def __init__(self, document):
-        self.document, self.vectors = document, {n for n, d in document["variables"].items() if d == "vector"}
+        self.document, self.vectors = (
+            document,
+            {n for n, d in document["variables"].items() if d == "vector"},
+        )
         self.values, self.facts, self.opaque = {}, {}, set()
         for name, domain in document["variables"].items():
             require(domain in WEAKER, "no domain")
@@ -64,7 +73,9 @@ class Place:
 
     def copy(self):
         other = object.__new__(Place)
-        other.__dict__.update(self.__dict__, values=dict(self.values), facts=dict(self.facts), opaque=set(self.opaque))
+        other.__dict__.update(
+            self.__dict__, values=dict(self.values), facts=dict(self.facts), opaque=set(self.opaque)
+        )
         return other
 
     def sign(self, p):
@@ -72,20 +83,25 @@ class Place:
         known = {frozen(q): 1 + strict for q, strict in self.facts.values()}
         each = []
         for m, v in p.items():
-            factors = [known.get(frozen(variable(name)), 0) or (1 if k % 2 == 0 else 0) for name, k in m]
+            factors = [
+                known.get(frozen(variable(name)), 0) or (1 if k % 2 == 0 else 0) for name, k in m
+            ]
             each.append(0 if v < 0 else min(factors, default=2))
         combined = 0 if not each or 0 in each else max(each)
         return max(combined, known.get(frozen(p), 0))
 
     def read(self, tree):
-        """(numerator, {denominator: power}), denominators positive, or nonnegative under a positive numerator."""
+        """(numerator, {denominator: power}), denominators positive, or nonnegative under a positive
+        numerator."""
         if isinstance(tree, str):
             return self.name(tree)
         op, *parts = tree
         if op == "dot":
             one, other = parts
             require(set(one) | set(other) <= self.vectors and one and other, "no vectors")
-            return self.read(["+", *(["*", a, b, f"{v}.{w}"] for v, a in one.items() for w, b in other.items())])
+            return self.read(
+                ["+", *(["*", a, b, f"{v}.{w}"] for v, a in one.items() for w, b in other.items())]
+            )
         if op == "^":
             (num, den), n = self.read(parts[0]), parts[1]
             require(type(n) is int, "no power")
@@ -103,12 +119,19 @@ class Place:
             for part in parts[1:]:
                 other, below = self.read(part)
                 if op == "*":
-                    num, den = mul(num, other), {f: den.get(f, 0) + below.get(f, 0) for f in {*den, *below}}
+                    num, den = (
+                        mul(num, other),
+                        {f: den.get(f, 0) + below.get(f, 0) for f in {*den, *below}},
+                    )
                 else:
                     full = {f: max(den.get(f, 0), below.get(f, 0)) for f in {*den, *below}}
                     num, den = add(lifted(num, den, full), lifted(other, below, full)), full
-        require(all(self.sign(dict(f)) == 2 for f in den)
-                or self.sign(num) == 2 and all(self.sign(dict(f)) for f in den), "it divides by what may be zero")
+        require(
+            all(self.sign(dict(f)) == 2 for f in den)
+            or self.sign(num) == 2
+            and all(self.sign(dict(f)) for f in den),
+            "it divides by what may be zero",
+        )
         return num, den
 
     def name(self, text):
@@ -127,11 +150,17 @@ class Place:
                 self.opaque.add(text)
                 if kind == "root":
                     num, den = self.read(parts[0])
-                    require(self.sign(num) and all(self.sign(dict(f)) == 2 for f in den), "a root of what is negative")
+                    require(
+                        self.sign(num) and all(self.sign(dict(f)) == 2 for f in den),
+                        "a root of what is negative",
+                    )
                     self.facts[text] = variable(text), self.sign(num) == 2
                 else:
                     for place, value in zip(self.branches(text), parts[1:]):
-                        require(all(place.sign(dict(f)) == 2 for f in place.read(value)[1]), "a case that is infinite")
+                        require(
+                            all(place.sign(dict(f)) == 2 for f in place.read(value)[1]),
+                            "a case that is infinite",
+                        )
             return variable(text), {}
         if text in self.document["variables"]:
             require(text not in self.vectors, "a vector is no number")
@@ -140,14 +169,22 @@ class Place:
         return add({}, {(): Fraction(text)}), {}
 
     def gap(self, relation, goal):
-        """(polynomial that is >= 0, whether > 0) of a relation; where a side is infinite only as far as that is right."""
+        """(polynomial that is >= 0, whether > 0) of a relation; where a side is infinite only as
+        far as that is right."""
         sign, *sides = relation
         require(sign in ("<=", "<", ">=", ">", "==") and len(sides) == 2, "no relation")
-        (low, under), (high, over) = [self.read(side) for side in (sides if "<" in sign else sides[::-1])]
+        (low, under), (high, over) = [
+            self.read(side) for side in (sides if "<" in sign else sides[::-1])
+        ]
         below, above = (all(self.sign(dict(f)) == 2 for f in den) for den in (under, over))
         strict = sign in ("<", ">")
-        require(below and above or sign != "==" and (
-            (below or not strict) if goal else (below or above or strict)), "both sides may be infinite")
+        require(
+            below
+            and above
+            or sign != "=="
+            and ((below or not strict) if goal else (below or above or strict)),
+            "both sides may be infinite",
+        )
         full = {f: max(under.get(f, 0), over.get(f, 0)) for f in {*under, *over}}
         return add(lifted(high, over, full), lifted(low, under, full), -1), strict
 
@@ -155,9 +192,14 @@ class Place:
         kind, (sign, *sides), value, otherwise = self.document["nodes"][node]
         require(kind == "cases" and node not in self.values, "no cases")
         yes, no = self.copy(), self.copy()
-        for place, how, taken in ((yes, sign, value), (no, {"<=": ">", "<": ">=", ">=": "<", ">": "<="}[sign], otherwise)):
+        for place, how, taken in (
+            (yes, sign, value),
+            (no, {"<=": ">", "<": ">=", ">=": "<", ">": "<="}[sign], otherwise),
+        ):
             place.facts[f"{node}:case"] = place.gap([how, *sides], False)
-            smaller = place.read(sides[0 if "<" in how else 1])[1]    # finite, where such a relation is allowed
+            smaller = place.read(sides[0 if "<" in how else 1])[
+                1
+            ]  # finite, where such a relation is allowed
             place.facts.update({f"{node}:case {k}": (dict(f), True) for k, f in enumerate(smaller)})
             place.values[node] = taken
         return yes, no
@@ -176,7 +218,9 @@ class Place:
         having = {m: v for m, v in before.items() if symbol in dict(m)}
         require(having and all(dict(m)[symbol] == 1 for m in having), "not linear")
         slope = {tuple(f for f in m if f[0] != symbol): v for m, v in having.items()}
-        require(2 in (self.sign(slope), self.sign(add({}, slope, -1))), "it does not fix the symbol")
+        require(
+            2 in (self.sign(slope), self.sign(add({}, slope, -1))), "it does not fix the symbol"
+        )
         self.values[symbol] = value
         require(not self.gap(relation, True)[0], "another value")
 
@@ -234,7 +278,10 @@ class Place:
         require(1 <= n <= 4, "no minor")
         rows = [[self.whole(["dot", v, w]) for w in vectors] for v in vectors]
         for order in permutations(range(n)):
-            product, swaps = UNIT, sum(order[i] > order[j] for i in range(n) for j in range(i + 1, n))
+            product, swaps = (
+                UNIT,
+                sum(order[i] > order[j] for i in range(n) for j in range(i + 1, n)),
+            )
             for i, j in enumerate(order):
                 product = mul(product, rows[i][j])
             total = add(total, product, (-1) ** swaps)
@@ -253,6 +300,7 @@ def lifted(num, den, full):
 
 # What a document states
 
+
 def evaluated(tree, document, point):
     """A tree at numbers and vectors."""
     if isinstance(tree, str):
@@ -264,15 +312,22 @@ def evaluated(tree, document, point):
                 return root(evaluated(parts[0], document, point), parts[1])
             (sign, *sides), value, otherwise = parts
             one, other = (evaluated(side, document, point) for side in sides)
-            truth = {"<=": lambda: one <= other, "<": lambda: one < other, ">=": lambda: one >= other,
-                     ">": lambda: one > other}[sign]()
+            truth = {
+                "<=": lambda: one <= other,
+                "<": lambda: one < other,
+                ">=": lambda: one >= other,
+                ">": lambda: one > other,
+            }[sign]()
             return evaluated(value if truth else otherwise, document, point)
         if "." in tree and not NUMBER.fullmatch(tree):
             return real(dot(*(point[name] for name in tree.split("."))))
         return real(Fraction(tree)) if NUMBER.fullmatch(tree) else real(point[tree])
     op, *parts = tree
     if op == "dot":
-        one, other = ([times(evaluated(c, document, point).low, point[v]) for v, c in side.items()] for side in parts)
+        one, other = (
+            [times(evaluated(c, document, point).low, point[v]) for v, c in side.items()]
+            for side in parts
+        )
         return real(dot(plus(*one), plus(*other)))
     if op == "^":
         return evaluated(parts[0], document, point) ** parts[1]
@@ -286,11 +341,15 @@ def evaluated(tree, document, point):
 def equal(a, b):
     """Whether two enclosures may be of one number, and are narrow."""
     size = 1 + abs(a.low)
-    return max(a.low, b.low) <= min(a.high, b.high) and (a.high - a.low) + (b.high - b.low) < size / 10**30
+    return (
+        max(a.low, b.low) <= min(a.high, b.high)
+        and (a.high - a.low) + (b.high - b.low) < size / 10**30
+    )
 
 
 def stated(document, line, domains, meanings):
-    """Refused unless a document shows a typed line, (left, sign, right), from (hypotheses) and what symbols mean."""
+    """Refused unless a document shows a typed line, (left, sign, right), from (hypotheses) and what
+    symbols mean."""
     (left, sign, right), hypotheses = line
     for name, domain in document["variables"].items():
         require(domain in WEAKER[domains[name]], f"more is assumed of {name}")
@@ -300,24 +359,40 @@ def stated(document, line, domains, meanings):
         point = {}
         for name, domain in domains.items():
             number = lambda: Fraction(chance.randint(1, 40), chance.randint(5, 40))
-            point[name] = Fraction(chance.randint(1, 5)) if domain == "count" else number() if domain != "vector" else [
-                chance.choice([-1, 1]) * number() for _ in range(4)]
+            point[name] = (
+                Fraction(chance.randint(1, 5))
+                if domain == "count"
+                else number()
+                if domain != "vector"
+                else [chance.choice([-1, 1]) * number() for _ in range(4)]
+            )
         point.update({name: meaning(Reader(point)) for name, meaning in meanings.items()})
         v = Reader(point)
         try:
             mine = real(left(v)), real(right(v))
             theirs = [evaluated(side, document, point) for side in document["shows"][1:]]
-            given = [(how, *(evaluated(side, document, point) for side in sides))
-                     for how, *sides in document["assumes"]]
+            given = [
+                (how, *(evaluated(side, document, point) for side in sides))
+                for how, *sides in document["assumes"]
+            ]
             typed = [(how, real(low(v)), real(high(v))) for low, how, high in hypotheses]
         except Unknown:
             continue
         points += 1
-        require(any(document["shows"][0] == how and equal(theirs[0], one) and equal(theirs[1], other)
-                    for how, one, other in ((sign, *mine), (turned(sign), *mine[::-1]))), "it shows another line")
+        require(
+            any(
+                document["shows"][0] == how and equal(theirs[0], one) and equal(theirs[1], other)
+                for how, one, other in ((sign, *mine), (turned(sign), *mine[::-1]))
+            ),
+            "it shows another line",
+        )
         for n, (how, one, other) in enumerate(given):
-            matches = {j for j, (h, low, high) in enumerate(typed) for f, p, q in ((h, low, high), (turned(h), high, low))
-                       if f == how and equal(other - one, q - p)}
+            matches = {
+                j
+                for j, (h, low, high) in enumerate(typed)
+                for f, p, q in ((h, low, high), (turned(h), high, low))
+                if f == how and equal(other - one, q - p)
+            }
             if how == "==" and equal(one, other):
                 matches.add("by meaning")
             hits[n] = matches if points == 1 else hits[n] & matches
@@ -333,7 +408,10 @@ def turned(sign):
 def proof(document, line, domains, meanings):
     """Refused unless the document proves the line."""
     vectors = "vector" in document["variables"].values()
-    require(document["format"] in ["fedtheory proof 2"] + ["fedtheory proof 1"] * (not vectors), "no proof")
+    require(
+        document["format"] in ["fedtheory proof 2"] + ["fedtheory proof 1"] * (not vectors),
+        "no proof",
+    )
     stated(document, line, domains, meanings)
     Place(document).prove(document["shows"], document["proof"])
 

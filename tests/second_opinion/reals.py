@@ -1,14 +1,15 @@
-"""Real numbers by two Fractions that hold them: roots, exponentials and logarithms by integers, everything else exact.
+"""Real numbers by two Fractions that hold them: roots, exponentials and logarithms by integers,
+everything else exact.
 
-A second opinion shares no code with the checker that it judges: this folder imports the standard library alone, and
-types every definition anew from the papers.
+A second opinion shares no code with the checker that it judges: this folder imports the standard
+library alone, and types every definition anew from the papers.
 """
 
 from fractions import Fraction
 from math import isqrt
 
-BITS = 320          # of an enclosure that is not exact
-LONG = 4000         # bits of a number from which ends are rounded outward
+BITS = 320  # of an enclosure that is not exact
+LONG = 4000  # bits of a number from which ends are rounded outward
 
 
 class Unknown(ArithmeticError):
@@ -58,14 +59,20 @@ class Real:
 
     def __pow__(self, n):
         if n < 0:
-            return (self ** -n).inverse()
+            return (self**-n).inverse()
         if n % 2 == 0 and self.low < 0 < self.high:
             return outward(Fraction(0), max(-self.low, self.high) ** n)
-        ends = sorted((self.low ** n, self.high ** n))
+        ends = sorted((self.low**n, self.high**n))
         return outward(*ends)
 
     def __abs__(self):
-        return self if self.low >= 0 else -self if self.high <= 0 else Real(0, max(-self.low, self.high))
+        return (
+            self
+            if self.low >= 0
+            else -self
+            if self.high <= 0
+            else Real(0, max(-self.low, self.high))
+        )
 
     def __le__(self, other):
         return decided(self - other, lambda d: d.high <= 0, lambda d: d.low > 0)
@@ -136,7 +143,9 @@ def root(value, n=2):
         return Fraction(isqrt(x.numerator * scale * scale // x.denominator), scale), False
 
     (low, _), (high, exact) = below(value.low), below(value.high)
-    return Real(low, high if exact else high + Fraction(1, 1 << (BITS + max(0, -exponent(value.high)))))
+    return Real(
+        low, high if exact else high + Fraction(1, 1 << (BITS + max(0, -exponent(value.high))))
+    )
 
 
 def _exp(x):
@@ -154,9 +163,12 @@ def _exp(x):
         while term * scale > 1:
             term = Fraction(term * z / k * scale // 1, scale)
             total, k = total + term, k + 1
-        ends.append(total + (Fraction(4 * k, scale) if up else 0))    # cut terms and their rests
+        ends.append(total + (Fraction(4 * k, scale) if up else 0))  # cut terms and their rests
     for _ in range(halvings):
-        ends = [Fraction(ends[0] ** 2 * scale // 1, scale), Fraction(-(-ends[1] ** 2 * scale // 1), scale)]
+        ends = [
+            Fraction(ends[0] ** 2 * scale // 1, scale),
+            Fraction(-(-(ends[1] ** 2) * scale // 1), scale),
+        ]
     return tuple(ends)
 
 

@@ -1,4 +1,5 @@
-"""The shipped certificates, derived anew by a program that shares no code with the checker, and forged ones refused."""
+"""The shipped certificates, derived anew by a program that shares no code with the checker, and
+forged ones refused."""
 
 import ast
 import copy
@@ -6,19 +7,21 @@ import json
 from functools import cache
 from pathlib import Path
 
-import fedtheory as ft
 import pytest
+
+import fedtheory as ft
 from fedtheory import discover
 from fedtheory.verdicts import checking
-
 from tests.second_opinion.judge import TYPED, judged, proved
 from tests.second_opinion.lines import LINES
 from tests.second_opinion.mutants import mutant, sealed
 from tests.second_opinion.opinion import Refused
 
 HERE = Path(__file__).resolve().parent
-CERTIFICATES = json.loads((HERE / "certificates.json").read_text())    # as a campaign ships them, by claim
-PROOFS = json.loads((HERE / "proofs.json").read_text())                # by claim/line
+CERTIFICATES = json.loads(
+    (HERE / "certificates.json").read_text()
+)  # as a campaign ships them, by claim
+PROOFS = json.loads((HERE / "proofs.json").read_text())  # by claim/line
 FORGED, FORGED_PROOFS = 200, 100
 STANDARD = {"fractions", "itertools", "math", "random", "re", "typing", "copy", "hashlib", "json"}
 
@@ -26,9 +29,16 @@ STANDARD = {"fractions", "itertools", "math", "random", "re", "typing", "copy", 
 def test_it_shares_no_code_with_the_checker():
     for path in sorted(HERE.glob("[!t]*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
-            names = [a.name for a in node.names] if isinstance(node, ast.Import) else \
-                [node.module] if isinstance(node, ast.ImportFrom) else []
-            assert all(name in STANDARD or name.startswith("tests.second_opinion") for name in names), (path.name, names)
+            names = (
+                [a.name for a in node.names]
+                if isinstance(node, ast.Import)
+                else [node.module]
+                if isinstance(node, ast.ImportFrom)
+                else []
+            )
+            assert all(
+                name in STANDARD or name.startswith("tests.second_opinion") for name in names
+            ), (path.name, names)
 
 
 @pytest.mark.parametrize("name", CERTIFICATES)
@@ -52,7 +62,8 @@ def test_every_claim_that_it_knows_is_on_record():
 
 @cache
 def forged():
-    """The first documents of a seeded sequence that are evidence no more, of all certificates in turn."""
+    """The first documents of a seeded sequence that are evidence no more, of all certificates in
+    turn."""
     names, found, seed = list(CERTIFICATES), [], 0
     while len(found) < FORGED:
         name = names[seed % len(names)]
@@ -61,7 +72,7 @@ def forged():
         if made is None:
             continue
         try:
-            judged(made[0])    # still a counterexample: an instance may be another one
+            judged(made[0])  # still a counterexample: an instance may be another one
         except Refused:
             found.append((name, seed, *made))
     return found
@@ -79,7 +90,9 @@ def forged_proofs():
         try:
             proved(made[0], *[part(text) for part, text in zip((str, int), name.split("/"))])
         except Refused as error:
-            if "it shows another" not in str(error) and "it assumes" not in str(error):    # what it shows may be true
+            if "it shows another" not in str(error) and "it assumes" not in str(
+                error
+            ):  # what it shows may be true
                 found.append((name, seed, *made))
     return found
 
@@ -114,8 +127,9 @@ def test_a_vector_is_no_number_here_either():
         document["proof"]["terms"] = term
         with pytest.raises(Refused, match="do not add up"):
             from tests.second_opinion.proofs import Place
+
             Place(document).prove(document["shows"], document["proof"])
-    document["shows"][0] = ">="    # Cauchy-Schwarz
+    document["shows"][0] = ">="  # Cauchy-Schwarz
     Place(document).prove(document["shows"], document["proof"])
 
 

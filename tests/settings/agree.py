@@ -1,12 +1,14 @@
-"""What every setting is asked: the same numbers from a batch of floats as exactly, and documents that can be refused."""
+"""What every setting is asked: the same numbers from a batch of floats as exactly, and documents
+that can be refused."""
 
 import copy
 import json
 from random import Random
 
-import fedtheory as ft
 import numpy as np
 import pytest
+
+import fedtheory as ft
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.enclosure.arithmetic import Many, pair
 from fedtheory.search.rationals import rounded
@@ -18,7 +20,8 @@ def middle(value):
 
 
 def exact_is_batch(setting, wanted, takes=(), count=8, seed=0, relaxed=frozenset()):
-    """Constants and measures at drawn points, two of them side by side in a batch; how many numbers were compared."""
+    """Constants and measures at drawn points, two of them side by side in a batch; how many numbers
+    were compared."""
     compared, random = 0, Random(seed)
     for _ in range(count):
         shape = setting.shapes(random, relaxed)
@@ -28,7 +31,9 @@ def exact_is_batch(setting, wanted, takes=(), count=8, seed=0, relaxed=frozenset
         both = {name: Many(np.array([float(point[name]) for point in points])) for name in kinds}
 
         def numbers(point):
-            instance = setting.build(shape, {name: point[name] for name in setting.coordinates(shape)})
+            instance = setting.build(
+                shape, {name: point[name] for name in setting.coordinates(shape)}
+            )
             known = setting.constants(instance)
             values = {**known, **{name: point[name] for name in takes}}
             return {**known, **setting.measure(instance, values, wanted)}
@@ -47,7 +52,8 @@ def exact_is_batch(setting, wanted, takes=(), count=8, seed=0, relaxed=frozenset
 
 
 def refuted(claim, budget=5.0, says=None):
-    """The Verdict on a false claim, whose document replays, and does not once its numbers are others."""
+    """The Verdict on a false claim, whose document replays, and does not once its numbers are
+    others."""
     verdict = ft.check(claim, budget=budget)
     assert verdict.status == "violated", verdict
     document = json.loads(json.dumps(verdict.certificate))

@@ -1,18 +1,20 @@
-"""Runs of flex on quadratics: exact moments against every path, one by one; the interval that points reach; limits."""
+"""Runs of flex on quadratics: exact moments against every path, one by one; the interval that
+points reach; limits."""
 
 from fractions import Fraction as Q
 from itertools import product
 
-import fedtheory as ft
 import numpy as np
 import pytest
+from sympy import Eq, Rational
+
+import fedtheory as ft
 from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import Many
 from fedtheory.participation import moments
 from fedtheory.settings import fitting
 from fedtheory.settings.flex import _law
 from fedtheory.settings.flex import run as flex_run
-from sympy import Eq, Rational
 
 DEVICES = dict(a=[Q(1), Q(5, 2)], b=[Q(-1), Q(2)], r=[Q(1, 2), Q(1)], p=[Q(1, 3), Q(2, 3)])
 LAW = [[Q(1, 2), [2, 1]], [Q(1, 3), [0, 2]], [Q(1, 6), [1, 0]]]
@@ -23,7 +25,8 @@ def instance(scheme, span=(Q(-5), Q(5)), law=LAW, tau=2):
 
 
 def paths(case, etas):
-    """Every way a run can go: [(probability, last point, gradients' points)], rounds without coefficients left out."""
+    """Every way a run can go: [(probability, last point, gradients' points)], rounds without
+    coefficients left out."""
     a, b, r, p = (case["devices"][name] for name in "abrp")
     rounds = [(q, moments.coefficients(case["scheme"], p, s, case["E"]), s) for q, s in case["law"]]
     rounds = [(q, c, s) for q, c, s in rounds if c is not None]
@@ -48,7 +51,9 @@ def paths(case, etas):
 
 def rates(case, L, mu, theta):
     """The theorem's, transcribed once more."""
-    found = moments.of_rounds(case["scheme"], DEVICES["p"], case["law"], 2, [0, 0], [0, 0], ["ps"])["ps"]
+    found = moments.of_rounds(case["scheme"], DEVICES["p"], case["law"], 2, [0, 0], [0, 0], ["ps"])[
+        "ps"
+    ]
     gamma = max(32 * 2 * (1 + theta) * L / (mu * found), 16 * theta / found)
     return [16 * 2 / (mu * found) / (2 * t + gamma) for t in range(case["tau"] + 1)]
 
@@ -59,7 +64,9 @@ def test_exact_moments_are_those_of_all_paths(scheme):
     etas = rates(case, Q(5, 2), Q(1), 2)
     every = paths(case, etas[:2])
     assert sum(q for q, _, _ in every) == 1
-    best = (DEVICES["p"][0] * -1 + DEVICES["p"][1] * 5) / (DEVICES["p"][0] + DEVICES["p"][1] * Q(5, 2))
+    best = (DEVICES["p"][0] * -1 + DEVICES["p"][1] * 5) / (
+        DEVICES["p"][0] + DEVICES["p"][1] * Q(5, 2)
+    )
     values = dict(flex_run.constants(case), eta=etas[2])
     assert values["sq_dist_0"] == (case["x"] - best) ** 2
     found = flex_run.measure(case, values, ["sq_dist_new"])["sq_dist_new"]
@@ -68,10 +75,17 @@ def test_exact_moments_are_those_of_all_paths(scheme):
     visited = [y for _, _, seen in every for y in seen] + ends
     state = _law.start(case["x"], case["span"])
     for eta in etas[:2]:
-        state = _law.one_round(state, DEVICES, moments.rounds_of(scheme, DEVICES["p"], LAW, 2), eta, 2, case["span"])
-    assert state[2:4] == (min(ends), max(ends)) and state[4] <= min(min(visited) + 5, 5 - max(visited))
-    assert values["G"] ** 2 >= max(a * a * (y - b) ** 2 + r * r for a, b, r in zip(*(DEVICES[n] for n in "abr"))
-                                   for y in visited)
+        state = _law.one_round(
+            state, DEVICES, moments.rounds_of(scheme, DEVICES["p"], LAW, 2), eta, 2, case["span"]
+        )
+    assert state[2:4] == (min(ends), max(ends)) and state[4] <= min(
+        min(visited) + 5, 5 - max(visited)
+    )
+    assert values["G"] ** 2 >= max(
+        a * a * (y - b) ** 2 + r * r
+        for a, b, r in zip(*(DEVICES[n] for n in "abr"))
+        for y in visited
+    )
 
 
 def test_points_that_leave_the_set_leave_no_number():
@@ -79,24 +93,39 @@ def test_points_that_leave_the_set_leave_no_number():
     with pytest.raises(Undefined):
         flex_run.measure(narrow, dict(eta=Q(1, 50), mu=Q(1)), ["sq_dist_new"])
     batch = dict(narrow, x=Many(np.array([1.5])))
-    assert np.isnan(flex_run.measure(batch, dict(eta=Many(np.array([0.02])), mu=1.0), ["sq_dist_new"])["sq_dist"].at)
-    assert "second_moment" in flex_run.holds(narrow) and not {"second_moment", "stays"} & flex_run.holds(
-        dict(narrow, span=[]))
+    assert np.isnan(
+        flex_run.measure(batch, dict(eta=Many(np.array([0.02])), mu=1.0), ["sq_dist_new"])[
+            "sq_dist"
+        ].at
+    )
+    assert "second_moment" in flex_run.holds(narrow) and not {
+        "second_moment",
+        "stays",
+    } & flex_run.holds(dict(narrow, span=[]))
     assert flex_run.constants(dict(narrow, span=[]))["G"] == float("inf")
 
 
 def test_the_learning_rate_goes_back_to_the_start():
     case = instance("B")
-    assert _law.staircase(rates(case, Q(5, 2), Q(1), 1)[2], flex_run.constants(case)["ps"], Q(1), 2) == rates(
-        case, Q(5, 2), Q(1), 1)[:2]
+    assert (
+        _law.staircase(rates(case, Q(5, 2), Q(1), 1)[2], flex_run.constants(case)["ps"], Q(1), 2)
+        == rates(case, Q(5, 2), Q(1), 1)[:2]
+    )
     with pytest.raises(Undefined):
         _law.staircase(Q(100), Q(1), Q(1), 1)
 
 
-@pytest.mark.parametrize("name, place", [
-    ("flex.theorem3_1", "theorem 3.1, learning rate"), ("flex.corollary3_2_1", "learning rate"),
-    ("flex.table1_A_hom_explicit", "learning rate"), ("flex.table1_B_hom_explicit", "learning rate"),
-    ("flex.table1_C_hom_explicit", "learning rate"), ("flex.fedavg_special", "learning rate")])
+@pytest.mark.parametrize(
+    "name, place",
+    [
+        ("flex.theorem3_1", "theorem 3.1, learning rate"),
+        ("flex.corollary3_2_1", "learning rate"),
+        ("flex.table1_A_hom_explicit", "learning rate"),
+        ("flex.table1_B_hom_explicit", "learning rate"),
+        ("flex.table1_C_hom_explicit", "learning rate"),
+        ("flex.fedavg_special", "learning rate"),
+    ],
+)
 def test_runs_go_at_the_rate_that_is_prescribed_or_not_at_all(name, place):
     claim = ft.claim(name)
     own = [*claim.assumes, *claim.unstated]
@@ -104,10 +133,15 @@ def test_runs_go_at_the_rate_that_is_prescribed_or_not_at_all(name, place):
     rate = next(a for a in own if isinstance(a.relation, Eq) and a.relation.lhs == eta)
     assert place in rate.where and fitting(claim)
     for factor in (Rational(1, 2), 2, claim.table["E"].symbol):
-        other = claim.replace("x", assumptions=[*(a for a in own if a is not rate), Eq(eta, factor * rate.relation.rhs)])
+        other = claim.replace(
+            "x",
+            assumptions=[*(a for a in own if a is not rate), Eq(eta, factor * rate.relation.rhs)],
+        )
         assert fitting(other) == []
     assert "step sizes" in ft.check(other, budget=0.1).why
-    constant = claim.replace("x", assumptions=[*(a for a in own if a is not rate), Eq(eta, 1 / claim.table["L"].symbol)])
+    constant = claim.replace(
+        "x", assumptions=[*(a for a in own if a is not rate), Eq(eta, 1 / claim.table["L"].symbol)]
+    )
     assert fitting(constant) == []
 
 
@@ -115,7 +149,13 @@ def test_a_limit_outside_the_set_leaves_no_number():
     """The bound on gradients (A3.4) speaks of all rounds, those to come included."""
     law = [[Q(1), [2, 1]]]
     limit = flex_run.measure(instance("B", law=law), {}, ["limit_sq_dist"])["limit_sq_dist"]
-    assert limit > 0 and flex_run.measure(instance("B", span=(), law=law), {}, ["limit_sq_dist"])["limit_sq_dist"] == limit
+    assert (
+        limit > 0
+        and flex_run.measure(instance("B", span=(), law=law), {}, ["limit_sq_dist"])[
+            "limit_sq_dist"
+        ]
+        == limit
+    )
     with pytest.raises(Undefined):
         flex_run.measure(instance("B", span=(Q(7, 5), Q(8, 5)), law=law), {}, ["limit_sq_dist"])
 
@@ -124,9 +164,14 @@ def test_a_limit_outside_the_set_leaves_no_number():
 def test_long_runs_end_at_the_limit(scheme):
     """What is missing falls like 1/tau."""
     law = [[Q(1, 2), [2, 1]], [Q(1, 6), [0, 2]], [Q(1, 3), [1, 0]]]
-    limit = float(flex_run.measure(instance(scheme, law=law), {}, ["limit_sq_dist"])["limit_sq_dist"])
+    limit = float(
+        flex_run.measure(instance(scheme, law=law), {}, ["limit_sq_dist"])["limit_sq_dist"]
+    )
     floats = {name: [float(v) for v in values] for name, values in DEVICES.items()}
-    rounds = [(float(q), [float(w) for w in c], s) for q, c, s in moments.rounds_of(scheme, DEVICES["p"], law, 2)]
+    rounds = [
+        (float(q), [float(w) for w in c], s)
+        for q, c, s in moments.rounds_of(scheme, DEVICES["p"], law, 2)
+    ]
     state, missing = (1.5, 2.25, 1.5, 1.5, None), {}
     for t in range(8000):
         state = _law.one_round(state, floats, rounds, 16 / (t + 200), 2, [])
@@ -147,18 +192,31 @@ def test_full_work_without_noise_is_fedavg():
                 y -= float(eta * a) * (y - float(b))
             ends.append(y)
         x = float(DEVICES["p"][0]) * ends[0] + float(DEVICES["p"][1]) * ends[1]
-    found = flex_run.measure(case, dict(flex_run.constants(case), eta=etas[3]), ["sq_dist_new"])["sq_dist"]
+    found = flex_run.measure(case, dict(flex_run.constants(case), eta=etas[3]), ["sq_dist_new"])[
+        "sq_dist"
+    ]
     assert float(found) == pytest.approx((x - float(_law.minimiser(DEVICES))) ** 2, rel=1e-12)
 
 
 def test_an_idle_device_makes_the_limit_as_far_as_it_gets():
     """Device 2 never works: the end is b_1, and ||b_1 - w*||^2 = 2 Gamma / mu, 1/32 of D/E."""
-    case = dict(instance("B", law=[[Q(1), [1, 0]]]), devices=dict(a=[Q(1), Q(1)], b=[Q(0), Q(1)], r=[Q(0)] * 2,
-                                                                 p=[Q(1, 2)] * 2))
+    case = dict(
+        instance("B", law=[[Q(1), [1, 0]]]),
+        devices=dict(a=[Q(1), Q(1)], b=[Q(0), Q(1)], r=[Q(0)] * 2, p=[Q(1, 2)] * 2),
+    )
     known = flex_run.constants(case)
     end = flex_run.measure(case, known, ["limit_sq_dist"])["limit_sq_dist"]
     claim = ft.claim("flex.suboptimal_DE")
-    D_E = claim.evaluate({**{k: known[k] for k in ("E", "mu", "ps", "ps_Gamma", "ratio_min", "ratio_max", "L",
-                                                   "ratio_sup")}, "theta": 1, "tau": 1, "eta": Q(16 * 2, 1) / (
-                                                       Q(1, 2)) / (2 + 256)}, strict=False)
+    D_E = claim.evaluate(
+        {
+            **{
+                k: known[k]
+                for k in ("E", "mu", "ps", "ps_Gamma", "ratio_min", "ratio_max", "L", "ratio_sup")
+            },
+            "theta": 1,
+            "tau": 1,
+            "eta": Q(16 * 2, 1) / (Q(1, 2)) / (2 + 256),
+        },
+        strict=False,
+    )
     assert end == Q(1, 4) and D_E.exact == 32 * end

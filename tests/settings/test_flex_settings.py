@@ -1,13 +1,15 @@
-"""All of flex's settings: every claim has one, exact and batched numbers agree, what is no instance is refused."""
+"""All of flex's settings: every claim has one, exact and batched numbers agree, what is no instance
+is refused."""
 
 import copy
 import json
 from fractions import Fraction as Q
 from random import Random
 
-import fedtheory as ft
 import numpy as np
 import pytest
+
+import fedtheory as ft
 from fedtheory import discover
 from fedtheory.certificates import check_instance
 from fedtheory.certificates.check_proof import Refused
@@ -22,9 +24,16 @@ from fedtheory.settings.flex import round as flex_round
 from fedtheory.settings.flex import run as flex_run
 from fedtheory.settings.flex import shifted as flex_shifted
 
-SETTINGS = [s for module in (flex_arrivals, flex_departures, flex_laws, flex_round, flex_run, flex_shifted)
-            for s in module.SETTINGS]
-CLAIMS = [c for c in discover.claims() if c.id.startswith("flex.") and c.lines and c.kind in ("exact", "step")]
+SETTINGS = [
+    s
+    for module in (flex_arrivals, flex_departures, flex_laws, flex_round, flex_run, flex_shifted)
+    for s in module.SETTINGS
+]
+CLAIMS = [
+    c
+    for c in discover.claims()
+    if c.id.startswith("flex.") and c.lines and c.kind in ("exact", "step")
+]
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda c: c.id)
@@ -33,15 +42,25 @@ def test_every_claim_has_a_setting(claim):
 
 
 def point_of(random, kinds):
-    draw = dict(real=lambda: Q(random.randint(-8, 8), 4), positive=lambda: Q(random.randint(1, 12), 4),
-                unit=lambda: Q(random.randint(1, 4), 4))
+    draw = dict(
+        real=lambda: Q(random.randint(-8, 8), 4),
+        positive=lambda: Q(random.randint(1, 12), 4),
+        unit=lambda: Q(random.randint(1, 4), 4),
+    )
     return {name: draw[kind]() for name, kind in kinds.items()}
 
 
 def near(exact, batched):
     if isinstance(exact, float):
-        return np.isinf(exact) and np.all(np.isinf(batched if isinstance(batched, float) else batched.at))
-    return np.allclose(batched.at if isinstance(batched, Many) else float(batched), float(exact), rtol=1e-9, atol=1e-12)
+        return np.isinf(exact) and np.all(
+            np.isinf(batched if isinstance(batched, float) else batched.at)
+        )
+    return np.allclose(
+        batched.at if isinstance(batched, Many) else float(batched),
+        float(exact),
+        rtol=1e-9,
+        atol=1e-12,
+    )
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda s: s.name)
@@ -55,18 +74,29 @@ def test_exact_and_batched_numbers_agree(setting):
             free["E"] = Q(2)
         many = {name: Many(np.array([float(v), float(v)])) for name, v in free.items()}
         exact = setting.build(shape, point)
-        batch = setting.build(shape, {name: Many(np.array([float(v), float(v)])) for name, v in point.items()})
-        wanted = sorted(name for name, entry in setting.table.items()
-                        if entry.measure in setting.measures and name not in setting.early)
-        wanted = [name for name in wanted if name not in ("sq_dist",)]    # the same measure as sq_dist_new
+        batch = setting.build(
+            shape, {name: Many(np.array([float(v), float(v)])) for name, v in point.items()}
+        )
+        wanted = sorted(
+            name
+            for name, entry in setting.table.items()
+            if entry.measure in setting.measures and name not in setting.early
+        )
+        wanted = [
+            name for name in wanted if name not in ("sq_dist",)
+        ]  # the same measure as sq_dist_new
         try:
             known, batched = setting.constants(exact), setting.constants(batch)
             found = setting.measure(exact, {**known, **free}, wanted)
         except (Undefined, ZeroDivisionError):
             continue
         measured = setting.measure(batch, {**batched, **many}, wanted)
-        assert known.keys() == batched.keys() and all(near(known[name], batched[name]) for name in known)
-        assert set(wanted) <= set(found) and all(near(found[name], measured[name]) for name in wanted)
+        assert known.keys() == batched.keys() and all(
+            near(known[name], batched[name]) for name in known
+        )
+        assert set(wanted) <= set(found) and all(
+            near(found[name], measured[name]) for name in wanted
+        )
         assert all(isinstance(value, (Q, int, float, Interval)) for value in found.values())
         if setting.holds:
             assert {"devices_smooth"} <= setting.holds(exact) <= setting.ensures
@@ -77,7 +107,8 @@ def test_exact_and_batched_numbers_agree(setting):
 
 @pytest.mark.parametrize("setting", [s for s in SETTINGS if s.holds], ids=lambda s: s.name)
 def test_no_instance_no_condition(setting):
-    """Probabilities or weights that do not add up, curvatures of the wrong sign, lists that do not fit."""
+    """Probabilities or weights that do not add up, curvatures of the wrong sign, lists that do not
+    fit."""
     random = Random("holds")
     shape = setting.shapes(random, setting.ensures)
     instance = setting.build(shape, point_of(random, setting.coordinates(shape)))
@@ -100,10 +131,17 @@ def test_no_instance_no_condition(setting):
         assert not broken(lambda i: i["a"].pop())
 
 
-DECIDED = {"flex.eq2": ("holds", 0.02), "flex.eq2_printed": ("violated", 0.1), "flex.bias_A_B": ("holds", 0.1),
-           "flex.theorem3_1": ("holds", 0.2), "flex.suboptimal_DE": ("holds", 0.4),
-           "flex.corollary3_2_1": ("holds", 0.2), "flex.corollary3_2_1_start_explicit": ("holds", 0.4),
-           "flex.corollary4_0_3_loss": ("violated", 4.0), "flex.eq9_at_T_explicit": ("holds", 0.02)}
+DECIDED = {
+    "flex.eq2": ("holds", 0.02),
+    "flex.eq2_printed": ("violated", 0.1),
+    "flex.bias_A_B": ("holds", 0.1),
+    "flex.theorem3_1": ("holds", 0.2),
+    "flex.suboptimal_DE": ("holds", 0.4),
+    "flex.corollary3_2_1": ("holds", 0.2),
+    "flex.corollary3_2_1_start_explicit": ("holds", 0.4),
+    "flex.corollary4_0_3_loss": ("violated", 4.0),
+    "flex.eq9_at_T_explicit": ("holds", 0.02),
+}
 
 
 @pytest.mark.parametrize("name", DECIDED)
@@ -122,16 +160,20 @@ def test_verdicts_and_teeth(name):
             ft.replay(changed)
 
 
-@pytest.mark.parametrize("name", ["flex.theorem3_1", "flex.corollary3_2_1", "flex.corollary4_0_3_loss"])
+@pytest.mark.parametrize(
+    "name", ["flex.theorem3_1", "flex.corollary3_2_1", "flex.corollary4_0_3_loss"]
+)
 def test_bounded_gradients_on_all_points_have_no_strongly_convex_instance(name):
-    """Assumption 3.4 for every w against assumption 3.2: without the bounded set nothing meets both."""
+    """Assumption 3.4 for every w against assumption 3.2: without the bounded set nothing meets
+    both."""
     verdict = ft.check(ft.claim(name).without("stays"), budget=0.3)
     assert verdict.status == "vacuous" and verdict.tightness is None
 
 
 @pytest.mark.parametrize("setting", [s for s in SETTINGS if s.holds], ids=lambda s: s.name)
 def test_what_is_no_instance_has_no_constants(setting):
-    """A claim that assumes nothing is not broken by curvatures below zero or chances beyond one either."""
+    """A claim that assumes nothing is not broken by curvatures below zero or chances beyond one
+    either."""
     random = Random("checked")
     shape = setting.shapes(random, setting.ensures)
     kinds = setting.coordinates(shape)

@@ -3,17 +3,16 @@
 from fractions import Fraction as Q
 
 import fedtheory as ft
-import pytest
 from fedtheory.settings.fsl import pretrain as fsl_pretrain
 from fedtheory.settings.losses import bent, curve
-
 from tests.settings.agree import exact_is_batch, refuted, teeth
 
 NAMES = ["tilde_D_0", "D_0", "f_0_start", "f_0_star"]
 
 
 def test_a_start_by_hand():
-    """F = x^2, f_0 = x^2/2 - 3 x, gamma = 1: the sum's minimiser is 1; tilde F = (3 x^2/2 - 3 x)/2, at 0 from -3/4."""
+    """F = x^2, f_0 = x^2/2 - 3 x, gamma = 1: the sum's minimiser is 1; tilde F = (3 x^2/2 - 3 x)/2,
+    at 0 from -3/4."""
     case = dict(losses=[[curve(Q(1), Q(-3))], [curve(Q(2))]], x=[Q(0)])
     found = fsl_pretrain.measure(case, dict(gamma=Q(1)), NAMES)
     assert found == dict(tilde_D_0=Q(3, 4), D_0=-1, f_0_start=0, f_0_star=Q(-5, 2))
@@ -43,6 +42,6 @@ def test_false_variants_are_refuted_and_the_remark_is_not():
     refuted(teeth("fsl.d0_pretrain"))
     assert ft.check("fsl.d0_pretrain", budget=0.5).status in ("holds", "proved")
     claim = ft.claim("fsl.d0_pretrain")
-    (left, sign, right), = claim.also
+    ((left, sign, right),) = claim.also
     second = claim.replace(name="a.variant", measures=left, relation=sign, bound=right, also=())
     refuted(second.without("f_0(x_0) near 0"))

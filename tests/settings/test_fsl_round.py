@@ -1,19 +1,28 @@
-"""One round of FSL against the engine's exact expectation, and with each hypothesis broken by hand."""
+"""One round of FSL against the engine's exact expectation, and with each hypothesis broken by
+hand."""
 
 from fractions import Fraction as Q
 
-import fedtheory as ft
 import numpy as np
 import pytest
+
+import fedtheory as ft
 from fedtheory.settings.fsl import round as fsl_round
 from fedtheory.settings.general._family import two_point
 from fedtheory.settings.losses import bent, curve
-
 from tests.settings.agree import exact_is_batch, middle, refuted, teeth
 
 STEPS = dict(eta_l=Q(1, 8), eta_g=Q(3, 2), eta_0=Q(1, 4), gamma=Q(1, 2))
-CASE = dict(N=3, S=2, K=2, K_0=2, losses=[[curve(Q(1), Q(n))] for n in (1, 2, -3, 0)], x=[Q(5, 4)],
-            noise=two_point(Q(1), "skewed", 1), noise_0=two_point(Q(1, 2), "even", 1))
+CASE = dict(
+    N=3,
+    S=2,
+    K=2,
+    K_0=2,
+    losses=[[curve(Q(1), Q(n))] for n in (1, 2, -3, 0)],
+    x=[Q(5, 4)],
+    noise=two_point(Q(1), "skewed", 1),
+    noise_0=two_point(Q(1, 2), "even", 1),
+)
 RELAXED = frozenset(fsl_round.BREAKABLE)
 
 
@@ -25,20 +34,36 @@ def measured(instance, *wanted):
 def test_a_round_is_the_engine_s(weights):
     instance = dict(CASE, **({"weights": weights} if weights else {}))
     problem = ft.problems.quadratic_from_arrays(
-        np.ones((1, 1)), np.array([[-1.0], [-2.0], [3.0], [0.0]]), sigma=1.0, sigma_0=0.5,
-        weights=None if weights is None else [float(w) for w in weights])
-    found = ft.expected(problem, "fsl", rounds=1, x_0=np.array([1.25]), S=2, K=2, K_0=2,
-                        **{name: float(v) for name, v in STEPS.items()}).metrics
+        np.ones((1, 1)),
+        np.array([[-1.0], [-2.0], [3.0], [0.0]]),
+        sigma=1.0,
+        sigma_0=0.5,
+        weights=None if weights is None else [float(w) for w in weights],
+    )
+    found = ft.expected(
+        problem,
+        "fsl",
+        rounds=1,
+        x_0=np.array([1.25]),
+        S=2,
+        K=2,
+        K_0=2,
+        **{name: float(v) for name, v in STEPS.items()},
+    ).metrics
     mine = measured(instance, "tilde_F_t", "tilde_F_next", "sq_grad", "sq_tilde_grad", "sq_xi")
     # Losses here are 0 at 0, the engine's at their minimisers: only changes compare.
-    assert float(mine["tilde_F_next"] - mine["tilde_F_t"]) == pytest.approx(np.diff(found["tilde_loss"])[0], rel=1e-10)
-    for name, metric in dict(sq_grad="sq_grad_norm", sq_tilde_grad="sq_tilde_grad_norm", sq_xi="sq_xi").items():
+    assert float(mine["tilde_F_next"] - mine["tilde_F_t"]) == pytest.approx(
+        np.diff(found["tilde_loss"])[0], rel=1e-10
+    )
+    for name, metric in dict(
+        sq_grad="sq_grad_norm", sq_tilde_grad="sq_tilde_grad_norm", sq_xi="sq_xi"
+    ).items():
         assert float(mine[name]) == pytest.approx(found[metric][0], rel=1e-10)
     known = fsl_round.constants(instance)
     for name in ("L", "xi_bar", "sigma", "sigma_0") + (() if weights else ("G",)):
         assert middle(known[name]) == pytest.approx(problem.constants[name].value, rel=1e-12)
-    if weights:    # gradients 2, -3, 0 around their weighted mean 0
-        assert middle(known["G"])**2 == pytest.approx(13 / 3)
+    if weights:  # gradients 2, -3, 0 around their weighted mean 0
+        assert middle(known["G"]) ** 2 == pytest.approx(13 / 3)
     assert ("equal_weights" in fsl_round.holds(instance)) == (weights is None)
 
 
@@ -52,8 +77,11 @@ def test_a_fixed_cohort_and_shared_noise_by_hand():
     assert measured(dict(case, breaks="independent_noise"), "T_5")["T_5"] == uniform + 1
     biased = [[p, [v[0] + 2]] for p, v in case["noise"]]
     assert measured(dict(case, noise=biased), "T_5")["T_5"] == uniform + Q(1, 2) + 4
-    for broken, instance in dict(uniform_cohort=dict(case, breaks="uniform_cohort"), noise=dict(case, noise=biased),
-                                 independent_noise=dict(case, breaks="independent_noise")).items():
+    for broken, instance in dict(
+        uniform_cohort=dict(case, breaks="uniform_cohort"),
+        noise=dict(case, noise=biased),
+        independent_noise=dict(case, breaks="independent_noise"),
+    ).items():
         assert fsl_round.ENSURES - fsl_round.holds(instance) == {broken}
     assert fsl_round.holds(dict(case, weights=[Q(1), Q(1), Q(1)])) == frozenset()
 
@@ -72,19 +100,27 @@ def test_a_batch_has_the_exact_numbers():
     assert exact_is_batch(fsl_round.SETTING, wanted[:4], list(STEPS), count=8, relaxed=RELAXED) > 60
 
 
-@pytest.mark.parametrize("name", ["fsl.theorem1", "fsl.step28", "fsl.step_T7", "fsl.gradient_identity"])
+@pytest.mark.parametrize(
+    "name", ["fsl.theorem1", "fsl.step28", "fsl.step_T7", "fsl.gradient_identity"]
+)
 def test_false_variants_are_refuted(name):
     refuted(teeth(name))
 
 
-@pytest.mark.parametrize("name, dropped", [("fsl.lemma3", "lipschitz"), ("fsl.step22", "equal_weights")])
+@pytest.mark.parametrize(
+    "name, dropped", [("fsl.lemma3", "lipschitz"), ("fsl.step22", "equal_weights")]
+)
 def test_what_a_step_assumes_it_needs(name, dropped):
     refuted(ft.claim(name).without(dropped))
 
 
 def test_rounding_is_no_find():
-    """T_4 <= 2 T_4a + 2 T_4b where nothing moves: rounding of a sum of equal gradients is not left over right."""
+    """T_4 <= 2 T_4a + 2 T_4b where nothing moves: rounding of a sum of equal gradients is not left
+    over right."""
     claim = ft.claim("fsl.step21")
     left, sign, right = claim.also[0]
-    verdict = ft.check(claim.replace(name="a.variant", measures=left, relation=sign, bound=right, also=()), budget=0.5)
+    verdict = ft.check(
+        claim.replace(name="a.variant", measures=left, relation=sign, bound=right, also=()),
+        budget=0.5,
+    )
     assert verdict.status == "holds" and 0.5 <= verdict.tightness <= 1

@@ -1,23 +1,32 @@
-"""Runs of FSL: moments and enumeration against the engine's exact expectation, and against each other."""
+"""Runs of FSL: moments and enumeration against the engine's exact expectation, and against each
+other."""
 
 from fractions import Fraction as Q
 
-import fedtheory as ft
 import numpy as np
 import pytest
+
+import fedtheory as ft
 from fedtheory.enclosure.arithmetic import vector
 from fedtheory.settings.fsl import round as fsl_round
 from fedtheory.settings.fsl import run as fsl_run
 from fedtheory.settings.fsl._paths import followed, quadratic_gradients
 from fedtheory.settings.general._family import two_point
 from fedtheory.settings.losses import bent, curve
-
 from tests.settings.agree import exact_is_batch, refuted, teeth
 
 STEPS = dict(eta_l=Q(1, 8), eta_g=Q(3, 2), eta_0=Q(1, 4), gamma=Q(1, 2))
-QUADRATIC = dict(N=3, S=2, K=2, K_0=3, T=4, losses=[[curve(Q(1, 2), Q(1))], [curve(Q(1), Q(2))], [curve(Q(2), Q(-3))],
-                                                    [curve(Q(3, 2))]],
-                 x=[Q(5, 4)], noise=two_point(Q(1), "even", 1), noise_0=two_point(Q(1, 2), "even", 1))
+QUADRATIC = dict(
+    N=3,
+    S=2,
+    K=2,
+    K_0=3,
+    T=4,
+    losses=[[curve(Q(1, 2), Q(1))], [curve(Q(1), Q(2))], [curve(Q(2), Q(-3))], [curve(Q(3, 2))]],
+    x=[Q(5, 4)],
+    noise=two_point(Q(1), "even", 1),
+    noise_0=two_point(Q(1, 2), "even", 1),
+)
 
 
 def measured(instance, wanted=("E_T", "best_sq_grad", "tilde_D_0")):
@@ -26,15 +35,29 @@ def measured(instance, wanted=("E_T", "best_sq_grad", "tilde_D_0")):
 
 def test_moments_are_the_engine_s():
     A, c = np.array([[0.5], [1.0], [2.0], [1.5]]), np.array([[1.0], [2.0], [-3.0], [0.0]])
-    problem = ft.problems.quadratic_from_arrays(A, -c / A, sigma=1.0, sigma_0=0.5, noise="rademacher")
-    found = ft.expected(problem, "fsl", rounds=3, x_0=np.array([1.25]), S=2, K=2, K_0=3,
-                        **{name: float(v) for name, v in STEPS.items()})
+    problem = ft.problems.quadratic_from_arrays(
+        A, -c / A, sigma=1.0, sigma_0=0.5, noise="rademacher"
+    )
+    found = ft.expected(
+        problem,
+        "fsl",
+        rounds=3,
+        x_0=np.array([1.25]),
+        S=2,
+        K=2,
+        K_0=3,
+        **{name: float(v) for name, v in STEPS.items()},
+    )
     exact = measured(QUADRATIC)
-    assert float(exact["E_T"]) == pytest.approx(found.metrics["sq_tilde_grad_norm"].min(), rel=1e-10)
-    assert float(exact["best_sq_grad"]) == pytest.approx(found.metrics["sq_grad_norm"].min(), rel=1e-10)
+    assert float(exact["E_T"]) == pytest.approx(
+        found.metrics["sq_tilde_grad_norm"].min(), rel=1e-10
+    )
+    assert float(exact["best_sq_grad"]) == pytest.approx(
+        found.metrics["sq_grad_norm"].min(), rel=1e-10
+    )
     # tilde F = (F + f_0/2)/(3/2) has curvature (3/2 + 1/4)/(3/2) and slope (-1/3 + 1/2)/(3/2) at 0
     a, b = Q(7, 6), Q(1, 9)
-    assert exact["tilde_D_0"] == (a * Q(5, 4) + b)**2 / (2 * a)
+    assert exact["tilde_D_0"] == (a * Q(5, 4) + b) ** 2 / (2 * a)
 
 
 def test_moments_are_the_sum_over_all_ways():
@@ -42,9 +65,11 @@ def test_moments_are_the_sum_over_all_ways():
     case = fsl_round.case(small, {**fsl_run.constants(small), **STEPS})
     weights = [Q(1, 3), Q(1, 3), Q(1, 3)]
     slope, tilt = Q(7, 6), Q(0)
-    by_ways = followed(case, vector(small["x"]), 3, [lambda y: (slope * y[0] + tilt)**2])
+    by_ways = followed(case, vector(small["x"]), 3, [lambda y: (slope * y[0] + tilt) ** 2])
     lines = [[(f["slope"], f["tilt"]) for (f,) in small["losses"]]]
-    by_moments = quadratic_gradients(case, lines, [[Q(1, 4)], [Q(1)]], vector(small["x"]), 3, [weights])
+    by_moments = quadratic_gradients(
+        case, lines, [[Q(1, 4)], [Q(1)]], vector(small["x"]), 3, [weights]
+    )
     assert by_ways == by_moments and by_ways[0] != by_ways[2]
 
 
@@ -55,7 +80,7 @@ def test_bent_losses_are_followed_step_by_step():
     slopes = [lambda x: min(x, 1) - 2, lambda x: 3 * max(x + 0.5, 0) + 1 / 3]
     x, best = 2.0, []
     for _ in range(3):
-        best.append(((slopes[1](x) + slopes[0](x) / 2) / 1.5)**2)
+        best.append(((slopes[1](x) + slopes[0](x) / 2) / 1.5) ** 2)
         y = x
         for _ in range(2):
             y -= slopes[1](y) / 8
@@ -70,18 +95,24 @@ def test_a_server_that_is_the_clients_mean():
     assert fsl_run.constants(case)["xi_bar"] == 0
     server = fsl_run.curves(case)[0]
     assert server == [dict(slope=Q(3, 2), tilt=Q(-1, 2), bends=[[Q(-1), Q(1)]], soft=[])]
-    free = fsl_run.measure(dict(case, T=1), {**fsl_run.constants(case), **STEPS}, ["E_T", "best_sq_grad"])
-    assert free["E_T"] == free["best_sq_grad"]    # F is the modified loss
+    free = fsl_run.measure(
+        dict(case, T=1), {**fsl_run.constants(case), **STEPS}, ["E_T", "best_sq_grad"]
+    )
+    assert free["E_T"] == free["best_sq_grad"]  # F is the modified loss
 
 
 def test_what_an_instance_meets():
-    own = fsl_run.holds(QUADRATIC)    # own slopes: G and xi_bar do not exist
+    own = fsl_run.holds(QUADRATIC)  # own slopes: G and xi_bar do not exist
     assert "bounded_below" in own and not {"dissimilar", "server_dissimilar"} & own
     shared = dict(QUADRATIC, losses=[[curve(Q(1), Q(n))] for n in range(4)])
     assert {"dissimilar", "server_dissimilar", "convex"} <= fsl_run.holds(shared)
-    assert "bounded_below" not in fsl_run.holds(dict(shared, losses=[[curve(Q(0), Q(n))] for n in range(4)]))
+    assert "bounded_below" not in fsl_run.holds(
+        dict(shared, losses=[[curve(Q(0), Q(n))] for n in range(4)])
+    )
     assert fsl_run.holds(dict(shared, T=0)) == fsl_run.holds(dict(shared, S=4)) == frozenset()
-    assert "noise" not in fsl_run.holds(dict(shared, noise=[[Q(1, 2), [Q(1)]], [Q(1, 2), [Q(0)]]]))    # biased
+    assert "noise" not in fsl_run.holds(
+        dict(shared, noise=[[Q(1, 2), [Q(1)]], [Q(1, 2), [Q(0)]]])
+    )  # biased
 
 
 def test_a_batch_has_the_exact_numbers():

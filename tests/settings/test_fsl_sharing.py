@@ -2,12 +2,12 @@
 
 from fractions import Fraction as Q
 
-import fedtheory as ft
 import numpy as np
 import pytest
+
+import fedtheory as ft
 from fedtheory.settings import by_name
 from fedtheory.settings.fsl import sharing as fsl_sharing
-
 from tests.settings.agree import exact_is_batch, refuted, teeth
 
 CASE = dict(samples=[[[Q(2)]], [[Q(0)], [Q(4)]], [[Q(6)]]], x=[Q(0)])
@@ -27,7 +27,7 @@ def test_drawn_samples_by_hand():
     case = dict(samples=[[Q(0)], [Q(3)], [Q(6)]], x=[Q(1)], n_0=2)
     found = fsl_sharing.drawn_measure(case, {}, ["sampled_xi", "population"])
     assert found == dict(sampled_xi=Q(3, 2), population=6)
-    assert found["sampled_xi"] == (Q(3, 2) - 1) * found["population"] / 2    # (10)
+    assert found["sampled_xi"] == (Q(3, 2) - 1) * found["population"] / 2  # (10)
     assert fsl_sharing.drawn_holds(dict(case, n_0=4)) == frozenset()
 
 
@@ -36,12 +36,20 @@ def test_drawing_as_numpy_does_agrees():
     case = dict(samples=[[Q(v) for v in row] for row in samples], x=[Q(0), Q(0)], n_0=3)
     exact = float(fsl_sharing.drawn_measure(case, {}, ["sampled_xi"])["sampled_xi"])
     generator = np.random.default_rng(0)
-    draws = [((samples[generator.permutation(4)[:3]].mean(axis=0) - samples.mean(axis=0))**2).sum() for _ in range(4000)]
+    draws = [
+        ((samples[generator.permutation(4)[:3]].mean(axis=0) - samples.mean(axis=0)) ** 2).sum()
+        for _ in range(4000)
+    ]
     assert abs(np.mean(draws) - exact) < 5 * np.std(draws) / np.sqrt(4000)
 
 
-@pytest.mark.parametrize("name, wanted", [("fsl_sharing", ["F_x", "f_0_x", "F_shared"]),
-                                          ("fsl_drawn_server", ["sampled_xi", "population"])])
+@pytest.mark.parametrize(
+    "name, wanted",
+    [
+        ("fsl_sharing", ["F_x", "f_0_x", "F_shared"]),
+        ("fsl_drawn_server", ["sampled_xi", "population"]),
+    ],
+)
 def test_a_batch_has_the_exact_numbers(name, wanted):
     assert exact_is_batch(by_name(name), wanted) > 30
 

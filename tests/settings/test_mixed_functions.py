@@ -2,11 +2,11 @@
 
 from fractions import Fraction as Q
 
-import fedtheory as ft
 import pytest
+
+import fedtheory as ft
 from fedtheory.settings.losses import bent
 from fedtheory.settings.mixed import functions as mixed_functions
-
 from tests.settings.agree import exact_is_batch, refuted, teeth
 
 # h = y^2/2 left of 1, with curvature 3 beyond: h(2) = 2 + 1 and h'(2) = 4
@@ -24,7 +24,10 @@ def test_by_hand():
 
 
 def test_a_batch_has_the_exact_numbers():
-    assert exact_is_batch(mixed_functions.SETTING, list(mixed_functions.MEASURED), ["eta"], count=12) > 200
+    assert (
+        exact_is_batch(mixed_functions.SETTING, list(mixed_functions.MEASURED), ["eta"], count=12)
+        > 200
+    )
 
 
 @pytest.mark.parametrize("name", ["lemmaD7", "stepD7", "lemmaD8", "stepD8"])

@@ -1,19 +1,25 @@
-"""A point and two losses: minimisers, definition 4.2's constants and propositions D.5 and D.6, by hand and on grids."""
+"""A point and two losses: minimisers, definition 4.2's constants and propositions D.5 and D.6, by
+hand and on grids."""
 
 from fractions import Fraction as Q
 from random import Random
 
-import fedtheory as ft
 import pytest
+
+import fedtheory as ft
 from fedtheory.enclosure.intervals import INF
 from fedtheory.settings import losses
 from fedtheory.settings.losses import bent, curve
 from fedtheory.settings.mixed import point as mixed_point
-
 from tests.settings.agree import exact_is_batch, refuted, teeth
 
 NAMES = list(mixed_point.MEASURED)
-CASE = dict(losses=[[curve(Q(1), Q(-1))], [bent([Q(1), Q(2)], [Q(0)], Q(1))]], x=[Q(1)], smooth="each", B=Q(2))
+CASE = dict(
+    losses=[[curve(Q(1), Q(-1))], [bent([Q(1), Q(2)], [Q(0)], Q(1))]],
+    x=[Q(1)],
+    smooth="each",
+    B=Q(2),
+)
 
 
 def test_a_point_by_hand():
@@ -29,12 +35,15 @@ def test_least_points_are_those_of_a_fine_search():
     random = Random(0)
     for _ in range(15):
         pieces = [Q(random.randint(-2, 4)) for _ in range(3)]
-        pair = [[bent(pieces, [Q(-1), Q(2)], Q(random.randint(-3, 3)))], [curve(Q(random.randint(0, 2)), Q(1))]]
+        pair = [
+            [bent(pieces, [Q(-1), Q(2)], Q(random.randint(-3, 3)))],
+            [curve(Q(random.randint(0, 2)), Q(1))],
+        ]
         low, place = losses.least(pair, (Q(1), Q(1)))
         f = lambda y: sum(losses.value(loss, [y]) for loss in pair)
         tried = min(f(Q(n, 8)) for n in range(-800, 801))
         if isinstance(low, float):
-            assert min(f(Q(-10**6)), f(Q(10**6))) < tried - 1000
+            assert min(f(Q(-(10**6))), f(Q(10**6))) < tried - 1000
         else:
             assert f(place[0]) == low <= tried <= low + 1
 
@@ -43,8 +52,16 @@ def test_G_is_the_least_that_definition_4_2_allows():
     random = Random(1)
     finite = 0
     for _ in range(24):
-        pair = [[bent([Q(random.randint(0, 2)) for _ in range(3)], [Q(-1), Q(1, 2)], Q(random.randint(-2, 2)))]
-                for _ in range(2)]
+        pair = [
+            [
+                bent(
+                    [Q(random.randint(0, 2)) for _ in range(3)],
+                    [Q(-1), Q(1, 2)],
+                    Q(random.randint(-2, 2)),
+                )
+            ]
+            for _ in range(2)
+        ]
         B = random.choice([Q(1), Q(5, 4), Q(2)])
         square = losses.relative_mismatch(*pair, B)
         need = []
@@ -60,9 +77,17 @@ def test_G_is_the_least_that_definition_4_2_allows():
 
 
 def test_what_an_instance_does_not_meet():
-    assert mixed_point.holds(CASE) >= {"smooth", "convex", "strongly_convex", "bounded_below", "dissimilar"}
+    assert mixed_point.holds(CASE) >= {
+        "smooth",
+        "convex",
+        "strongly_convex",
+        "bounded_below",
+        "dissimilar",
+    }
     assert "dissimilar" not in mixed_point.holds(dict(CASE, B=Q(1, 2)))
-    assert "dissimilar" not in mixed_point.holds(dict(CASE, B=Q(1)))    # gradients drift apart on the right
+    assert "dissimilar" not in mixed_point.holds(
+        dict(CASE, B=Q(1))
+    )  # gradients drift apart on the right
     assert mixed_point.holds(dict(CASE, x=[Q(1), Q(1)])) == frozenset()
 
 
@@ -70,8 +95,20 @@ def test_a_batch_has_the_exact_numbers():
     assert exact_is_batch(mixed_point.SETTING, NAMES, count=12) > 100
 
 
-@pytest.mark.parametrize("name", ["def4_2", "propD5", "stepD5", "propD6", "stepD6", "stepD11_D6",
-                                  "implication_dissimilarity", "implication_central_noise", "implication_two_way"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "def4_2",
+        "propD5",
+        "stepD5",
+        "propD6",
+        "stepD6",
+        "stepD11_D6",
+        "implication_dissimilarity",
+        "implication_central_noise",
+        "implication_two_way",
+    ],
+)
 def test_false_variants_are_refuted(name):
     refuted(teeth(f"mixed.{name}"))
 
@@ -83,5 +120,6 @@ def test_propositions_hold_and_are_tight():
 
 
 def test_D5_needs_convexity():
-    """Its text asks for smoothness alone; where f_c curves down, a gradient may change while the sum stays low."""
+    """Its text asks for smoothness alone; where f_c curves down, a gradient may change while the
+    sum stays low."""
     refuted(ft.claim("mixed.propD5").without("convex"))

@@ -1,20 +1,29 @@
-"""A round of 1-way gradient transfer: against the engine's exact expectation and a round worked by hand."""
+"""A round of 1-way gradient transfer: against the engine's exact expectation and a round worked by
+hand."""
 
 from fractions import Fraction as Q
 
-import fedtheory as ft
 import numpy as np
 import pytest
+
+import fedtheory as ft
 from fedtheory.settings.general._family import two_point
 from fedtheory.settings.losses import bent, curve
 from fedtheory.settings.mixed import round as mixed_round
 from fedtheory.settings.mixed._pair import build_pair, pair_constants
-
 from tests.settings.agree import exact_is_batch, refuted, teeth
 
 NAMES = list(mixed_round.MEASURED)
-CASE = dict(losses=[[curve(Q(1), Q(-1))], [curve(Q(1, 2), Q(1))]], x=[Q(2)], smooth="each", N=3, S=2, K=2,
-            noise=two_point(Q(1), "even", 1), noise_c=two_point(Q(1, 2), "skewed", 1))
+CASE = dict(
+    losses=[[curve(Q(1), Q(-1))], [curve(Q(1, 2), Q(1))]],
+    x=[Q(2)],
+    smooth="each",
+    N=3,
+    S=2,
+    K=2,
+    noise=two_point(Q(1), "even", 1),
+    noise_c=two_point(Q(1, 2), "skewed", 1),
+)
 STEPS = dict(eta=Q(1, 8), eta_s=Q(3, 2))
 
 
@@ -25,7 +34,9 @@ def measured(case, names=NAMES):
 def test_the_round_is_the_engine_s():
     A, tilt = np.array([[0.5], [1.0], [1.0], [1.0]]), np.array([[1.0], [-1.0], [-1.0], [-1.0]])
     problem = ft.problems.quadratic_from_arrays(A, -tilt / A, sigma=1.0, sigma_0=0.5)
-    found = ft.expected(problem, "one_way_gt", rounds=1, x_0=np.array([2.0]), S=2, K=2, eta=0.125, eta_s=1.5).metrics
+    found = ft.expected(
+        problem, "one_way_gt", rounds=1, x_0=np.array([2.0]), S=2, K=2, eta=0.125, eta_s=1.5
+    ).metrics
     told = measured(CASE)
     mixed = found["loss"] + found["server_loss"]
     assert mixed[1] - mixed[0] == pytest.approx(float(told["f_next"] - told["f_t"]), rel=1e-12)
@@ -34,11 +45,14 @@ def test_the_round_is_the_engine_s():
 
 
 def test_a_step_by_hand():
-    """f = 3 y^2/4 has its minimum at 0; from 2 one step of size 1/8 each, times 3/2: 2 - (3/16) 3, without noise."""
+    """f = 3 y^2/4 has its minimum at 0; from 2 one step of size 1/8 each, times 3/2: 2 - (3/16) 3,
+    without noise."""
     told = measured(dict(CASE, K=1, noise=[], noise_c=[]))
     end = 2 - Q(9, 16)
     assert told["sq_dist_next"] == end**2 and told["gap"] == 3 and told["sq_grad"] == 9
-    assert told["f_next"] == Q(3, 4) * end**2 and told["drift"] == 0 and told["ends"] == Q(3, 8) ** 2
+    assert (
+        told["f_next"] == Q(3, 4) * end**2 and told["drift"] == 0 and told["ends"] == Q(3, 8) ** 2
+    )
     # A central gradient with variance 1/4 joins: (3/16)^2 / 4 more
     assert measured(dict(CASE, K=1, noise=[]))["sq_dist_next"] == end**2 + Q(9, 1024)
     # and two clients' mean noise, of variance 1/2
@@ -53,36 +67,64 @@ def test_beta_covers_the_sum_where_that_is_asked():
     assert not {"smooth_sum", "convex"} & mixed_round.holds(dict(case, smooth="each"))
     assert "convex" in mixed_round.holds(CASE)
     assert mixed_round.holds(dict(CASE, S=4)) == frozenset()
-    assert mixed_round.holds(dict(CASE, noise=[[Q(1, 2), [Q(1)]], [Q(1, 2), [Q(0)]]])) == frozenset()    # biased
-    assert "bounded_below" not in mixed_round.holds(dict(CASE, losses=[[curve(Q(0), Q(1))], [curve(Q(0))]]))
+    assert (
+        mixed_round.holds(dict(CASE, noise=[[Q(1, 2), [Q(1)]], [Q(1, 2), [Q(0)]]])) == frozenset()
+    )  # biased
+    assert "bounded_below" not in mixed_round.holds(
+        dict(CASE, losses=[[curve(Q(0), Q(1))], [curve(Q(0))]])
+    )
 
 
 def test_opposed_tilts_make_the_start_stationary():
-    shape = dict(d=1, pieces=2, convex=True, soft=0, alike=0, own="slopes", smooth="each", tilts="opposed",
-                 start="still")
-    point = {"scale": Q(2), "slope_0_0": Q(1, 2), "slope_0_1": Q(1), "knot_0": Q(-1), "tilt_0_0": Q(5),
-             **{f"own_{i}_0_{k}": Q(1, 2 + i + k) for i in range(2) for k in range(2)}}
+    shape = dict(
+        d=1,
+        pieces=2,
+        convex=True,
+        soft=0,
+        alike=0,
+        own="slopes",
+        smooth="each",
+        tilts="opposed",
+        start="still",
+    )
+    point = {
+        "scale": Q(2),
+        "slope_0_0": Q(1, 2),
+        "slope_0_1": Q(1),
+        "knot_0": Q(-1),
+        "tilt_0_0": Q(5),
+        **{f"own_{i}_0_{k}": Q(1, 2 + i + k) for i in range(2) for k in range(2)},
+    }
     told = measured({**CASE, **build_pair(shape, point)})
     assert told["sq_grad"] == told["gap"] == told["sq_dist"] == 0 < told["sq_grad_f"]
 
 
 def test_a_batch_has_the_exact_numbers():
-    assert exact_is_batch(mixed_round.SETTING, NAMES, ["eta", "eta_s"], count=8, relaxed={"smooth_sum"}) > 200
+    assert (
+        exact_is_batch(
+            mixed_round.SETTING, NAMES, ["eta", "eta_s"], count=8, relaxed={"smooth_sum"}
+        )
+        > 200
+    )
 
 
-@pytest.mark.parametrize("name", ["lemmaD9", "lemmaD10", "lemmaD11", "lemmaD12", "lemmaD13", "stepB2_convex"])
+@pytest.mark.parametrize(
+    "name", ["lemmaD9", "lemmaD10", "lemmaD11", "lemmaD12", "lemmaD13", "stepB2_convex"]
+)
 def test_false_variants_are_refuted(name):
     refuted(teeth(f"mixed.{name}"))
 
 
 def test_the_step_that_halves_the_central_variance_is_refuted():
-    """4 K^2 eta^2 E||grad f_f + g_c||^2 has 4 before sigma_c^2 where the right side has 2: twice it, with sigma = 0."""
+    """4 K^2 eta^2 E||grad f_f + g_c||^2 has 4 before sigma_c^2 where the right side has 2: twice
+    it, with sigma = 0."""
     verdict = refuted(ft.claim("mixed.stepD11_separate").replace(name="a.step"))
     assert verdict.tightness == pytest.approx(2)
 
 
 def test_first_line_of_D12_needs_a_smooth_sum():
-    """f_f = f_c = y^2/2, beta = 1, from 1 with two steps of 1: 1 - 2, then -1 - 1 + ... = f grows past the bound."""
+    """f_f = f_c = y^2/2, beta = 1, from 1 with two steps of 1: 1 - 2, then -1 - 1 + ... = f grows
+    past the bound."""
     first = ft.claim("mixed.stepD12_smooth")
     assert ft.check(first, budget=0.3).status == "holds"
     refuted(first.without("smooth_sum"))

@@ -1,25 +1,37 @@
-"""Runs of mixed FL's methods: by hand, against the engine's exact expectation, and moments against enumeration."""
+"""Runs of mixed FL's methods: by hand, against the engine's exact expectation, and moments against
+enumeration."""
 
 from fractions import Fraction as Q
 
-import fedtheory as ft
 import numpy as np
 import pytest
+
+import fedtheory as ft
 from fedtheory.settings.general._family import two_point
 from fedtheory.settings.losses import bent, curve
 from fedtheory.settings.mixed import run as mixed_run
-
 from tests.settings.agree import exact_is_batch, middle, refuted, teeth
 
 METHODS = {setting.algorithms[0]: setting for setting in mixed_run.SETTINGS}
 STEPS = dict(eta=Q(1, 16), eta_s=Q(3, 2), eta_c=Q(1, 8), eta_m=Q(5, 4))
-CASE = dict(losses=[[curve(Q(1), Q(-1))], [curve(Q(1, 2), Q(2))]], x=[Q(3)], smooth="each", N=2, S=2, K=2, T=3,
-            noise=two_point(Q(1), "even", 1), noise_c=two_point(Q(1, 2), "skewed", 1))
+CASE = dict(
+    losses=[[curve(Q(1), Q(-1))], [curve(Q(1, 2), Q(2))]],
+    x=[Q(3)],
+    smooth="each",
+    N=2,
+    S=2,
+    K=2,
+    T=3,
+    noise=two_point(Q(1), "even", 1),
+    noise_c=two_point(Q(1, 2), "skewed", 1),
+)
 WANTED = ["gap_mean", "gap_weighted", "best_sq_grad"]
 
 
 def case_of(method, **changes):
-    more = dict(parallel_training=dict(B=Q(2)), one_way_gt={}, two_way_gt=dict(first=[[Q(0)], [Q(0)]]))[method]
+    more = dict(
+        parallel_training=dict(B=Q(2)), one_way_gt={}, two_way_gt=dict(first=[[Q(0)], [Q(0)]])
+    )[method]
     return {**CASE, **more, **changes}
 
 
@@ -34,7 +46,9 @@ def test_moments_are_the_engine_s(method):
     problem = ft.problems.quadratic_from_arrays(A, -tilt / A, sigma=1.0, sigma_0=0.5)
     steps = {name: float(STEPS[name]) for name in METHODS[method].takes}
     for rounds in (1, 2, 3):
-        found = ft.expected(problem, method, rounds=rounds, x_0=np.array([3.0]), S=2, K=2, **steps).metrics
+        found = ft.expected(
+            problem, method, rounds=rounds, x_0=np.array([3.0]), S=2, K=2, **steps
+        ).metrics
         squares = found["sq_grad_norm"] + 2 * found["grad_inner"] + found["sq_server_grad_norm"]
         told = measured(method, case_of(method, T=rounds))
         assert float(told["best_sq_grad"]) == pytest.approx(min(squares), rel=1e-10)
@@ -43,33 +57,52 @@ def test_moments_are_the_engine_s(method):
 @pytest.mark.parametrize("method", METHODS)
 def test_moments_are_those_of_enumeration(method):
     case = case_of(method, K=1, T=2)
-    instance = mixed_run.Case(method, *(lambda y, f=f: mixed_run.losses.grad(f, y) for f in case["losses"]), 2, 1, 2,
-                              *(STEPS[name] for name in METHODS[method].takes))
+    instance = mixed_run.Case(
+        method,
+        *(lambda y, f=f: mixed_run.losses.grad(f, y) for f in case["losses"]),
+        2,
+        1,
+        2,
+        *(STEPS[name] for name in METHODS[method].takes),
+    )
     weights = [Q(1), Q(2), Q(4)]
-    assert mixed_run.by_paths(instance, case, weights) == mixed_run.by_moments(instance, case, weights)
+    assert mixed_run.by_paths(instance, case, weights) == mixed_run.by_moments(
+        instance, case, weights
+    )
 
 
 def test_one_round_of_1_way_by_hand():
     """f = y^2 in two halves: from 1 by 1/4 to 1/2. Weights 1 and (1 - 3/8)^(-1) = 8/5 give 9/13."""
     half = [curve(Q(1))]
-    told = measured("one_way_gt", case_of("one_way_gt", losses=[half, half], x=[Q(1)], K=1, T=1, noise=[], noise_c=[]),
-                    dict(eta=Q(1, 4), eta_s=Q(1)))
+    told = measured(
+        "one_way_gt",
+        case_of("one_way_gt", losses=[half, half], x=[Q(1)], K=1, T=1, noise=[], noise_c=[]),
+        dict(eta=Q(1, 4), eta_s=Q(1)),
+    )
     assert told == dict(gap_mean=Q(9, 16), gap_weighted=Q(81, 169), best_sq_grad=1)
 
 
 def test_two_rounds_of_2_way_by_hand():
-    """The second round moves along both gradients: 1, then 1 - 2/8 = 3/4, then 3/4 - 2 (3/4 + 1)/8 = 5/16."""
+    """The second round moves along both gradients: 1, then 1 - 2/8 = 3/4, then 3/4 - 2 (3/4 + 1)/8
+    = 5/16."""
     half = [curve(Q(1))]
     case = case_of("two_way_gt", losses=[half, half], x=[Q(1)], K=1, T=2, noise=[], noise_c=[])
     steps = dict(eta=Q(1, 8), eta_s=Q(1), eta_c=Q(1, 8), eta_m=Q(1))
     told = measured("two_way_gt", case, steps)
-    assert told["best_sq_grad"] == Q(25, 64) and told["gap_mean"] == (Q(1) + Q(3, 4) + Q(5, 16)) ** 2 / 9
-    assert METHODS["two_way_gt"].constants(case)["lag"] == 0    # both gradients vanish at the minimiser
+    assert (
+        told["best_sq_grad"] == Q(25, 64)
+        and told["gap_mean"] == (Q(1) + Q(3, 4) + Q(5, 16)) ** 2 / 9
+    )
+    assert (
+        METHODS["two_way_gt"].constants(case)["lag"] == 0
+    )  # both gradients vanish at the minimiser
     assert "gradients_first" not in METHODS["two_way_gt"].holds(case)
     first = dict(case, first=[[Q(1)], [Q(1)]])
     assert "gradients_first" in METHODS["two_way_gt"].holds(first)
     assert METHODS["two_way_gt"].constants(first)["lag"] == 4
-    assert measured("two_way_gt", first, steps)["best_sq_grad"] == Q(1, 16)    # 1, 1/2, then 1/2 - 2 (1/2 + 1)/8
+    assert measured("two_way_gt", first, steps)["best_sq_grad"] == Q(
+        1, 16
+    )  # 1, 1/2, then 1/2 - 2 (1/2 + 1)/8
 
 
 def test_what_instances_do_not_meet():
@@ -77,8 +110,9 @@ def test_what_instances_do_not_meet():
     assert held(case_of("parallel_training")) >= {"dissimilar", "strongly_convex", "noise"}
     assert "dissimilar" not in held(case_of("parallel_training", B=Q(1)))
     assert held(case_of("parallel_training", T=0)) == frozenset()
-    assert "strongly_convex" not in held(case_of("parallel_training", 
-        losses=[[curve(Q(0))], [bent([Q(0), Q(1)], [Q(0)])]]))
+    assert "strongly_convex" not in held(
+        case_of("parallel_training", losses=[[curve(Q(0))], [bent([Q(0), Q(1)], [Q(0)])]])
+    )
 
 
 def test_long_runs_become_intervals_that_hold_the_value():
@@ -100,8 +134,16 @@ def test_long_runs_become_intervals_that_hold_the_value():
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_batch_has_the_exact_numbers(method):
-    assert exact_is_batch(METHODS[method], ["gap_mean", "best_sq_grad"], METHODS[method].takes, count=3,
-                          relaxed={"smooth_sum"}) > 20
+    assert (
+        exact_is_batch(
+            METHODS[method],
+            ["gap_mean", "best_sq_grad"],
+            METHODS[method].takes,
+            count=3,
+            relaxed={"smooth_sum"},
+        )
+        > 20
+    )
 
 
 @pytest.mark.parametrize("name", ["theoremB1_convex", "theoremB2_strong", "theoremB2_nonconvex"])

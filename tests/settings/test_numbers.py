@@ -1,10 +1,11 @@
-"""Claims that measure nothing: decided by their parameters alone, whatever problems they mention."""
+"""Claims that measure nothing: decided by their parameters alone, whatever problems they
+mention."""
+
+import pytest
 
 import fedtheory as ft
-import pytest
 from fedtheory import discover
 from fedtheory.settings import by_name, conditions, fitting
-
 from tests.settings.agree import refuted, teeth
 
 
@@ -14,10 +15,21 @@ def test_only_claims_that_measure_nothing_fit():
             assert (by_name("numbers") in fitting(claim)) == (not claim.quantities), claim.id
 
 
-@pytest.mark.parametrize("name", ["fsl.h_lower", "fsl.phi_kappa_decrease", "fsl.step_G3_G4", "mixed.table5",
-                                  "mixed.table4_two_way_strong", "mixed.stepD12_constants", "mixed.stepD13_constants",
-                                  "lamb.communication_explicit", "lamb.communication_rounds_explicit",
-                                  "lamb.communication_local_ams_explicit"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "fsl.h_lower",
+        "fsl.phi_kappa_decrease",
+        "fsl.step_G3_G4",
+        "mixed.table5",
+        "mixed.table4_two_way_strong",
+        "mixed.stepD12_constants",
+        "mixed.stepD13_constants",
+        "lamb.communication_explicit",
+        "lamb.communication_rounds_explicit",
+        "lamb.communication_local_ams_explicit",
+    ],
+)
 def test_false_variants_are_refuted(name):
     verdict = refuted(teeth(name), budget=4)
     assert verdict.certificate["instance"] == {} and verdict.certificate["setting"] == "numbers"

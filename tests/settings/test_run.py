@@ -4,9 +4,10 @@ import json
 from fractions import Fraction as F
 from itertools import islice
 
-import fedtheory as ft
 import numpy as np
 import pytest
+
+import fedtheory as ft
 from fedtheory.certificates.check_instance import digest, numbers
 from fedtheory.enclosure import Undefined
 from fedtheory.search.counterexample import texts
@@ -15,21 +16,49 @@ from fedtheory.settings.general._run import Clients
 from fedtheory.symbols.run import TABLE
 from fedtheory.verdicts import checking
 from fedtheory.worstcase import methods
+from tests.settings.agree import exact_is_batch
 from verify.textbook import FALSE
 
-from tests.settings.agree import exact_is_batch
-
-ALL = ["loss_0", "loss_T", "loss_before", "gap_T", "sq_distance_T", "sq_grad_T", "best_sq_grad", "mean_sq_grad"]
+ALL = [
+    "loss_0",
+    "loss_T",
+    "loss_before",
+    "gap_T",
+    "sq_distance_T",
+    "sq_grad_T",
+    "best_sq_grad",
+    "mean_sq_grad",
+]
 
 
 def line(*slopes, at_star=(), x_0=F(2), S=None, T=2, K=1, noise=(), convex=1, knots=(), **more):
     """Quadratics on a line, or one loss by its slopes between knots."""
-    own = [dict(slope=F(slopes[0]), tilt=F(0), soft=[], bends=[[F(b) - F(a), F(y)] for a, b, y in
-                                                              zip(slopes, slopes[1:], knots)])] if knots else \
-        [dict(slope=F(a), tilt=F(0), soft=[], bends=[]) for a in slopes]
+    own = (
+        [
+            dict(
+                slope=F(slopes[0]),
+                tilt=F(0),
+                soft=[],
+                bends=[[F(b) - F(a), F(y)] for a, b, y in zip(slopes, slopes[1:], knots)],
+            )
+        ]
+        if knots
+        else [dict(slope=F(a), tilt=F(0), soft=[], bends=[]) for a in slopes]
+    )
     N = max(len(own), len(at_star) + 1)
-    return dict(N=N, S=S or N, T=T, K=K, convex=convex, lipschitz=1, losses=[dict(curves=[c]) for c in own],
-                at_star=[[F(v)] for v in at_star], x_0=[x_0], noise=list(noise), **more)
+    return dict(
+        N=N,
+        S=S or N,
+        T=T,
+        K=K,
+        convex=convex,
+        lipschitz=1,
+        losses=[dict(curves=[c]) for c in own],
+        at_star=[[F(v)] for v in at_star],
+        x_0=[x_0],
+        noise=list(noise),
+        **more,
+    )
 
 
 def even(sigma):
@@ -56,22 +85,51 @@ def matrices(instance):
 
 def turned(T=3, **more):
     own = [([F(1), F(1, 4)], F(1, 3)), ([F(1, 2), F(3, 4)], F(-2)), ([F(1), F(1, 8)], F(5, 2))]
-    return dict(N=3, S=3, T=T, K=2, convex=1, lipschitz=1, at_star=[[F(1), F(-1)], [F(1, 2), F(2)]],
-                losses=[dict(turn=t, curves=[dict(slope=a, tilt=F(0), bends=[], soft=[]) for a in slopes])
-                        for slopes, t in own], x_0=[F(3), F(-1)], noise=[], **more)
+    return dict(
+        N=3,
+        S=3,
+        T=T,
+        K=2,
+        convex=1,
+        lipschitz=1,
+        at_star=[[F(1), F(-1)], [F(1, 2), F(2)]],
+        losses=[
+            dict(turn=t, curves=[dict(slope=a, tilt=F(0), bends=[], soft=[]) for a in slopes])
+            for slopes, t in own
+        ],
+        x_0=[F(3), F(-1)],
+        noise=[],
+        **more,
+    )
 
 
 RUNS = {
     "gradient descent": ("fedsgd", line(2), dict(eta=F(1, 5))),
-    "SGD, sampled": ("fedsgd", line(2, F(1, 2), at_star=[F(3)], S=1, noise=even(F(1, 3))), dict(eta=F(1, 4))),
-    "averaging": ("fedavg", line(2, 1, F(1, 3), at_star=[1, F(-1, 2)], S=2, K=2), dict(eta_l=F(1, 4), eta_g=F(3, 2))),
-    "averaging, noisy": ("fedavg", line(1, 3, at_star=[1], S=1, K=2, noise=even(1)), dict(eta_l=F(1, 4), eta_g=F(1))),
+    "SGD, sampled": (
+        "fedsgd",
+        line(2, F(1, 2), at_star=[F(3)], S=1, noise=even(F(1, 3))),
+        dict(eta=F(1, 4)),
+    ),
+    "averaging": (
+        "fedavg",
+        line(2, 1, F(1, 3), at_star=[1, F(-1, 2)], S=2, K=2),
+        dict(eta_l=F(1, 4), eta_g=F(3, 2)),
+    ),
+    "averaging, noisy": (
+        "fedavg",
+        line(1, 3, at_star=[1], S=1, K=2, noise=even(1)),
+        dict(eta_l=F(1, 4), eta_g=F(1)),
+    ),
     "averaging in the plane": ("fedavg", turned(), dict(eta_l=F(1, 2), eta_g=F(5, 4))),
-    **{f"SCAFFOLD {option} {where}": ("scaffold", instance, dict(eta_l=F(1, 4), eta_g=F(1, 2)))
-       for option in (1, 2) for where, instance in {
-           "in the plane": turned(option=option),
-           "sampled": line(2, 1, F(1, 3), at_star=[1, F(-1, 2)], S=2, K=2, T=3, option=option),
-           "noisy": line(1, 3, at_star=[1], S=1, K=1, T=2, noise=even(1), option=option)}.items()},
+    **{
+        f"SCAFFOLD {option} {where}": ("scaffold", instance, dict(eta_l=F(1, 4), eta_g=F(1, 2)))
+        for option in (1, 2)
+        for where, instance in {
+            "in the plane": turned(option=option),
+            "sampled": line(2, 1, F(1, 3), at_star=[1, F(-1, 2)], S=2, K=2, T=3, option=option),
+            "noisy": line(1, 3, at_star=[1], S=1, K=1, T=2, noise=even(1), option=option),
+        }.items()
+    },
 }
 
 
@@ -81,15 +139,29 @@ def test_runs_agree_with_the_engines_exact_expectations(name):
     found = by_name(f"run_{method}").measure(instance, steps, ALL)
     A, b = matrices(instance)
     sigma = float(max((v[0] for _, v in instance["noise"]), default=0))
-    problem = ft.problems.quadratic_from_arrays(np.array([A[0], *A]), np.array([b[0], *b]), sigma=sigma,
-                                                noise="rademacher" if sigma else "none")
+    problem = ft.problems.quadratic_from_arrays(
+        np.array([A[0], *A]),
+        np.array([b[0], *b]),
+        sigma=sigma,
+        noise="rademacher" if sigma else "none",
+    )
     option = {"option": {1: "I", 2: "II"}[instance["option"]]} if "option" in instance else {}
     local = {} if method == "fedsgd" else dict(K=instance["K"])
     T = instance["T"]
-    seen = ft.expected(problem, method, rounds=T, x_0=[float(x) for x in instance["x_0"]], S=instance["S"],
-                       **{k: float(v) for k, v in steps.items()}, **local, **option).metrics
+    seen = ft.expected(
+        problem,
+        method,
+        rounds=T,
+        x_0=[float(x) for x in instance["x_0"]],
+        S=instance["S"],
+        **{k: float(v) for k, v in steps.items()},
+        **local,
+        **option,
+    ).metrics
     close = lambda value, other: abs(float(value) - other) <= 1e-9 * (1 + abs(other))
-    assert close(found["sq_distance_T"], seen["sq_distance"][T]) and close(found["sq_grad_T"], seen["sq_grad_norm"][T])
+    assert close(found["sq_distance_T"], seen["sq_distance"][T]) and close(
+        found["sq_grad_T"], seen["sq_grad_norm"][T]
+    )
     assert close(found["loss_T"] - found["loss_0"], seen["loss"][T] - seen["loss"][0])
     assert close(found["loss_before"] - found["loss_0"], seen["loss"][T - 1] - seen["loss"][0])
     assert close(found["best_sq_grad"], min(seen["sq_grad_norm"]))
@@ -100,52 +172,97 @@ def test_bent_losses_in_the_plane_agree_with_the_plain_recursion():
     instance = turned(T=2)
     for f, at in zip(instance["losses"], (F(1, 2), F(-1), F(2))):
         for c in f["curves"]:
-            c["bends"] = [[-c["slope"], at]]    # one side of a Huber loss
+            c["bends"] = [[-c["slope"], at]]  # one side of a Huber loss
     clients = Clients(instance)
-    value = by_name("run_fedavg").measure(instance, dict(eta_l=F(1, 2), eta_g=F(1)), ["loss_T", "sq_distance_T"])
-    *_, x = islice(methods.fedavg(3, 2, F(1, 2))(np.array(instance["x_0"], dtype=object),
-                                                   lambda i, y: clients.grad(i - 1, y)), 3)
+    value = by_name("run_fedavg").measure(
+        instance, dict(eta_l=F(1, 2), eta_g=F(1)), ["loss_T", "sq_distance_T"]
+    )
+    *_, x = islice(
+        methods.fedavg(3, 2, F(1, 2))(
+            np.array(instance["x_0"], dtype=object), lambda i, y: clients.grad(i - 1, y)
+        ),
+        3,
+    )
     assert value["sq_distance_T"] == x.dot(x) and value["loss_T"] == clients.F(x)
     step, slope = 1e-6, clients.mean_grad(x)
-    for j in range(2):    # gradients are those of the values
-        moved = [x + s * F(1, 10**6) * np.array([F(int(j == 0)), F(int(j == 1))], dtype=object) for s in (1, -1)]
-        assert abs(float(clients.F(moved[0]) - clients.F(moved[1])) / (2 * step) - float(slope[j])) < 1e-6
-    assert sum(clients.grad(i, np.array([F(0), F(0)], dtype=object)) for i in range(3)).tolist() == [0, 0]
+    for j in range(2):  # gradients are those of the values
+        moved = [
+            x + s * F(1, 10**6) * np.array([F(int(j == 0)), F(int(j == 1))], dtype=object)
+            for s in (1, -1)
+        ]
+        assert (
+            abs(float(clients.F(moved[0]) - clients.F(moved[1])) / (2 * step) - float(slope[j]))
+            < 1e-6
+        )
+    assert sum(
+        clients.grad(i, np.array([F(0), F(0)], dtype=object)) for i in range(3)
+    ).tolist() == [0, 0]
 
 
 def test_a_run_by_hand():
     # f = x^2 (slope 2), x_0 = 2, eta = 1/4, noise +-1: x_1 = 1 -+ 1/4, x_2 = x_1 / 2 -+ 1/4.
     instance = line(2, noise=even(1))
-    found = by_name("run_fedsgd").measure(instance, dict(eta=F(1, 4)), ["sq_distance_T", "gap_mean", "gap_of_mean",
-                                                                       "least_sq_grad", "best_sq_grad"])
+    found = by_name("run_fedsgd").measure(
+        instance,
+        dict(eta=F(1, 4)),
+        ["sq_distance_T", "gap_mean", "gap_of_mean", "least_sq_grad", "best_sq_grad"],
+    )
     assert found["sq_distance_T"] == F(1, 4) + F(1, 16) + F(1, 64)
     assert found["gap_mean"] == (4 + 1 + F(1, 16)) / 2
     assert found["gap_of_mean"] == (F(13, 8) ** 2 + F(11, 8) ** 2) / 2
     # x_2 among 7/8, 3/8, 5/8, 1/8 after x_1 = 5/4 or 3/4: the last point is always the least
     assert found["least_sq_grad"] == found["best_sq_grad"] == (49 + 9 + 25 + 1) / F(64) / 4 * 4
     assert by_name("run_fedsgd").constants(instance) == dict(
-        N=1, S=1, K=1, T=2, option=1, mu=2, L=2, G=0, zeta=0, sigma=1, R=2, sq_distance_0=4, gap_0=4)
+        N=1, S=1, K=1, T=2, option=1, mu=2, L=2, G=0, zeta=0, sigma=1, R=2, sq_distance_0=4, gap_0=4
+    )
 
 
-@pytest.mark.parametrize("method, takes", [("fedsgd", ["eta"]), ("fedavg", ["eta_l", "eta_g"]),
-                                           ("scaffold", ["eta_l", "eta_g"])])
+@pytest.mark.parametrize(
+    "method, takes",
+    [("fedsgd", ["eta"]), ("fedavg", ["eta_l", "eta_g"]), ("scaffold", ["eta_l", "eta_g"])],
+)
 def test_a_batch_agrees_with_fractions(method, takes):
-    assert exact_is_batch(by_name(f"run_{method}"), ["loss_T", "sq_distance_T", "best_sq_grad", "gap_of_mean"], takes,
-                          relaxed=frozenset({"quadratic", "same_curvature", "exact_gradients"})) >= 100
+    assert (
+        exact_is_batch(
+            by_name(f"run_{method}"),
+            ["loss_T", "sq_distance_T", "best_sq_grad", "gap_of_mean"],
+            takes,
+            relaxed=frozenset({"quadratic", "same_curvature", "exact_gradients"}),
+        )
+        >= 100
+    )
 
 
-@pytest.mark.parametrize("name, wanted", [("run_points", ["f_mix", "gap_x", "sq_change", "inner_change"]),
-                                          ("run_cohort", ["cohort_error", "cohort_square", "G_t_sq"])])
+@pytest.mark.parametrize(
+    "name, wanted",
+    [
+        ("run_points", ["f_mix", "gap_x", "sq_change", "inner_change"]),
+        ("run_cohort", ["cohort_error", "cohort_square", "G_t_sq"]),
+    ],
+)
 def test_points_and_cohorts_in_a_batch_agree_with_fractions(name, wanted):
-    assert exact_is_batch(by_name(name), wanted, ["lam"] if name == "run_points" else [],
-                          relaxed=frozenset({"quadratic", "exact_gradients"})) >= 50
+    assert (
+        exact_is_batch(
+            by_name(name),
+            wanted,
+            ["lam"] if name == "run_points" else [],
+            relaxed=frozenset({"quadratic", "exact_gradients"}),
+        )
+        >= 50
+    )
 
 
 def test_conditions_are_read_off_the_instance():
     holds = by_name("run_fedavg").holds
-    assert {"convex", "strongly_convex", "quadratic", "same_curvature", "exact_gradients"} <= holds(line(1))
-    assert "exact_gradients" not in holds(line(1, noise=even(1))) and "same_curvature" not in holds(line(1, 2))
-    assert "strongly_convex" not in holds(line(1, 0, knots=(1,))) and "quadratic" not in holds(line(1, 0, knots=(1,)))
+    assert {"convex", "strongly_convex", "quadratic", "same_curvature", "exact_gradients"} <= holds(
+        line(1)
+    )
+    assert "exact_gradients" not in holds(line(1, noise=even(1))) and "same_curvature" not in holds(
+        line(1, 2)
+    )
+    assert "strongly_convex" not in holds(line(1, 0, knots=(1,))) and "quadratic" not in holds(
+        line(1, 0, knots=(1,))
+    )
     bumpy = line(1, -3, 1, knots=(1, 2), convex=0)
     assert {"bounded_below", "lipschitz"} <= holds(bumpy) and "convex" not in holds(bumpy)
     assert "bounded_below" not in holds(line(1, -3, knots=(1,), convex=0))
@@ -154,13 +271,17 @@ def test_conditions_are_read_off_the_instance():
     assert by_name("run_fedavg").constants(bumpy)["L"] == 3
 
 
-@pytest.mark.parametrize("broken", [
-    line(1, -1, knots=(1,)),                          # said to be convex
-    dict(line(1, 2), S=3), dict(line(1), T=0),        # counts
-    dict(line(1, 2, at_star=[1]), at_star=[[F(1)], [F(1)]]),
-    line(1, noise=[[F(1, 2), [F(1)]], [F(1, 2), [F(0)]]]),
-    dict(line(1), losses=[dict(turn=F(1), curves=line(1)["losses"][0]["curves"])]),
-])
+@pytest.mark.parametrize(
+    "broken",
+    [
+        line(1, -1, knots=(1,)),  # said to be convex
+        dict(line(1, 2), S=3),
+        dict(line(1), T=0),  # counts
+        dict(line(1, 2, at_star=[1]), at_star=[[F(1)], [F(1)]]),
+        line(1, noise=[[F(1, 2), [F(1)]], [F(1, 2), [F(0)]]]),
+        dict(line(1), losses=[dict(turn=F(1), curves=line(1)["losses"][0]["curves"])]),
+    ],
+)
 def test_an_instance_that_does_not_fit_together_certifies_nothing(broken):
     with pytest.raises(Undefined):
         by_name("run_fedavg").constants(broken)
@@ -175,19 +296,30 @@ def zero(tree):
     return [zero(part) for part in tree] if isinstance(tree, list) else "0"
 
 
-@pytest.mark.parametrize("name, part", [("polyak.constant", "x"), ("cohort_bound.over_NS", "grads"),
-                                        ("fedavg_bias.no_drift", "at_star")])
+@pytest.mark.parametrize(
+    "name, part",
+    [
+        ("polyak.constant", "x"),
+        ("cohort_bound.over_NS", "grads"),
+        ("fedavg_bias.no_drift", "at_star"),
+    ],
+)
 def test_tampered_documents_are_refused(name, part):
     document = json.loads(json.dumps(checking.check(FALSE[name], budget=5.0).certificate))
     assert checking.replay(document)["status"] == "violated"
     instance = {**document["instance"], part: zero(document["instance"][part])}
-    for change in (dict(instance=instance), dict(setting="run_scaffold"),
-                   dict(numbers={**document["numbers"], "lam": "-1", "sigma": "-1", "L": "1/1000000"})):
+    for change in (
+        dict(instance=instance),
+        dict(setting="run_scaffold"),
+        dict(numbers={**document["numbers"], "lam": "-1", "sigma": "-1", "L": "1/1000000"}),
+    ):
         changed = {**document, **change}
         with pytest.raises(checking.Refused, match="digest"):
             checking.replay(changed)
         with pytest.raises(checking.Refused):
-            checking.replay({**changed, "digest": digest(changed)})    # where the digest was made to match
+            checking.replay(
+                {**changed, "digest": digest(changed)}
+            )  # where the digest was made to match
 
 
 def test_every_measured_symbol_is_served():

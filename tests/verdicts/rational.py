@@ -1,7 +1,9 @@
-"""The slow and obvious version of `ft.expected`, in rationals: every cohort and work, one after the other.
+"""The slow and obvious version of `ft.expected`, in rationals: every cohort and work, one after the
+other.
 
-Noise stays symbolic: a number is a constant plus coefficients of independent unit variables, so that second
-moments are exact whatever the noise's law. Methods are written from their papers, clients as plain loops.
+Noise stays symbolic: a number is a constant plus coefficients of independent unit variables, so
+that second moments are exact whatever the noise's law. Methods are written from their papers,
+clients as plain loops.
 """
 
 from fractions import Fraction
@@ -25,7 +27,10 @@ class Sum:
         return Sum(self.constant + other.constant, noise)
 
     def __mul__(self, scale):
-        return Sum(self.constant * scale, {name: scale * coefficient for name, coefficient in self.noise.items()})
+        return Sum(
+            self.constant * scale,
+            {name: scale * coefficient for name, coefficient in self.noise.items()},
+        )
 
     def __sub__(self, other):
         return self + other * -1
@@ -41,24 +46,43 @@ class Sum:
 
 def dot(a, b):
     """E[a b]."""
-    return a.constant * b.constant + sum(c * b.noise[name] for name, c in a.noise.items() if name in b.noise)
+    return a.constant * b.constant + sum(
+        c * b.noise[name] for name, c in a.noise.items() if name in b.noise
+    )
 
 
 def exact(numbers):
-    return np.array([Fraction(float(n)) for n in np.ravel(numbers)], dtype=object).reshape(np.shape(numbers))
+    return np.array([Fraction(float(n)) for n in np.ravel(numbers)], dtype=object).reshape(
+        np.shape(numbers)
+    )
 
 
 class Instance:
-    """Quadratics with Hessians A (N + 1, d, d), minimisers b and noise of standard deviation s_i a coordinate."""
+    """Quadratics with Hessians A (N + 1, d, d), minimisers b and noise of standard deviation s_i a
+    coordinate."""
 
     def __init__(self, A, b, p, s):
-        self.A, self.b, self.p, self.s = exact(A), exact(b), [Fraction(0), *map(Fraction, p)], exact(s)
+        self.A, self.b, self.p, self.s = (
+            exact(A),
+            exact(b),
+            [Fraction(0), *map(Fraction, p)],
+            exact(s),
+        )
         self.N, self.d = len(self.b) - 1, self.b.shape[1]
         self.H = sum(p * A for p, A in zip(self.p[1:], self.A[1:]))
         pull = sum(p * A.dot(b) for p, A, b in zip(self.p[1:], self.A[1:], self.b[1:]))
-        self.x_star = pull / self.H[0, 0] if self.d == 1 else np.array(
-            [self.H[1, 1] * pull[0] - self.H[0, 1] * pull[1], self.H[0, 0] * pull[1] - self.H[1, 0] * pull[0]],
-            dtype=object) / (self.H[0, 0] * self.H[1, 1] - self.H[0, 1] * self.H[1, 0])
+        self.x_star = (
+            pull / self.H[0, 0]
+            if self.d == 1
+            else np.array(
+                [
+                    self.H[1, 1] * pull[0] - self.H[0, 1] * pull[1],
+                    self.H[0, 0] * pull[1] - self.H[1, 0] * pull[0],
+                ],
+                dtype=object,
+            )
+            / (self.H[0, 0] * self.H[1, 1] - self.H[0, 1] * self.H[1, 0])
+        )
 
     def grad(self, i, x, *name):
         g = self.A[i].dot(x - self.b[i])
@@ -71,8 +95,15 @@ class Instance:
         f = lambda i: sum(dot(g, z) for g, z in zip(self.grad(i, x), x - self.b[i])) / 2
         gap = x - self.x_star
         G = self.H.dot(gap)
-        return np.array([sum(self.p[i] * f(i) for i in range(1, self.N + 1)), f(0),
-                         sum(dot(g, g) for g in G), sum(dot(g, g) for g in gap)], dtype=object)
+        return np.array(
+            [
+                sum(self.p[i] * f(i) for i in range(1, self.N + 1)),
+                f(0),
+                sum(dot(g, g) for g in G),
+                sum(dot(g, g) for g in gap),
+            ],
+            dtype=object,
+        )
 
 
 def outcomes(N, S, cohort, works):
@@ -99,19 +130,35 @@ def expectations(instance, method, h, rounds, x_0, S, cohort, works):
     """(rounds + 1, 4) expected losses and (rounds + 1, d) means."""
     d, N = instance.d, instance.N
     point = lambda: np.array([Sum(0) for _ in range(d)], dtype=object)
-    start = dict(x=np.array([Sum(Fraction(float(n))) for n in x_0], dtype=object), c=point(), m=point(),
-                 c_i=[point() for _ in range(N + 1)])
+    start = dict(
+        x=np.array([Sum(Fraction(float(n))) for n in x_0], dtype=object),
+        c=point(),
+        m=point(),
+        c_i=[point() for _ in range(N + 1)],
+    )
     paths, found, means = [(Fraction(1), start)], [], []
     for t in range(rounds + 1):
         found.append(sum(chance * instance.losses(state["x"]) for chance, state in paths))
-        means.append(sum(chance * np.array([z.constant for z in state["x"]], dtype=object) for chance, state in paths))
+        means.append(
+            sum(
+                chance * np.array([z.constant for z in state["x"]], dtype=object)
+                for chance, state in paths
+            )
+        )
         if t < rounds:
-            paths = [(chance * p, method(instance, h, dict(state, c_i=list(state["c_i"])), t, drawn, done))
-                     for chance, state in paths for p, drawn, done in outcomes(N, S, cohort, works)]
+            paths = [
+                (
+                    chance * p,
+                    method(instance, h, dict(state, c_i=list(state["c_i"])), t, drawn, done),
+                )
+                for chance, state in paths
+                for p, drawn, done in outcomes(N, S, cohort, works)
+            ]
     return np.array(found, dtype=float), np.array(means, dtype=float)
 
 
 # ---------------------------------------------------------------- methods, from their papers
+
 
 def _walk(q, i, x, eta, s, t, extra=None):
     y = x
@@ -123,7 +170,9 @@ def _walk(q, i, x, eta, s, t, extra=None):
 def fedavg(q, h, state, t, cohort, work):
     """x + eta_g (N / S) sum_S p_i (y_i - x)."""
     x = state["x"]
-    change = sum(q.N * q.p[i] * (_walk(q, i, x, h["eta_l"], s, t) - x) for i, s in zip(cohort, work))
+    change = sum(
+        q.N * q.p[i] * (_walk(q, i, x, h["eta_l"], s, t) - x) for i, s in zip(cohort, work)
+    )
     return dict(state, x=x + h["eta_g"] * change / len(cohort))
 
 
@@ -160,7 +209,8 @@ def feddyn(q, h, state, t, cohort, work):
 
 
 def one_way_gt(q, h, state, t, cohort, work):
-    """Algorithm 2 of mixed FL, clients weighted by their steps, the server taking heavy-ball steps."""
+    """Algorithm 2 of mixed FL, clients weighted by their steps, the server taking heavy-ball
+    steps."""
     x = state["x"]
     g_c = q.grad(0, x, t, 0, "start")
     ends = [_walk(q, i, x, h["eta"], s, t, lambda _: g_c) for i, s in zip(cohort, work)]
@@ -175,9 +225,12 @@ def one_way_gt(q, h, state, t, cohort, work):
 def _flex(coefficient):
     def scheme(q, h, state, t, cohort, work):
         x = state["x"]
-        changes = [coefficient(q.p[i], s, h["E"], [*work]) * (_walk(q, i, x, h["eta"], s, t) - x)
-                   for i, s in zip(cohort, work)]
+        changes = [
+            coefficient(q.p[i], s, h["E"], [*work]) * (_walk(q, i, x, h["eta"], s, t) - x)
+            for i, s in zip(cohort, work)
+        ]
         return dict(state, x=x + sum(changes))
+
     return scheme
 
 

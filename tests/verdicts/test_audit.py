@@ -1,10 +1,12 @@
-"""A proof's chain on an instance worked by hand, one with a false step in its middle, and the papers' own chains."""
+"""A proof's chain on an instance worked by hand, one with a false step in its middle, and the
+papers' own chains."""
 
 import json
 from fractions import Fraction as Q
 
-import fedtheory as ft
 import pytest
+
+import fedtheory as ft
 from fedtheory.claim import Claim
 from fedtheory.conditions import CONVEX, SMOOTH
 from fedtheory.errors import InvalidInput
@@ -15,13 +17,25 @@ from fedtheory.symbols.run import TABLE, L, a, f_x, f_y, inner_xy, sq_change, sq
 from fedtheory.verdicts.audit import chain
 
 # f(z) = z^2 at x = 1, y = 3: f_x = 1, f_y = 9, gradients 2 and 6, inner_xy = 4, sq_xy = 4, L = 2
-CASE = Case("run_points", dict(lipschitz=1, loss=[curve(Q(2), Q(0))], x=[Q(1)], y=[Q(3)]),
-            dict(L=Q(2), mu=Q(2), lam=Q(1, 2)), {})
+CASE = Case(
+    "run_points",
+    dict(lipschitz=1, loss=[curve(Q(2), Q(0))], x=[Q(1)], y=[Q(3)]),
+    dict(L=Q(2), mu=Q(2), lam=Q(1, 2)),
+    {},
+)
 
 
 def step(name, left, sign, right, *assumes, kind="step"):
-    return Claim(id=f"house.{name}", cites=name, symbols=TABLE, measures=left, relation=sign, bound=right, kind=kind,
-                 assumes=assumes or (SMOOTH, CONVEX))
+    return Claim(
+        id=f"house.{name}",
+        cites=name,
+        symbols=TABLE,
+        measures=left,
+        relation=sign,
+        bound=right,
+        kind=kind,
+        assumes=assumes or (SMOOTH, CONVEX),
+    )
 
 
 DESCENT = step("descent", f_y, "<=", f_x + inner_xy + L / 2 * sq_xy)
@@ -33,29 +47,52 @@ LAST = step("last", f_y, "<=", f_x + inner_xy + L * sq_xy, kind="exact")
 
 def test_a_chain_by_hand():
     found = ft.audit(LAST, at=CASE, steps=[DESCENT, LOOSER, CHANGE])
-    rows = [(row["left"], row["right"], row["slack"], row["status"], row["share"]) for row in found.rows]
-    assert rows == [(9, 9, 0, "equal", 0), (9, 11, 2, "holds", 0.5), (16, 8, 8, "holds", None),
-                    (9, 13, 4, "holds", 1)]
+    rows = [
+        (row["left"], row["right"], row["slack"], row["status"], row["share"]) for row in found.rows
+    ]
+    assert rows == [
+        (9, 9, 0, "equal", 0),
+        (9, 11, 2, "holds", 0.5),
+        (16, 8, 8, "holds", None),
+        (9, 13, 4, "holds", 1),
+    ]
     assert found.fails is None
     assert [(row["claim"], row["adds"]) for row in found.waterfall()] == [
-        ("house.descent", 0), ("house.looser", 2), ("house.last", 2)]
+        ("house.descent", 0),
+        ("house.looser", 2),
+        ("house.last", 2),
+    ]
     assert sum(row["adds"] for row in found.waterfall()) == found.rows[-1]["slack"]
 
 
 def test_a_false_step_in_the_middle_is_named():
     found = ft.audit(LAST, at=CASE, steps=[DESCENT, FALSE, LOOSER])
-    assert (found.fails["claim"], found.fails["slack"], found.fails["ratio"]) == ("house.false", -8, 2)
-    assert found.rows[-1]["status"] == "holds"    # the end is true though its proof is not
+    assert (found.fails["claim"], found.fails["slack"], found.fails["ratio"]) == (
+        "house.false",
+        -8,
+        2,
+    )
+    assert found.rows[-1]["status"] == "holds"  # the end is true though its proof is not
     assert "The first line that fails: house.false, line 1" in str(found)
     assert json.loads(json.dumps(found.as_dict()))["rows"][1]["status"] == "fails"
 
 
 def test_what_does_not_apply_is_no_failure():
     bound = sq_grad_x / 100
-    found = ft.audit(LAST, at=CASE, steps=[step("small", sq_change, "<=", bound, SMOOTH, L <= 1),
-                                           step("split", sq_change, "<=", a * bound)])
+    found = ft.audit(
+        LAST,
+        at=CASE,
+        steps=[
+            step("small", sq_change, "<=", bound, SMOOTH, L <= 1),
+            step("split", sq_change, "<=", a * bound),
+        ],
+    )
     assert [row["status"] for row in found.rows] == ["outside", "undecided", "holds"]
-    assert "L <= 1" in found.rows[0]["why"] and "must give a" in found.rows[1]["why"] and found.fails is None
+    assert (
+        "L <= 1" in found.rows[0]["why"]
+        and "must give a" in found.rows[1]["why"]
+        and found.fails is None
+    )
 
 
 def test_a_left_side_and_a_line_at_a_case():
@@ -67,12 +104,24 @@ def test_a_left_side_and_a_line_at_a_case():
 
 
 def test_the_chain_of_theorem_1_is_found():
-    """Appendix A of FSL: lemmas 3 to 5, then (16) to (28); the waterfall sums to the theorem's own slack."""
+    """Appendix A of FSL: lemmas 3 to 5, then (16) to (28); the waterfall sums to the theorem's own
+    slack."""
     found = ft.audit("fsl.theorem1", at="drawn", seed=1)
     names = [row["claim"] for row in found.rows]
-    order = ["fsl.lemma3", "fsl.step16", "fsl.step24", "fsl.step28", "fsl.step_G3_G4", "fsl.theorem1"]
-    assert [name for name in dict.fromkeys(names) if name in order] == order and names[-1] == "fsl.theorem1"
-    assert found.fails is None and not any(row["status"] in ("outside", "undecided") for row in found.rows)
+    order = [
+        "fsl.lemma3",
+        "fsl.step16",
+        "fsl.step24",
+        "fsl.step28",
+        "fsl.step_G3_G4",
+        "fsl.theorem1",
+    ]
+    assert [name for name in dict.fromkeys(names) if name in order] == order and names[
+        -1
+    ] == "fsl.theorem1"
+    assert found.fails is None and not any(
+        row["status"] in ("outside", "undecided") for row in found.rows
+    )
     drops = found.waterfall()
     assert [row["claim"] for row in drops][-2:] == ["fsl.step28", "fsl.theorem1"]
     assert sum(row["adds"] for row in drops) == pytest.approx(found.rows[-1]["slack"])
@@ -93,10 +142,14 @@ def test_a_drawn_case_and_a_worst_one_differ_by_ratio():
     assert ft.audit(FALSE, at="worst", steps=[], budget=0.1).fails is not None
 
 
-@pytest.mark.parametrize("claim, given, words", [
-    (LAST, dict(at="best"), 'at must be "worst"'), ("fsl.findings", {}, "claim must be"),
-    (step("order", f_y, "O", L * sq_xy), {}, "lines with constants"),
-])
+@pytest.mark.parametrize(
+    "claim, given, words",
+    [
+        (LAST, dict(at="best"), 'at must be "worst"'),
+        ("fsl.findings", {}, "claim must be"),
+        (step("order", f_y, "O", L * sq_xy), {}, "lines with constants"),
+    ],
+)
 def test_refusals(claim, given, words):
     with pytest.raises(InvalidInput, match=words):
         ft.audit(claim, **given)

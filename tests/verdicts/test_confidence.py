@@ -1,4 +1,5 @@
-"""E-processes and confidence sequences, against rationals, enumeration and many streams watched at every draw."""
+"""E-processes and confidence sequences, against rationals, enumeration and many streams watched at
+every draw."""
 
 from fractions import Fraction
 from itertools import product
@@ -6,6 +7,8 @@ from math import log, prod
 
 import numpy as np
 import pytest
+from scipy.stats import binom, norm
+
 from fedtheory.errors import InvalidInput
 from fedtheory.verdicts.confidence import (
     BETS,
@@ -18,10 +21,9 @@ from fedtheory.verdicts.confidence import (
     lower_sequence,
     stitched,
 )
-from scipy.stats import binom, norm
 
 STREAMS, LENGTH, ALPHA = 1500, 300, 0.05
-CHANCE = 1e-6    # of a test that fails by bad luck, were the rate alpha itself
+CHANCE = 1e-6  # of a test that fails by bad luck, were the rate alpha itself
 
 
 def generator(seed):
@@ -33,7 +35,7 @@ def two_point(top):
     return lambda g, shape: top * (g.random(shape) < 1.0 / top)
 
 
-UNIT_MEAN = {    # nonnegative, of mean exactly 1
+UNIT_MEAN = {  # nonnegative, of mean exactly 1
     "constant": lambda g, shape: np.ones(shape),
     "exponential": lambda g, shape: g.exponential(size=shape),
     "rare and large": two_point(100.0),
@@ -42,7 +44,7 @@ UNIT_MEAN = {    # nonnegative, of mean exactly 1
     "lognormal": lambda g, shape: np.exp(2.0 * g.standard_normal(shape) - 2.0),
     "Pareto without variance": lambda g, shape: 0.2 * g.pareto(1.2, size=shape),
 }
-UNIT_INTERVAL = {    # in [0, 1], with the mean
+UNIT_INTERVAL = {  # in [0, 1], with the mean
     "uniform": (lambda g, shape: g.random(shape), 0.5),
     "rarely one": (lambda g, shape: 1.0 * (g.random(shape) < 0.02), 0.02),
     "rarely zero": (lambda g, shape: 1.0 * (g.random(shape) < 0.98), 0.98),
@@ -51,7 +53,8 @@ UNIT_INTERVAL = {    # in [0, 1], with the mean
 
 
 def too_many(alarms, alpha):
-    """Whether so many of the streams giving an alarm refutes that each does with chance alpha or less."""
+    """Whether so many of the streams giving an alarm refutes that each does with chance alpha or
+    less."""
     assert alarms.ndim == 1 and alarms.size >= 1000
     return alarms.sum() > binom.isf(CHANCE, alarms.size, alpha)
 
@@ -76,7 +79,10 @@ def z_interval(x, alpha):
 def wealth_in_rationals(x, m):
     """The mixture's wealth after each draw, bet by bet and draw by draw."""
     bets = [Fraction(b) for b in BETS.tolist()]
-    return [sum(prod(1 - b + b * y / m for y in x[:t]) for b in bets) / len(bets) for t in range(1, len(x) + 1)]
+    return [
+        sum(prod(1 - b + b * y / m for y in x[:t]) for b in bets) / len(bets)
+        for t in range(1, len(x) + 1)
+    ]
 
 
 def test_wealth_is_that_of_rational_arithmetic():
@@ -96,7 +102,9 @@ def test_wealth_is_a_martingale_and_rarely_grows_by_enumeration():
         wealth = wealth_in_rationals([Fraction(v) for v in x], Fraction(1))
         mean += chance * wealth[-1]
         alarm += chance * any(w > 1 / alpha for w in wealth)
-        assert against_at_most(np.array(x, dtype=float), 1.0)[-1] == pytest.approx(log(wealth[-1]), abs=1e-12)
+        assert against_at_most(np.array(x, dtype=float), 1.0)[-1] == pytest.approx(
+            log(wealth[-1]), abs=1e-12
+        )
     assert mean == 1
     assert 0 < alarm <= alpha
 
@@ -123,8 +131,10 @@ def test_wrong_procedures_fail_the_same_tests():
     below, _ = z_interval(x, 2 * ALPHA)
     assert too_many(np.any(below > 1.0, axis=-1), ALPHA)
     hindsight = np.max([np.cumsum(np.log1p(b * (x - 1.0)), axis=-1) for b in BETS], axis=0)
-    assert too_many(watched(hindsight, 0.2), 0.2)    # the best bet, chosen after the draws
-    assert too_many(watched(against_at_most(1.2 * x, 1.0)), ALPHA)    # and a mean that is larger is seen
+    assert too_many(watched(hindsight, 0.2), 0.2)  # the best bet, chosen after the draws
+    assert too_many(
+        watched(against_at_most(1.2 * x, 1.0)), ALPHA
+    )  # and a mean that is larger is seen
 
 
 # ---------------------------------------------------------------- confidence sequences
@@ -169,10 +179,12 @@ def test_the_lower_bound_is_the_largest_mean_that_the_wealth_refutes(name):
     x = 7.0 * UNIT_MEAN[name](generator(5), (20, 60)) + 1.0
     for t in (1, 2, 60):
         for stream, m in zip(x, lower(x[:, :t], ALPHA, least=1.0)):
-            if m == 1.0:    # nothing but zeros
+            if m == 1.0:  # nothing but zeros
                 assert np.all(stream[:t] == 1.0)
             else:
-                assert against_at_most(stream[:t], m, least=1.0)[-1] == pytest.approx(-log(ALPHA), abs=1e-9)
+                assert against_at_most(stream[:t], m, least=1.0)[-1] == pytest.approx(
+                    -log(ALPHA), abs=1e-9
+                )
                 assert against_at_most(stream[:t], 1 + 0.99 * (m - 1), least=1.0)[-1] > -log(ALPHA)
 
 
@@ -182,18 +194,24 @@ def test_the_lower_sequence_passes_the_mean_when_the_wealth_does():
     over = np.maximum.accumulate(log_e[:, times - 1], axis=-1) > -log(ALPHA)
     assert np.array_equal(bounds > 0.8, over)
     assert 50 < over[:, -1].sum() < 450
-    assert lower_sequence(x[0], ALPHA, times) == pytest.approx(bounds[0], rel=1e-12)    # streams apart or together
+    assert lower_sequence(x[0], ALPHA, times) == pytest.approx(
+        bounds[0], rel=1e-12
+    )  # streams apart or together
 
 
 def test_the_stitched_boundary_is_the_paper_s():
-    """Howard et al. (2021), equation 2: 1.7 sqrt(v (log log 2v + 0.72 log(5.2 / alpha))) for c = 0, rounded up."""
+    """Howard et al. (2021), equation 2: 1.7 sqrt(v (log log 2v + 0.72 log(5.2 / alpha))) for c = 0,
+    rounded up."""
     v, alpha = 1e12, 0.025
     expected = 1.7 * np.sqrt(v * (np.log(np.log(2 * v)) + 0.72 * np.log(5.2 / alpha)))
     assert 0.99 * expected < stitched(v, alpha, 1.0) < expected
-    ell = log(3.1055473 / alpha)    # at v = c^2 the iterated logarithms cancel: zeta(1.4) = 3.1055473 is left
+    ell = log(
+        3.1055473 / alpha
+    )  # at v = c^2 the iterated logarithms cancel: zeta(1.4) = 3.1055473 is left
     assert stitched(1.0, alpha, 1.0) == pytest.approx(
-        (2.0606602 * ell + (1.2071068 * ell) ** 2) ** 0.5 + 1.2071068 * ell, rel=1e-6)
-    assert stitched(0.3, alpha, 1.0) == stitched(1.0, alpha, 1.0)    # intrinsic time starts at c^2
+        (2.0606602 * ell + (1.2071068 * ell) ** 2) ** 0.5 + 1.2071068 * ell, rel=1e-6
+    )
+    assert stitched(0.3, alpha, 1.0) == stitched(1.0, alpha, 1.0)  # intrinsic time starts at c^2
     assert stitched(12.0, alpha, 2.0) == pytest.approx(2 * stitched(3.0, alpha, 1.0), rel=1e-14)
 
 
@@ -202,9 +220,11 @@ def test_empirical_bernstein_the_slow_way():
     V, below, above = 0.0, low, high
     bounds = empirical_bernstein(x, alpha, low, high)
     for t in range(1, 401):
-        guess = (0.5 + sum(x[:t - 1])) / t    # of draw t: the mean before it and of one draw at (low + high) / 2
+        guess = (
+            0.5 + sum(x[: t - 1])
+        ) / t  # of draw t: the mean before it and of one draw at (low + high) / 2
         V += (x[t - 1] - guess) ** 2
-        radius = stitched(V, alpha / 2, 2.0) / t    # either side errs with chance alpha / 2
+        radius = stitched(V, alpha / 2, 2.0) / t  # either side errs with chance alpha / 2
         below, above = max(below, np.mean(x[:t]) - radius), min(above, np.mean(x[:t]) + radius)
         assert (bounds[0][t - 1], bounds[1][t - 1]) == pytest.approx((below, above), abs=1e-12)
     assert low < below < np.mean(x) < above < high
@@ -213,7 +233,10 @@ def test_empirical_bernstein_the_slow_way():
 def test_either_side_of_the_betting_interval_has_half_of_alpha():
     x = generator(12).random(100)
     low, high = betting(x, 0.1, 0.0, 1.0, [100])
-    for bound, log_e in ((low[0], against_at_most(x, low[0])), (high[0], against_at_least(x, high[0], most=1.0))):
+    for bound, log_e in (
+        (low[0], against_at_most(x, low[0])),
+        (high[0], against_at_least(x, high[0], most=1.0)),
+    ):
         assert log_e[-1] == pytest.approx(log(20), abs=1e-9)
 
 
@@ -231,19 +254,22 @@ def test_huge_and_tiny_draws_stay_numbers():
     assert lower([0.0, 0.0], ALPHA) == 0.0
 
 
-@pytest.mark.parametrize("call, named", [
-    (lambda: against_at_most([1.0, np.nan], 1.0), "x must be finite"),
-    (lambda: against_at_most([1.0, -0.1], 1.0), "x must be finite and in [0.0, inf]"),
-    (lambda: against_at_most([], 1.0), "x must hold at least one"),
-    (lambda: against_at_most([1.0], 0.0), "m must be finite and above"),
-    (lambda: against_at_most([1.0], np.nan), "m must be finite and above"),
-    (lambda: against_at_least([1.0], 1.0, most=1.0), "m must be finite and below"),
-    (lambda: against_at_least([1.1], 0.5, most=1.0), "x must be finite and in [-inf, 1.0]"),
-    (lambda: lower([1.0], 0.0), "alpha must lie in (0, 1)"),
-    (lambda: lower_sequence([1.0, 2.0], 0.1, [1, 3]), "times must rise within 1 .. 2"),
-    (lambda: betting([0.5], 1.5, 0, 1, [1]), "alpha must lie in (0, 1)"),
-    (lambda: empirical_bernstein([1.5], 0.1, 0, 1), "x must be finite and in [0, 1]"),
-])
+@pytest.mark.parametrize(
+    "call, named",
+    [
+        (lambda: against_at_most([1.0, np.nan], 1.0), "x must be finite"),
+        (lambda: against_at_most([1.0, -0.1], 1.0), "x must be finite and in [0.0, inf]"),
+        (lambda: against_at_most([], 1.0), "x must hold at least one"),
+        (lambda: against_at_most([1.0], 0.0), "m must be finite and above"),
+        (lambda: against_at_most([1.0], np.nan), "m must be finite and above"),
+        (lambda: against_at_least([1.0], 1.0, most=1.0), "m must be finite and below"),
+        (lambda: against_at_least([1.1], 0.5, most=1.0), "x must be finite and in [-inf, 1.0]"),
+        (lambda: lower([1.0], 0.0), "alpha must lie in (0, 1)"),
+        (lambda: lower_sequence([1.0, 2.0], 0.1, [1, 3]), "times must rise within 1 .. 2"),
+        (lambda: betting([0.5], 1.5, 0, 1, [1]), "alpha must lie in (0, 1)"),
+        (lambda: empirical_bernstein([1.5], 0.1, 0, 1), "x must be finite and in [0, 1]"),
+    ],
+)
 def test_bad_input_is_refused(call, named):
     with pytest.raises(InvalidInput) as refusal:
         call()

@@ -1,103 +1,178 @@
-"""Claims judged by sampled runs on one problem: true ones stand, false ones fall, and nothing is said of NaN."""
+"""Claims judged by sampled runs on one problem: true ones stand, false ones fall, and nothing is
+said of NaN."""
 
 import warnings
 
-import fedtheory as ft
 import numpy as np
 import pytest
-from fedtheory.errors import InvalidInput
-from fedtheory.verdicts.drawn import check_on, seed_of
 from sympy import Rational
 
-PROBLEM = ft.problems.quadratic(d=2, clients=3, L=1.0, mu=1.0, G=0.5, xi_bar=0.2, sigma=0.4, sigma_0=0.4, seed=2)
-SETTING = dict(rounds=4, S=2, K=2, K_0=2, eta_l=0.02, eta_g=1.0, eta_0=0.02, gamma=1.0, x_0=[1.0, -1.0])
+import fedtheory as ft
+from fedtheory.errors import InvalidInput
+from fedtheory.verdicts.drawn import check_on, seed_of
+
+PROBLEM = ft.problems.quadratic(
+    d=2, clients=3, L=1.0, mu=1.0, G=0.5, xi_bar=0.2, sigma=0.4, sigma_0=0.4, seed=2
+)
+SETTING = dict(
+    rounds=4, S=2, K=2, K_0=2, eta_l=0.02, eta_g=1.0, eta_0=0.02, gamma=1.0, x_0=[1.0, -1.0]
+)
 THEOREM = ft.claim("fsl.theorem2")
 
 
 def start():
     grad = lambda x: (PROBLEM.grad(x) + PROBLEM.client_grad(0, x)) / 2
     import numpy as np
-    x = -np.linalg.solve(np.column_stack([grad(e) - grad(0 * e) for e in np.eye(2)]), grad(np.zeros(2)))
+
+    x = -np.linalg.solve(
+        np.column_stack([grad(e) - grad(0 * e) for e in np.eye(2)]), grad(np.zeros(2))
+    )
     F = lambda x: (PROBLEM.loss(x) + PROBLEM.client_loss(0, x)) / 2
     return dict(tilde_D_0=float(F(np.array(SETTING["x_0"])) - F(x)) * (1 + 1e-12))
 
 
 def test_a_theorem_is_not_refuted():
     v = check_on(THEOREM, PROBLEM, start=start(), draws=256, **SETTING)
-    assert v.status == "holds" and v.kind == "sampled" and v.tightness < 1 and v.confidence == 1 - 1e-3
+    assert (
+        v.status == "holds" and v.kind == "sampled" and v.tightness < 1 and v.confidence == 1 - 1e-3
+    )
 
 
 def test_a_false_bound_is_refuted_and_confirmed():
     exact = ft.expected(PROBLEM, "fsl", **SETTING).metrics["sq_tilde_grad_norm"][:4].min()
-    v = check_on(THEOREM.replace(name="false", teeth=None, measures=THEOREM.quantities["E_T"].symbol, bound=Rational(8, 10) * Rational(float(exact))),
-                 PROBLEM, draws=4096, **SETTING)
+    v = check_on(
+        THEOREM.replace(
+            name="false",
+            teeth=None,
+            measures=THEOREM.quantities["E_T"].symbol,
+            bound=Rational(8, 10) * Rational(float(exact)),
+        ),
+        PROBLEM,
+        draws=4096,
+        **SETTING,
+    )
     assert v.status == "violated" and v.tightness > 1
-    true = check_on(THEOREM.replace(name="true", teeth=None, measures=THEOREM.quantities["E_T"].symbol, bound=Rational(101, 100) * Rational(float(exact))),
-                    PROBLEM, draws=512, **SETTING)
+    true = check_on(
+        THEOREM.replace(
+            name="true",
+            teeth=None,
+            measures=THEOREM.quantities["E_T"].symbol,
+            bound=Rational(101, 100) * Rational(float(exact)),
+        ),
+        PROBLEM,
+        draws=512,
+        **SETTING,
+    )
     assert true.status == "holds"
 
 
 def test_the_same_seed_gives_the_same_verdict():
-    one, other = (check_on(THEOREM, PROBLEM, start=start(), draws=128, **SETTING).as_dict() for _ in range(2))
+    one, other = (
+        check_on(THEOREM, PROBLEM, start=start(), draws=128, **SETTING).as_dict() for _ in range(2)
+    )
     assert one == other
 
 
 def test_a_run_that_diverges_says_nothing():
     wild = {**SETTING, "eta_l": 1e150, "eta_0": 1e150}
-    loose = THEOREM.replace(name="loose", teeth=None, measures=THEOREM.quantities["E_T"].symbol, bound=1, assumptions=[])
+    loose = THEOREM.replace(
+        name="loose", teeth=None, measures=THEOREM.quantities["E_T"].symbol, bound=1, assumptions=[]
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ft.errors.Diverged)
         v = check_on(loose, PROBLEM, draws=64, **{**wild, "rounds": 3})
     assert v.status == "undecided" and "finite" in v.why
 
 
-@pytest.mark.parametrize("change, says", [
-    (dict(alpha=2), "alpha"), (dict(draws=3), "draws"), (dict(eta_0=5.0, eta_l=5.0), "assumes"),
-    (dict(start={}), "one measured expectation"),
-])
+@pytest.mark.parametrize(
+    "change, says",
+    [
+        (dict(alpha=2), "alpha"),
+        (dict(draws=3), "draws"),
+        (dict(eta_0=5.0, eta_l=5.0), "assumes"),
+        (dict(start={}), "one measured expectation"),
+    ],
+)
 def test_bad_input_is_refused(change, says):
     with pytest.raises(InvalidInput, match=says):
         check_on(THEOREM, PROBLEM, **{**dict(start=start()), **SETTING, **change})
 
 
 def test_a_letter_means_what_its_paper_says():
-    """G is dissimilarity in FSL and a bound of second moments in flex, which a quadratic on all of R^d has not."""
+    """G is dissimilarity in FSL and a bound of second moments in flex, which a quadratic on all of
+    R^d has not."""
     from fedtheory.symbols import flex
+
     G = flex.TABLE["G"].symbol
-    claim = ft.claim("flex.theorem3_1").replace(name="mine", teeth=None, algorithm="fedavg", assumptions=[], bound=G**2,
-                                               measures=ft.metrics["sq_grad_norm"].name)
+    claim = ft.claim("flex.theorem3_1").replace(
+        name="mine",
+        teeth=None,
+        algorithm="fedavg",
+        assumptions=[],
+        bound=G**2,
+        measures=ft.metrics["sq_grad_norm"].name,
+    )
     with pytest.raises(InvalidInput, match="needs G"):
         check_on(claim, PROBLEM, rounds=2, eta_l=0.1, K=1)
 
 
 def test_blocks_and_looks_have_seeds_of_their_own():
-    seeds = {seed_of(seed, look, block) for seed in range(3) for look in (0, 1) for block in range(50)}
+    seeds = {
+        seed_of(seed, look, block) for seed in range(3) for look in (0, 1) for block in range(50)
+    }
     assert len(seeds) == 300
 
 
 @pytest.mark.parametrize("T", [60, 500])
 def test_floats_that_stagnate_are_no_counterexample(T):
-    """Gradient descent of step 1/L on a quadratic: ||x_T - x*||^2 <= (1 - mu/L)^(2T) ||x_0 - x*||^2, with equality, until
-    the floats have no finer numbers around x*."""
+    """Gradient descent of step 1/L on a quadratic: ||x_T - x*||^2 <= (1 - mu/L)^(2T) ||x_0 -
+    x*||^2, with equality, until the floats have no finer numbers around x*."""
     problem = ft.problems.quadratic(d=2, clients=1, L=1.0, mu=0.5, seed=1)
     x_0 = problem.minimizer() + np.array([0.0, 1.0])
-    table = THEOREM.table
     bound = Rational(1, 4) ** T * Rational(1000001, 1000000)
-    claim = ft.claim("fsl.theorem2").replace(name="descent", teeth=None, algorithm="fedavg", assumptions=[], also=(),
-                                             measures="sq_distance", bound=bound)
+    claim = ft.claim("fsl.theorem2").replace(
+        name="descent",
+        teeth=None,
+        algorithm="fedavg",
+        assumptions=[],
+        also=(),
+        measures="sq_distance",
+        bound=bound,
+    )
     v = check_on(claim, problem, rounds=T, x_0=x_0, K=1, eta_l=1.0, draws=64)
-    assert v.status == ("undecided" if T == 500 else v.status) and v.status in ("holds", "undecided"), v
-    wrong = check_on(claim.replace(name="false", bound=Rational(1, 8) ** 4), problem, rounds=4, x_0=x_0, K=1, eta_l=1.0,
-                     draws=2048)
+    assert v.status == ("undecided" if T == 500 else v.status) and v.status in (
+        "holds",
+        "undecided",
+    ), v
+    wrong = check_on(
+        claim.replace(name="false", bound=Rational(1, 8) ** 4),
+        problem,
+        rounds=4,
+        x_0=x_0,
+        K=1,
+        eta_l=1.0,
+        draws=2048,
+    )
     assert wrong.status == "violated"
 
 
-@pytest.mark.parametrize("change, says", [
-    (dict(alpha="x"), "alpha must be"), (dict(alpha=True), "alpha must be"), (dict(start=5), "start must be"),
-    (dict(start=[1]), "start must be"), (dict(infimum="x"), "infimum must be"), (dict(x_0="abc"), "x_0 must be"),
-    (dict(seed=-1), "seed must be"), (dict(seed="x"), "seed must be"), (dict(rounds="4"), "rounds must be"),
-    (dict(rounds=10**30), "rounds must be"), (dict(draws=2.5), "draws must be"), (dict(S="2"), "S must be"),
-])
+@pytest.mark.parametrize(
+    "change, says",
+    [
+        (dict(alpha="x"), "alpha must be"),
+        (dict(alpha=True), "alpha must be"),
+        (dict(start=5), "start must be"),
+        (dict(start=[1]), "start must be"),
+        (dict(infimum="x"), "infimum must be"),
+        (dict(x_0="abc"), "x_0 must be"),
+        (dict(seed=-1), "seed must be"),
+        (dict(seed="x"), "seed must be"),
+        (dict(rounds="4"), "rounds must be"),
+        (dict(rounds=10**30), "rounds must be"),
+        (dict(draws=2.5), "draws must be"),
+        (dict(S="2"), "S must be"),
+    ],
+)
 def test_arguments_of_the_wrong_type_are_named(change, says):
     with pytest.raises(InvalidInput, match=says):
         check_on(THEOREM, PROBLEM, **{**dict(start=start()), **SETTING, **change})

@@ -2,8 +2,9 @@
 
 from fractions import Fraction as Q
 
-import fedtheory as ft
 import pytest
+
+import fedtheory as ft
 from fedtheory import discover
 from fedtheory.claim import Claim
 from fedtheory.conditions import CONVEX, SMOOTH, Condition
@@ -22,30 +23,39 @@ def loosened(claim, name):
     return {n for n in ft.claim(claim).without(name).parameters if n.startswith("any_")}
 
 
-@pytest.mark.parametrize("claim, name, free", [
-    ("mixed.lemmaD8", "smooth", {"any_beta"}),                 # the paper's beta is a problem's L
-    ("mixed.lemmaD8", "convex", {"any_mu"}),
-    ("mixed.theoremB1_convex", "dissimilar", {"any_B", "any_G"}),
-    ("flex.theorem3_1", "second_moment", {"any_G"}),           # flex's G is a problem's M
-    ("flex.theorem3_1", "devices_smooth", {"any_L"}),
-    ("flex.corollary4_0_2", "bounded_by_W", set()),               # the same of F_l is left
-    ("lamb.theorem1", "layer_smooth", {"any_L_l"}), ("lamb.theorem1", "coordinate_variance", {"any_sigma"}),
-    ("lamb.theorem1", "bounded_gradient", {"any_M"}), ("lamb.theorem1", "bounded_scale", {"any_phi_M"}),
-    ("lamb.theorem1_explicit", "layer_smooth", {"any_L_l", "any_L_bar"}),
-    ("fsl.theorem1", "dissimilar", {"any_G"}), ("fsl.theorem1", "smooth", set()),    # lipschitz is left
-])
+@pytest.mark.parametrize(
+    "claim, name, free",
+    [
+        ("mixed.lemmaD8", "smooth", {"any_beta"}),  # the paper's beta is a problem's L
+        ("mixed.lemmaD8", "convex", {"any_mu"}),
+        ("mixed.theoremB1_convex", "dissimilar", {"any_B", "any_G"}),
+        ("flex.theorem3_1", "second_moment", {"any_G"}),  # flex's G is a problem's M
+        ("flex.theorem3_1", "devices_smooth", {"any_L"}),
+        ("flex.corollary4_0_2", "bounded_by_W", set()),  # the same of F_l is left
+        ("lamb.theorem1", "layer_smooth", {"any_L_l"}),
+        ("lamb.theorem1", "coordinate_variance", {"any_sigma"}),
+        ("lamb.theorem1", "bounded_gradient", {"any_M"}),
+        ("lamb.theorem1", "bounded_scale", {"any_phi_M"}),
+        ("lamb.theorem1_explicit", "layer_smooth", {"any_L_l", "any_L_bar"}),
+        ("fsl.theorem1", "dissimilar", {"any_G"}),
+        ("fsl.theorem1", "smooth", set()),  # lipschitz is left
+    ],
+)
 def test_a_paper_s_letter_is_freed_whatever_a_problem_calls_it(claim, name, free):
     assert loosened(claim, name) == free
 
 
 def test_every_constant_that_a_record_s_conditions_certify_can_be_freed():
-    """What a condition certifies is found through the paper's table, never by a coincidence of names."""
+    """What a condition certifies is found through the paper's table, never by a coincidence of
+    names."""
     for claim in discover.claims():
         own = [*claim.assumes, *claim.unstated]
         conditions = [a.condition for a in own if a.condition is not None]
         if claim.lines and conditions:
             constants = {name for condition in conditions for name in condition.constants}
-            certified = [n for n in claim.parameters if claim.table.constants.get(n, n) in constants]
+            certified = [
+                n for n in claim.parameters if claim.table.constants.get(n, n) in constants
+            ]
             bare = claim.under([a for a in own if a.condition is None])
             assert not set(certified) & set(bare.parameters), claim.id
 
@@ -54,7 +64,9 @@ def test_a_table_of_one_s_own_names_its_constants():
     table = Table("mine", constants={"ell": "L"})
     ell = table.positive("ell", r"\ell", "smoothness", CURVATURE)
     smooth = Condition("smooth", "losses are smooth", lambda problem, setup: True, ("L",))
-    claim = Claim(id="mine.bound", cites="x", symbols=table, measures=ell, bound=2 * ell, assumes=(smooth,))
+    claim = Claim(
+        id="mine.bound", cites="x", symbols=table, measures=ell, bound=2 * ell, assumes=(smooth,)
+    )
     assert set(claim.without("smooth").parameters) == {"any_ell"}
 
 
@@ -63,8 +75,12 @@ def test_smoothness_is_needed_in_lemma_D8():
     claim = ft.claim("mixed.lemmaD8").without("smooth")
     loss = [dict(slope=Q(10), tilt=Q(0), bends=[], soft=[])]
     numbers = dict(eta=Q(1), any_beta=Q(1), mu=Q(1, 10))
-    found = answer(claim, Case("mixed_functions", dict(loss=loss, x=[Q(1)], y=[Q(0)], z=[Q(0)]), numbers, {}))
-    assert (found.left, found.right) == (81, Q(9, 10)) and found.violated and not list(found.failing())
+    found = answer(
+        claim, Case("mixed_functions", dict(loss=loss, x=[Q(1)], y=[Q(0)], z=[Q(0)]), numbers, {})
+    )
+    assert (
+        (found.left, found.right) == (81, Q(9, 10)) and found.violated and not list(found.failing())
+    )
     assert "smooth" in [a.name for a in ft.minimise("mixed.lemmaD8", budget=2).needed]
 
 
@@ -76,9 +92,17 @@ def test_where_no_instance_breaks_what_was_dropped_nothing_is_said(name):
 
 
 def test_what_holds_without_a_hypothesis_says_how_many_instances_break_it():
-    f_x, f_y, inner_xy, L, sq_xy = (HOUSE[name].symbol for name in ("f_x", "f_y", "inner_xy", "L", "sq_xy"))
-    claim = Claim(id="house.descent", cites="x", symbols=HOUSE, measures=f_y, bound=f_x + inner_xy + L / 2 * sq_xy,
-                  assumes=(SMOOTH, CONVEX))
+    f_x, f_y, inner_xy, L, sq_xy = (
+        HOUSE[name].symbol for name in ("f_x", "f_y", "inner_xy", "L", "sq_xy")
+    )
+    claim = Claim(
+        id="house.descent",
+        cites="x",
+        symbols=HOUSE,
+        measures=f_y,
+        bound=f_x + inner_xy + L / 2 * sq_xy,
+        assumes=(SMOOTH, CONVEX),
+    )
     verdict = ft.check(claim.without("convex"), budget=0.5)
     assert verdict.status == "holds" and "without: " in verdict.searched
 
@@ -86,9 +110,13 @@ def test_what_holds_without_a_hypothesis_says_how_many_instances_break_it():
 def test_what_follows_from_the_rest_need_not_be_broken():
     t = Table("mine")
     a, b = t.positive("a", "a", ""), t.positive("b", "b", "")
-    claim = Claim(id="mine.a", cites="x", symbols=t, measures=a, bound=b, assumes=(a <= b, 2 * a <= 2 * b))
+    claim = Claim(
+        id="mine.a", cites="x", symbols=t, measures=a, bound=b, assumes=(a <= b, 2 * a <= 2 * b)
+    )
     bare = claim.without("2 a <= 2 b")
-    assert [str(each) for each in bare.dropped] == ["2 a <= 2 b"] and dropped.telling(bare, 1.0) == []
+    assert [str(each) for each in bare.dropped] == ["2 a <= 2 b"] and dropped.telling(
+        bare, 1.0
+    ) == []
     assert dropped.telling(claim.without("a <= b", "2 a <= 2 b"), 1.0) == [*claim.assumes]
     assert bare.replace(assumptions=[*bare.assumes, *bare.dropped]).dropped == ()
 
@@ -101,39 +129,87 @@ def test_steps_that_share_their_noise_break_theorem1():
 
 
 def test_one_sided_smoothness_breaks_theorem1():
-    """The text's upper quadratics leave steep concave pieces out of L: ten steps of a client lead astray."""
+    """The text's upper quadratics leave steep concave pieces out of L: ten steps of a client lead
+    astray."""
     curve = lambda tilt, *bends: [dict(slope=Q(-1, 125), tilt=tilt, bends=list(bends), soft=[])]
     knots = Q(-4, 3), Q(8, 3)
-    instance = dict(N=1, S=1, K=10, K_0=1, x=[Q(-1, 7)], noise=[], noise_0=[], breaks="lipschitz", losses=[
-        curve(Q(1, 350), [Q(-1, 500), knots[0]], [Q(2, 195), knots[1]]),
-        curve(Q(-7, 300), [Q(3, 1000), knots[0]], [Q(41, 7800), knots[1]])])
+    instance = dict(
+        N=1,
+        S=1,
+        K=10,
+        K_0=1,
+        x=[Q(-1, 7)],
+        noise=[],
+        noise_0=[],
+        breaks="lipschitz",
+        losses=[
+            curve(Q(1, 350), [Q(-1, 500), knots[0]], [Q(2, 195), knots[1]]),
+            curve(Q(-7, 300), [Q(3, 1000), knots[0]], [Q(41, 7800), knots[1]]),
+        ],
+    )
     numbers = dict(eta_g=Q(1, 47470), eta_0=Q(1, 6042), gamma=Q(14))
-    found = answer(ft.claim("fsl.theorem1").without("lipschitz"), Case("fsl_round", instance, numbers, {}))
+    found = answer(
+        ft.claim("fsl.theorem1").without("lipschitz"), Case("fsl_round", instance, numbers, {})
+    )
     assert found.violated and not list(found.failing())
     assert "lipschitz" not in fsl_round.holds(instance)
 
 
 def test_most_of_a_budget_goes_where_what_was_dropped_can_be_broken():
     claim = ft.claim("fsl.theorem1").without("lipschitz")
-    settings = [fsl_large.SETTING, fsl_round.SETTING]    # quadratics of one curvature have one L on both sides
+    settings = [
+        fsl_large.SETTING,
+        fsl_round.SETTING,
+    ]  # quadratics of one curvature have one L on both sides
     assert dropped.shares(claim, 0, settings, claim.dropped, 0) == [0.1, 0.9]
     assert dropped.shares(ft.claim("fsl.theorem1"), 0, settings, {}, 0) == [0.5, 0.5]
 
 
 def test_only_what_makes_a_difference_counts_as_broken():
-    assert "independent_noise" in fsl_round.holds(case := dict(
-        N=1, S=1, K=1, K_0=1, x=[Q(0)], noise=[[Q(1, 2), [Q(1)]], [Q(1, 2), [Q(-1)]]], noise_0=[],
-        losses=[[bent([Q(1)], [])], [bent([Q(1)], [])]], breaks="independent_noise"))
+    assert "independent_noise" in fsl_round.holds(
+        case := dict(
+            N=1,
+            S=1,
+            K=1,
+            K_0=1,
+            x=[Q(0)],
+            noise=[[Q(1, 2), [Q(1)]], [Q(1, 2), [Q(-1)]]],
+            noise_0=[],
+            losses=[[bent([Q(1)], [])], [bent([Q(1)], [])]],
+            breaks="independent_noise",
+        )
+    )
     assert "independent_noise" not in fsl_round.holds(dict(case, K=2))
     assert "lipschitz" in fsl_round.holds(dict(case, breaks="lipschitz"))
 
 
 def test_many_steps_that_share_a_draw_by_hand():
-    """f = x^2/2 + 0, N = S = K_0 = 1, eta_g = 1, gamma = 0: y = (1 - eta)^K x - (1 - (1 - eta)^K) n."""
-    instance = dict(N=1, S=1, K=3, K_0=1, kind_1=1, x=Q(0), slope=Q(1), slope_0=Q(1), tilts=[Q(0)] * 3, sigma=Q(2),
-                    sigma_0=Q(0), shared=1)
+    """f = x^2/2 + 0, N = S = K_0 = 1, eta_g = 1, gamma = 0: y = (1 - eta)^K x - (1 - (1 - eta)^K)
+    n."""
+    instance = dict(
+        N=1,
+        S=1,
+        K=3,
+        K_0=1,
+        kind_1=1,
+        x=Q(0),
+        slope=Q(1),
+        slope_0=Q(1),
+        tilts=[Q(0)] * 3,
+        sigma=Q(2),
+        sigma_0=Q(0),
+        shared=1,
+    )
     values = dict(eta_l=Q(1, 2), eta_g=Q(1), eta_0=Q(1), gamma=Q(0))
-    assert fsl_large.measure(instance, values, ["tilde_F_next"])["tilde_F_next"] == Q(7, 8) ** 2 * 4 / 2
+    assert (
+        fsl_large.measure(instance, values, ["tilde_F_next"])["tilde_F_next"]
+        == Q(7, 8) ** 2 * 4 / 2
+    )
     apart = {**instance, "shared": 0}
-    assert fsl_large.measure(apart, values, ["tilde_F_next"])["tilde_F_next"] == Q(1 + 4 + 16, 64) * 4 / 2
-    assert "independent_noise" in fsl_large.holds(apart) and "independent_noise" not in fsl_large.holds(instance)
+    assert (
+        fsl_large.measure(apart, values, ["tilde_F_next"])["tilde_F_next"]
+        == Q(1 + 4 + 16, 64) * 4 / 2
+    )
+    assert "independent_noise" in fsl_large.holds(
+        apart
+    ) and "independent_noise" not in fsl_large.holds(instance)

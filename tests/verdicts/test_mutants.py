@@ -1,7 +1,9 @@
-"""Mutants of statements whose slack is known: what is tight dies, what is slack survives, what is weaker is implied."""
+"""Mutants of statements whose slack is known: what is tight dies, what is slack survives, what is
+weaker is implied."""
+
+import pytest
 
 import fedtheory as ft
-import pytest
 from fedtheory.claim import Claim
 from fedtheory.conditions import Assumption
 from fedtheory.errors import InvalidInput
@@ -11,10 +13,18 @@ from fedtheory.verdicts import mutants, mutation
 T = Table("mine")
 a, b = T.positive("a", "a", "a number"), T.positive("b", "b", "another")
 # (a + b)^2 <= 2 a^2 + 2 b^2 is tight at a = b; 3 a b is there for nothing.
-TIGHT = Claim(id="mine.tight", cites="Young", symbols=T, measures=(a + b)**2, bound=2 * a**2 + 2 * b**2)
+TIGHT = Claim(
+    id="mine.tight", cites="Young", symbols=T, measures=(a + b) ** 2, bound=2 * a**2 + 2 * b**2
+)
 SLACK = TIGHT.replace(name="mine.slack", bound=2 * a**2 + 2 * b**2 + 3 * a * b)
-NEEDS = Claim(id="mine.needs", cites="order", symbols=T, measures=a, bound=a**2,
-              assumes=(Assumption(a >= 1, "a >= 1"), Assumption(b >= 1, "b >= 1")))
+NEEDS = Claim(
+    id="mine.needs",
+    cites="order",
+    symbols=T,
+    measures=a,
+    bound=a**2,
+    assumes=(Assumption(a >= 1, "a >= 1"), Assumption(b >= 1, "b >= 1")),
+)
 
 
 def by_change(claim, budget=4.0):
@@ -27,7 +37,9 @@ def test_every_stronger_relative_of_a_tight_statement_is_killed():
     assert len(stronger) == 4 and all(m.killed for m in stronger)
     for m in stronger:
         assert ft.replay(m.verdict.certificate)["status"] == "violated"
-    assert found.score == sum(m.killed for m in found.mutants) / sum(not m.implied for m in found.mutants)
+    assert found.score == sum(m.killed for m in found.mutants) / sum(
+        not m.implied for m in found.mutants
+    )
 
 
 def test_a_term_for_nothing_survives():
@@ -49,23 +61,38 @@ def test_a_weaker_relative_is_implied_not_counted():
 
 
 def test_changes_reach_into_definitions():
-    """Theorem 1 of FSL: each of the terms with sigma, sigma_0, G, xi_bar, each factor L, K, S, eta_g, gamma."""
+    """Theorem 1 of FSL: each of the terms with sigma, sigma_0, G, xi_bar, each factor L, K, S,
+    eta_g, gamma."""
     made = list(mutants.mutants(ft.claim("fsl.theorem1")))
     dropped = {m.at[1] for m in made if m.at[0] == "factor"}
     assert {"L", "K", "S", "eta_g", "gamma", "sigma", "sigma_0", "G", "xi_bar"} <= dropped
     terms = {m.at[1] for m in made if m.at[0] == "term"}
     for symbol in ("sigma^2", "sigma_0^2", "G^2", "xi_bar^2"):
         assert any(symbol in term for term in terms)
-    assert len({m.change + str(m.claim.lines[m.line][2]) + str(m.claim.assumptions) for m in made}) == len(made)
+    assert len(
+        {m.change + str(m.claim.lines[m.line][2]) + str(m.claim.assumptions) for m in made}
+    ) == len(made)
 
 
-NEEDED = ["gamma^2 sigma_0^2/K_0, in Psi", "sigma^2/(K S), in Psi", "G^2 rho_s/S, in Psi", "Phi",
-          "(sigma^2/K + 2 G^2)/eta_g^2, in Phi", "gamma kappa xi_bar^2/(1 + gamma)", "5 K_0^2 L Psi eta_0^2"]
+NEEDED = [
+    "gamma^2 sigma_0^2/K_0, in Psi",
+    "sigma^2/(K S), in Psi",
+    "G^2 rho_s/S, in Psi",
+    "Phi",
+    "(sigma^2/K + 2 G^2)/eta_g^2, in Phi",
+    "gamma kappa xi_bar^2/(1 + gamma)",
+    "5 K_0^2 L Psi eta_0^2",
+]
 
 
 def test_terms_that_theorem_1_needs():
-    """At small step and with a single source of error, a round's loss grows by what only that term allows for."""
-    found = ft.mutate("fsl.theorem1", budget=20.0, only=lambda m: m.change in {f"without the term {t}" for t in NEEDED})
+    """At small step and with a single source of error, a round's loss grows by what only that term
+    allows for."""
+    found = ft.mutate(
+        "fsl.theorem1",
+        budget=20.0,
+        only=lambda m: m.change in {f"without the term {t}" for t in NEEDED},
+    )
     assert len(found.mutants) == len(NEEDED)
     for m in found.mutants:
         assert m.killed, m.change
@@ -74,16 +101,25 @@ def test_terms_that_theorem_1_needs():
 
 
 def test_factors_that_theorem_1_needs():
-    """Without one L or G of the drift's term, the units do not fit: it fails for losses of a large scale."""
-    wanted = ("L^2 turned into L in 8 K_0^3", "G^2 turned into G in 2 G^2", "without the factor L in 5 K_0^2",
-              "without the factor eta_0 in -K_0 eta_0 h")
+    """Without one L or G of the drift's term, the units do not fit: it fails for losses of a large
+    scale."""
+    wanted = (
+        "L^2 turned into L in 8 K_0^3",
+        "G^2 turned into G in 2 G^2",
+        "without the factor L in 5 K_0^2",
+        "without the factor eta_0 in -K_0 eta_0 h",
+    )
     found = ft.mutate("fsl.theorem1", budget=30.0, only=lambda m: m.change.startswith(wanted))
     assert [m.change for m in found.mutants if m.killed] == [m.change for m in found.mutants] != []
 
 
 def test_a_halved_constant_with_slack_is_not_refuted():
     """The 5 of theorem 1's noise term has room: its half still bounds every round that is found."""
-    found = ft.mutate("fsl.theorem1", budget=3.0, only=lambda m: m.change == "the term 5 K_0^2 L Psi eta_0^2 halved")
+    found = ft.mutate(
+        "fsl.theorem1",
+        budget=3.0,
+        only=lambda m: m.change == "the term 5 K_0^2 L Psi eta_0^2 halved",
+    )
     assert [m.killed or m.implied for m in found.mutants] == [False]
 
 
@@ -92,7 +128,9 @@ def test_a_mutation_depends_on_its_seed_alone():
     assert one == other
 
 
-@pytest.mark.parametrize("claim, says", [("fsl.table2", "inequality or an equation"), ("fsl.corollary1", "order")])
+@pytest.mark.parametrize(
+    "claim, says", [("fsl.table2", "inequality or an equation"), ("fsl.corollary1", "order")]
+)
 def test_what_has_no_mutants_is_refused(claim, says):
     with pytest.raises(InvalidInput, match=says):
         ft.mutate(claim)

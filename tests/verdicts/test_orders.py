@@ -1,32 +1,48 @@
-"""Orders with known answers: refuted by families that grow, supported by companions, and left open where neither is."""
+"""Orders with known answers: refuted by families that grow, supported by companions, and left open
+where neither is."""
 
 import copy
 import json
 from fractions import Fraction
 
-import fedtheory as ft
 import pytest
+from sympy import Eq, Rational, sqrt
+
+import fedtheory as ft
 from fedtheory.certificates import check_family, check_instance
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.claim import Claim, Theta
 from fedtheory.symbol import LOSS, Table
 from fedtheory.verdicts import orders
-from sympy import Eq, Rational, sqrt
 
 TABLE = Table("invented")
 n, m = TABLE.count("n", "n", ""), TABLE.count("m", "m", "")
 x, y, eta = (TABLE.positive(name, name, "", LOSS) for name in ("x", "y", "eta"))
 z = TABLE.positive("z", "z", "")
-SUM = n * (n + 1) / 2    # 1 + 2 + ... + n
+SUM = n * (n + 1) / 2  # 1 + 2 + ... + n
 
 
 def order(left, shape, **more):
-    return Claim(**{**dict(id="invented.order", cites="nowhere", symbols=TABLE, kind="order", relation="O",
-                           measures=left, bound=shape), **more})
+    return Claim(
+        **{
+            **dict(
+                id="invented.order",
+                cites="nowhere",
+                symbols=TABLE,
+                kind="order",
+                relation="O",
+                measures=left,
+                bound=shape,
+            ),
+            **more,
+        }
+    )
 
 
 def explicit(left, bound, **more):
-    return Claim(id="invented.explicit", cites="nowhere", symbols=TABLE, measures=left, bound=bound, **more)
+    return Claim(
+        id="invented.explicit", cites="nowhere", symbols=TABLE, measures=left, bound=bound, **more
+    )
 
 
 def test_the_sum_of_the_first_numbers_is_no_multiple_of_their_count():
@@ -34,13 +50,15 @@ def test_the_sum_of_the_first_numbers_is_no_multiple_of_their_count():
     assert (verdict.status, verdict.kind, verdict.confidence) == ("violated", "order", 1.0)
     assert verdict.witness["moves"].keys() == {"n"}
     shown = ft.replay(json.loads(json.dumps(verdict.certificate)))
-    for member, constant in zip(verdict.certificate["members"], shown["constants"]):    # (n + 1)/2 by hand
+    for member, constant in zip(
+        verdict.certificate["members"], shown["constants"]
+    ):  # (n + 1)/2 by hand
         at = Fraction(member["numbers"]["n"])
         assert constant < (at + 1) / 2 < constant * Fraction(1001, 1000)
 
 
 def test_the_sum_of_the_first_numbers_is_of_the_order_of_the_square_of_their_count():
-    assert ft.check(order(SUM, n**2), budget=1.0).status == "undecided"    # nothing to support it
+    assert ft.check(order(SUM, n**2), budget=1.0).status == "undecided"  # nothing to support it
     verdict = ft.check(order(SUM, n**2, explicit=explicit(SUM, n**2 * Rational(3, 2))), budget=1.0)
     assert verdict.status == "holds" and "1.5 times the shape" in verdict.why
 
@@ -81,11 +99,21 @@ def test_a_rule_for_choosing_numbers_is_not_refuted():
 
 def test_a_companion_that_does_not_give_the_shape_is_told_from_one_that_does():
     left = x / (1 + y)
-    shape, loose = x / (1 + y) + x, x * (1 + y)    # the order holds; the loose companion does not show it
-    assert ft.check(order(left, shape, explicit=explicit(left, 2 * shape)), budget=0.5).status == "holds"
+    shape, loose = (
+        x / (1 + y) + x,
+        x * (1 + y),
+    )  # the order holds; the loose companion does not show it
+    assert (
+        ft.check(order(left, shape, explicit=explicit(left, 2 * shape)), budget=0.5).status
+        == "holds"
+    )
     verdict = ft.check(order(left, shape, explicit=explicit(left, loose)), budget=0.5)
-    assert verdict.status == "undecided" and any("does not follow" in note for note in verdict.notes)
-    verdict = ft.check(order(left, shape, explicit=explicit(left, shape / 4)), budget=0.5)    # false: at y = 0
+    assert verdict.status == "undecided" and any(
+        "does not follow" in note for note in verdict.notes
+    )
+    verdict = ft.check(
+        order(left, shape, explicit=explicit(left, shape / 4)), budget=0.5
+    )  # false: at y = 0
     assert verdict.status == "undecided" and "violated" in verdict.why
 
 
@@ -101,10 +129,13 @@ def test_a_family_that_was_tampered_with_is_refused():
         return again
 
     assert check_family.check(changed(lambda members: None))
-    for change in (lambda members: members.pop(3), lambda members: members.reverse(),
-                   lambda members: members[2]["numbers"].update(C_order="1000000"),
-                   lambda members: members[5].update(members[0]),
-                   lambda members: members[4]["numbers"].update(n="17")):
+    for change in (
+        lambda members: members.pop(3),
+        lambda members: members.reverse(),
+        lambda members: members[2]["numbers"].update(C_order="1000000"),
+        lambda members: members[5].update(members[0]),
+        lambda members: members[4]["numbers"].update(n="17"),
+    ):
         with pytest.raises(Refused):
             check_family.check(changed(change))
     with pytest.raises(Refused):
@@ -116,18 +147,36 @@ def test_what_the_shape_does_not_mention_must_stay():
     document = ft.check(order(x * y, y), budget=1.0).certificate
     assert document is None
     document = ft.check(order(x * y, sqrt(x) * sqrt(y)), budget=1.0).certificate
-    document["members"] = [json.loads(json.dumps(member).replace('"y"', '"q"')) for member in document["members"]]
+    document["members"] = [
+        json.loads(json.dumps(member).replace('"y"', '"q"')) for member in document["members"]
+    ]
     with pytest.raises(Refused):
         check_family.check(document)
 
 
 def test_rounds_are_found_from_the_bound():
-    """8 beta D^2/(T + 1) <= eps takes T = 8 beta D^2/eps - 1 rounds, which is below 8 times the shape."""
+    """8 beta D^2/(T + 1) <= eps takes T = 8 beta D^2/eps - 1 rounds, which is below 8 times the
+    shape."""
     from fedtheory.symbols.mixed import TABLE as MIXED
     from fedtheory.symbols.mixed import D_sq, T, beta, eps, gap_mean, rounds
-    companion = Claim(id="invented.bound", cites="", symbols=MIXED, measures=gap_mean, bound=8 * beta * D_sq / (T + 1))
-    claim = Claim(id="invented.rounds", cites="", symbols=MIXED, kind="order", relation="O", measures=rounds,
-                  bound=1 + beta * D_sq / eps, explicit=companion)
+
+    companion = Claim(
+        id="invented.bound",
+        cites="",
+        symbols=MIXED,
+        measures=gap_mean,
+        bound=8 * beta * D_sq / (T + 1),
+    )
+    claim = Claim(
+        id="invented.rounds",
+        cites="",
+        symbols=MIXED,
+        kind="order",
+        relation="O",
+        measures=rounds,
+        bound=1 + beta * D_sq / eps,
+        explicit=companion,
+    )
     most, _, growth = orders.swept(claim, 0, companion, 0)
     assert 7.9 < most <= 8.01 and not growth
     less = claim.replace(bound=1 + beta * sqrt(D_sq) / eps)
@@ -139,14 +188,18 @@ def test_an_order_is_not_held_by_a_companion_that_assumes_more():
     companion = explicit(x, 2 * y, assumes=(x <= 2 * y,))
     verdict = ft.check(order(x, y, explicit=companion, assumes=(x >= y,)), budget=0.5)
     assert verdict.status == "undecided" and "assumes what it does not: x <= 2 y." in verdict.why
-    verdict = ft.check(order(x, y, explicit=companion, assumes=(2 * x <= y,)), budget=0.5)    # it follows
+    verdict = ft.check(
+        order(x, y, explicit=companion, assumes=(2 * x <= y,)), budget=0.5
+    )  # it follows
     assert verdict.status == "holds" and verdict.searched
 
 
 def test_a_regime_implies_what_a_companion_assumes_of_the_step():
     """eta = c/n is at most 1 at c = 1, at most 1/n^2 at no c."""
     regime = (Theta(eta, 1 / n),)
-    of = lambda rule: order(n * eta, 1 + 1 / n, regime=regime, explicit=explicit(n * eta, n * eta, assumes=(rule,)))
+    of = lambda rule: order(
+        n * eta, 1 + 1 / n, regime=regime, explicit=explicit(n * eta, n * eta, assumes=(rule,))
+    )
     beyond = lambda claim: orders.beyond(claim, claim.explicit)
     assert beyond(of(eta <= 1)) == ([], [1.0, 0.1, 0.01])
     assert beyond(of(eta <= 1 / (2 * n))) == ([], [0.1, 0.01])
@@ -156,7 +209,8 @@ def test_a_regime_implies_what_a_companion_assumes_of_the_step():
 
 
 def test_a_companion_does_not_tie_what_its_order_leaves_free():
-    """y m = O(1 + 1/m) is false with y fixed; a companion that sets y = z/m shows it of another y."""
+    """y m = O(1 + 1/m) is false with y fixed; a companion that sets y = z/m shows it of another
+    y."""
     companion = explicit(y * m, z, assumes=(Eq(y, z / m),))
     verdict = ft.check(order(y * m, 1 + 1 / m, explicit=companion), budget=1.0)
     assert verdict.status == "undecided" and "does not follow" in verdict.why
@@ -165,7 +219,8 @@ def test_a_companion_does_not_tie_what_its_order_leaves_free():
 
 
 def test_a_step_that_a_companion_tunes_stays_within_the_regime():
-    """eta = 1/n and eta = 1/n^2 are no steps of one order, though a coefficient c = 1/n makes them one."""
+    """eta = 1/n and eta = 1/n^2 are no steps of one order, though a coefficient c = 1/n makes them
+    one."""
     companion = explicit(n * eta, n * eta, assumes=(Eq(eta, 1 / n**2),))
     claim = order(n * eta, 1 / n, regime=(Theta(eta, 1 / n),), explicit=companion)
     assert ft.check(claim, budget=0.5).status != "holds"
@@ -179,20 +234,27 @@ def test_hypotheses_taken_from_mixed_theorem_b2_leave_it_without_support():
     assert less() == less("theorem B.2, eta") == []
     assert less("theorem B.2, eta_s") == ["eta_s >= sqrt(S)"]
     assert [text[:20] for text in less("independent_noise")] == ["noise is independent"]
-    verdict = ft.check(claim.without("theorem B.2, eta_s", "theorem B.2, eta", "independent_noise"), budget=0.2)
+    verdict = ft.check(
+        claim.without("theorem B.2, eta_s", "theorem B.2, eta", "independent_noise"), budget=0.2
+    )
     assert verdict.status == "undecided" and "assumes what it does not" in verdict.why
 
 
 @pytest.mark.parametrize("name", ["mixed.theoremB3_nonconvex", "mixed.table1_two_way_nonconvex"])
 def test_mixed_theorem_b3_assumes_no_warm_start_and_its_companion_does(name):
-    """Without one, rounds to a squared gradient of 1/4 grow with a slope p that neither beta nor F knows of."""
+    """Without one, rounds to a squared gradient of 1/4 grow with a slope p that neither beta nor F
+    knows of."""
     verdict = ft.check(name, budget=0.2)
-    assert verdict.status == "undecided" and "the first transferred gradients are those at x^(0)" in verdict.why
+    assert (
+        verdict.status == "undecided"
+        and "the first transferred gradients are those at x^(0)" in verdict.why
+    )
 
 
 def cold_rounds(p, eta):
-    """Rounds of 2-way gradient transfer, K = 2, without noise and with no gradients to begin with, until the squared
-    gradient of f is at most 1/4: f_f = x^2/2 + p x, f_c = Huber(x) - x^2/2 - p x, from 1."""
+    """Rounds of 2-way gradient transfer, K = 2, without noise and with no gradients to begin with,
+    until the squared gradient of f is at most 1/4: f_f = x^2/2 + p x, f_c = Huber(x) - x^2/2 - p x,
+    from 1."""
     huber = lambda x: max(-1.0, min(1.0, x))
     grad_f, grad_c = lambda x: x + p, lambda x: huber(x) - x - p
     x, given_f, given_c, t = 1.0, 0.0, 0.0, 0
@@ -210,5 +272,6 @@ def cold_rounds(p, eta):
 
 
 def test_the_family_against_a_cold_start_is_what_it_is_said_to_be():
-    """F = f(1) = 1/2 and beta = 1 whatever p is; rounds grow with p, which the shape does not know."""
+    """F = f(1) = 1/2 and beta = 1 whatever p is; rounds grow with p, which the shape does not
+    know."""
     assert [cold_rounds(p, 1 / 96) for p in (1e4, 1e5, 1e6)] == [121, 1059, 10434]

@@ -3,9 +3,10 @@
 import copy
 import json
 
-import fedtheory as ft
 import numpy as np
 import pytest
+
+import fedtheory as ft
 from fedtheory import discover
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.claim import Claim, Same
@@ -14,11 +15,20 @@ from fedtheory.verdicts import structure as decided
 
 
 def structure(*same, **more):
-    return Claim(id="house.structure", cites="house check", kind="structure", symbols=TABLE, says="Alike.", same=same,
-                 **more)
+    return Claim(
+        id="house.structure",
+        cites="house check",
+        kind="structure",
+        symbols=TABLE,
+        says="Alike.",
+        same=same,
+        **more,
+    )
 
 
-@pytest.mark.parametrize("name", ["fsl.special_fedavg", "fsl.special_incremental", "fsls.algorithm", "fsl.table2"])
+@pytest.mark.parametrize(
+    "name", ["fsl.special_fedavg", "fsl.special_incremental", "fsls.algorithm", "fsl.table2"]
+)
 def test_true_ones_hold(name):
     verdict = ft.check(name, budget=1)
     assert verdict.status == "holds" and verdict.kind == "structure" and verdict.cases >= 8
@@ -27,7 +37,7 @@ def test_true_ones_hold(name):
 def test_two_way_transfer_is_not_the_others_at_one_step():
     verdict = ft.check("mixed.K1_equivalence", budget=1)
     assert verdict.status == "violated" and verdict.witness["one"] == "two_way_gt"
-    assert verdict.witness["rounds"] == 2    # the first round still has nothing to transfer
+    assert verdict.witness["rounds"] == 2  # the first round still has nothing to transfer
     document = json.loads(json.dumps(verdict.certificate))
     assert ft.replay(document)["gap"] > 1e-6
     # The listing by hand: x moves along this gradient and the one before
@@ -40,7 +50,9 @@ def test_two_way_transfer_is_not_the_others_at_one_step():
     x = np.array([eval_fraction(v) for v in case["x"]])
     y = x - eta * eta_s * f(x) - eta_c * c(x)
     z = y - eta * eta_s * (f(y) + c(x)) - eta_c * (c(y) + f(x))
-    np.testing.assert_allclose([[float(v) for v in point] for point in case["points"][0]], [x, y, z], rtol=1e-12)
+    np.testing.assert_allclose(
+        [[float(v) for v in point] for point in case["points"][0]], [x, y, z], rtol=1e-12
+    )
 
 
 def eval_fraction(text):
@@ -48,20 +60,25 @@ def eval_fraction(text):
     return int(top) / int(bottom or 1)
 
 
-@pytest.mark.parametrize("fixed, other", [(dict(gamma=0.0), dict(weighting="unbiased")), (dict(gamma=0.25), {})])
+@pytest.mark.parametrize(
+    "fixed, other", [(dict(gamma=0.0), dict(weighting="unbiased")), (dict(gamma=0.25), {})]
+)
 def test_near_misses_are_refuted(fixed, other):
     """FedAvg weighs its clients unless told otherwise; FSL with a server is no FedAvg."""
     claim = structure(Same("fsl", fixed, "fedavg", other, shared=("eta_l", "eta_g", "K")))
     if "weighting" in other:
         words = ft.algorithm("fedavg").hyper["weighting"].choices
-        claim = structure(Same("fsl", fixed, "fedavg", dict(weighting=words[0]), shared=("eta_l", "eta_g", "K")))
+        claim = structure(
+            Same("fsl", fixed, "fedavg", dict(weighting=words[0]), shared=("eta_l", "eta_g", "K"))
+        )
     assert ft.check(claim, budget=2).status == "violated"
 
 
 def test_a_misprinted_cell_is_found_and_a_changed_document_refused():
     verdict = ft.check("fsl.table3")
     assert verdict.status == "violated" and verdict.witness == {
-        "MaxPooling2D 1, shape": dict(printed=[13, 13, 64], computed=[16, 16, 32])}
+        "MaxPooling2D 1, shape": dict(printed=[13, 13, 64], computed=[16, 16, 32])
+    }
     document = json.loads(json.dumps(verdict.certificate))
     assert ft.replay(document)["status"] == "violated"
     changed = copy.deepcopy(document)
@@ -69,6 +86,7 @@ def test_a_misprinted_cell_is_found_and_a_changed_document_refused():
     with pytest.raises(Refused, match="changed"):
         ft.replay(changed)
     from fedtheory.certificates.check_instance import digest
+
     with pytest.raises(Refused, match="does not differ so"):
         ft.replay(dict(changed, digest=digest(changed)))
 
@@ -76,6 +94,7 @@ def test_a_misprinted_cell_is_found_and_a_changed_document_refused():
 def test_an_instance_that_agrees_is_refused():
     verdict = ft.check("mixed.K1_equivalence", budget=1)
     from fedtheory.certificates.check_instance import digest
+
     document = json.loads(json.dumps(verdict.certificate))
     document["instance"]["rounds"] = 1
     with pytest.raises(Refused, match="same points"):
@@ -89,9 +108,18 @@ def test_cells_that_nothing_computes_are_no_misprints():
     """A table of an experiment has printed cells and no formula for them: its figure judges it."""
     assert ft.check(structure(printed=dict(one=1.5))).status == "undecided"
     half = structure(printed=dict(one=1, two=2), compute=lambda: dict(one=1))
-    assert ft.check(half).status == "undecided" and ft.check(half).why == "Of 2 printed cells 1 were computed."
-    measured = [claim for claim in discover.claims() if claim.printed and not claim.compute and not claim.lines]
-    assert measured and not [claim.id for claim in measured if ft.check(claim).status != "undecided"]
+    assert (
+        ft.check(half).status == "undecided"
+        and ft.check(half).why == "Of 2 printed cells 1 were computed."
+    )
+    measured = [
+        claim
+        for claim in discover.claims()
+        if claim.printed and not claim.compute and not claim.lines
+    ]
+    assert measured and not [
+        claim.id for claim in measured if ft.check(claim).status != "undecided"
+    ]
 
 
 def test_a_document_about_a_cell_that_nothing_computes_is_refused():
@@ -104,7 +132,9 @@ def test_a_document_about_a_cell_that_nothing_computes_is_refused():
 
 def test_as_many_losses_as_coordinates_keep_a_curvature_each():
     """Two losses in two dimensions: rows are diagonals, not the rows of one matrix."""
-    instance = dict(A=[["1", "0"], ["2", "3"]], b=[["0", "0"], ["1", "1"]], weights=["1"], sigma="0")
+    instance = dict(
+        A=[["1", "0"], ["2", "3"]], b=[["0", "0"], ["1", "1"]], weights=["1"], sigma="0"
+    )
     problem = decided.problem_of(instance)
     assert problem.client_grad(1, np.zeros(2)) == pytest.approx([-2, -3])
     assert problem.client_grad(0, np.ones(2)) == pytest.approx([1, 0])

@@ -1,10 +1,10 @@
 """Packages that the tests of replaying share: they are made once, and copies of them are forged."""
 
 import pytest
-from figures import __main__ as making
-from verify.__main__ import main
 
+from figures import __main__ as making
 from tests.verify.forging import BUDGET, SOME, copied
+from verify.__main__ import main
 
 
 @pytest.fixture(scope="session")

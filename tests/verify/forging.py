@@ -1,4 +1,5 @@
-"""A forger's tools: change one thing of a package, and make whatever follows from it anew, checksums included."""
+"""A forger's tools: change one thing of a package, and make whatever follows from it anew,
+checksums included."""
 
 import json
 import shutil
@@ -6,10 +7,19 @@ import shutil
 from fedtheory.app import ledger, package
 from verify import replaying
 
-# proved; a line proved and one that holds; two that hold; a table and two statements violated; one holds; two ways to
-# run that differ; findings
-SOME = ["fsl.gradient_identity", "fsl.lemma2", "fsl.lemma3", "fsl.table3", "lamb.lemma1", "lamb.lemma2",
-        "fsl.lemma5", "mixed.K1_equivalence", "flex.table4_EMNIST_10"]
+# proved; a line proved and one that holds; two that hold; a table and two statements violated; one
+# holds; two ways to run that differ; findings
+SOME = [
+    "fsl.gradient_identity",
+    "fsl.lemma2",
+    "fsl.lemma3",
+    "fsl.table3",
+    "lamb.lemma1",
+    "lamb.lemma2",
+    "fsl.lemma5",
+    "mixed.K1_equivalence",
+    "flex.table4_EMNIST_10",
+]
 BUDGET, UNVERIFIED = "0.02", ["environment.json", "timings.json"]
 
 
@@ -24,7 +34,9 @@ def edit(folder, change):
     change({entry["id"]: entry for entry in book["claims"]}, book)
     book["counts"] = ledger.counts(book["claims"])
     (folder / "ledger.json").write_bytes(ledger.text(book))
-    (folder / "index.html").write_bytes(package.page(book, package.pictures(package.contents(folder)[0])))
+    (folder / "index.html").write_bytes(
+        package.page(book, package.pictures(package.contents(folder)[0]))
+    )
     sign(folder)
 
 

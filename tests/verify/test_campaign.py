@@ -1,4 +1,5 @@
-"""The campaign from its command line: killed and resumed, interrupted, asked again, asked wrongly."""
+"""The campaign from its command line: killed and resumed, interrupted, asked again, asked
+wrongly."""
 
 import json
 import multiprocessing
@@ -13,24 +14,40 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+
 from fedtheory import discover, private
 from fedtheory.app import ledger, package
 from verify import campaign, reviewing
 from verify.__main__ import main
 
 ROOT = Path(__file__).resolve().parents[2]
-SOME = ("fsl.lemma3", "lamb.lemma1", "fsl.table", "flex.table4_MNIST")    # holds, violated, counts, findings
+SOME = (
+    "fsl.lemma3",
+    "lamb.lemma1",
+    "fsl.table",
+    "flex.table4_MNIST",
+)  # holds, violated, counts, findings
 ASK = [*SOME, "--budget", "0.01"]
 
 
 def start(out, *more):
-    heard = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)    # tests in the background ignore Ctrl-C
-    return subprocess.Popen([sys.executable, "-m", "verify", *ASK, "--out", str(out), *more], cwd=ROOT,
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heard)
+    heard = lambda: signal.signal(
+        signal.SIGINT, signal.SIG_DFL
+    )  # tests in the background ignore Ctrl-C
+    return subprocess.Popen(
+        [sys.executable, "-m", "verify", *ASK, "--out", str(out), *more],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=heard,
+    )
 
 
 def results(out):
-    return [path for path in (out / package.RESULTS).glob("*.sealed") if path.name != reviewing.STAMP]
+    return [
+        path for path in (out / package.RESULTS).glob("*.sealed") if path.name != reviewing.STAMP
+    ]
 
 
 def opened(out):
@@ -68,7 +85,9 @@ def test_the_package_has_every_claim_and_says_what_was_found(whole):
     assert str(out / "index.html") in told
     assert f"{len(claims())}/{len(claims())} claims decided" in said and "violated" in said
     timings = json.loads((out / "timings.json").read_text())
-    assert set(timings) == {claim.id for claim in claims()} and all(t["seconds"] >= 0 for t in timings.values())
+    assert set(timings) == {claim.id for claim in claims()} and all(
+        t["seconds"] >= 0 for t in timings.values()
+    )
     environment = json.loads((out / "environment.json").read_text())
     assert environment["python"] and environment["processor"]["features"] is not None
 
@@ -76,28 +95,41 @@ def test_the_package_has_every_claim_and_says_what_was_found(whole):
 def test_nothing_is_done_twice_and_formulas_are_not_even_loaded(whole):
     out, told, _ = whole
     before = {path: path.stat().st_mtime_ns for path in out.rglob("*")}
-    code = ("import sys; from verify.__main__ import main; "
-            f"status = main({ASK + ['--out', str(out)]!r}); print('sympy' in sys.modules, status)")
+    code = (
+        "import sys; from verify.__main__ import main; "
+        f"status = main({ASK + ['--out', str(out)]!r}); print('sympy' in sys.modules, status)"
+    )
     again = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert again.stdout == told + "False 0\n" and "nothing changed" in again.stderr
     assert {path: path.stat().st_mtime_ns for path in out.rglob("*")} == before
 
 
 def test_a_forged_package_is_made_anew_though_its_stamp_and_checksums_fit(tmp_path, capsys):
-    """What made a package can be computed by anyone; that this user made it cannot be said without the key."""
-    out, ask = tmp_path / "verify", ["fsl.gradient_identity", "--budget", "0.01", "--workers", "0", "--out"]
+    """What made a package can be computed by anyone; that this user made it cannot be said without
+    the key."""
+    out, ask = (
+        tmp_path / "verify",
+        ["fsl.gradient_identity", "--budget", "0.01", "--workers", "0", "--out"],
+    )
     assert main([*ask, str(out)]) == 0
     told = capsys.readouterr().out
-    (out / "ledger.json").write_bytes((out / "ledger.json").read_bytes().replace(b'"proved"', b'"violated"'))
+    (out / "ledger.json").write_bytes(
+        (out / "ledger.json").read_bytes().replace(b'"proved"', b'"violated"')
+    )
     files, _ = package.contents(out)
     (out / package.SUMS).write_bytes(package.listing(files))
     stamp = private.opened(reviewing.STAMP, (out / package.RESULTS / reviewing.STAMP).read_bytes())
     made_from = stamp.decode().split()[0]
     (out / package.RESULTS / reviewing.STAMP).write_bytes(
-        private.sealed(reviewing.STAMP, reviewing._made(made_from, files), b"the forger's own key"))
+        private.sealed(reviewing.STAMP, reviewing._made(made_from, files), b"the forger's own key")
+    )
     assert main([*ask, str(out)]) == 0
     again = capsys.readouterr()
-    assert again.out == told and "nothing changed" not in again.err and opened(out)["counts"]["proved"] == 1
+    assert (
+        again.out == told
+        and "nothing changed" not in again.err
+        and opened(out)["counts"]["proved"] == 1
+    )
 
 
 def test_only_what_changed_is_looked_for_again(whole, tmp_path):
@@ -110,7 +142,9 @@ def test_only_what_changed_is_looked_for_again(whole, tmp_path):
     line = StringIO()
     found = campaign.run(claims(), 0.01, 0, tmp_path, 0, campaign.Progress(claims(), line))
     assert f"{len(names)} claims, {len(names) - 1} of them decided before" in line.getvalue()
-    assert {name: r["verdict"] for name, r in found.items()} == {name: r["verdict"] for name, r in kept.items()}
+    assert {name: r["verdict"] for name, r in found.items()} == {
+        name: r["verdict"] for name, r in kept.items()
+    }
 
 
 def test_a_campaign_killed_again_and_again_makes_the_same_ledger(whole, tmp_path):
@@ -125,8 +159,11 @@ def test_a_campaign_killed_again_and_again_makes_the_same_ledger(whole, tmp_path
     process = start(out, "--workers", "1")
     process.communicate()
     assert process.returncode == 0
-    same = lambda folder: {name: content for name, content in package.contents(folder)[0].items()
-                           if name not in ("timings.json", package.SUMS)}
+    same = lambda folder: {
+        name: content
+        for name, content in package.contents(folder)[0].items()
+        if name not in ("timings.json", package.SUMS)
+    }
     assert same(out) == same(whole[0])
 
 
@@ -151,8 +188,12 @@ def test_ctrl_c_says_how_many_are_kept(tmp_path):
     process.send_signal(signal.SIGINT)
     _, said = process.communicate()
     assert process.returncode == 130
-    number, total = re.search(r"verify: interrupted; (\d+) of (\d+) claims are decided and kept", said).groups()
-    assert int(total) == len(claims()) and int(number) <= len(results(out)) and "Traceback" not in said
+    number, total = re.search(
+        r"verify: interrupted; (\d+) of (\d+) claims are decided and kept", said
+    ).groups()
+    assert (
+        int(total) == len(claims()) and int(number) <= len(results(out)) and "Traceback" not in said
+    )
 
 
 class Killer:
@@ -162,7 +203,7 @@ class Killer:
         self.killed = 0
 
     def show(self, found):
-        for process in multiprocessing.active_children()[:1 - self.killed]:
+        for process in multiprocessing.active_children()[: 1 - self.killed]:
             self.killed += 1
             os.kill(process.pid, signal.SIGKILL)
 
@@ -175,7 +216,9 @@ def test_a_process_that_dies_is_replaced(whole, tmp_path):
     found = campaign.run(claims(), 0.01, 0, tmp_path, say=killer)
     assert killer.killed == 1 and list(found) == [claim.id for claim in claims()]
     entries = opened(whole[0])["claims"]
-    assert [r["verdict"]["status"] for r in found.values()] == [entry["verdict"]["status"] for entry in entries]
+    assert [r["verdict"]["status"] for r in found.values()] == [
+        entry["verdict"]["status"] for entry in entries
+    ]
 
 
 def test_a_process_that_runs_other_sources_keeps_nothing(tmp_path):
@@ -184,19 +227,26 @@ def test_a_process_that_runs_other_sources_keeps_nothing(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("arguments, said", [
-    (["--budget", "-1"], "--budget must be a positive number of seconds; got '-1'"),
-    (["--budget", "nan"], "--budget must be a positive number of seconds; got 'nan'"),
-    (["--seed", "x"], "--seed must be an integer >= 0; got 'x'"),
-    (["--workers", "-1"], "--workers must be from 0 to 256; got '-1'"),
-    (["--smoke", "--budget", "1"], "--smoke has a budget of its own; got '--budget 1'"),
-    (["--all"], "--all goes with --replay; got 'no --replay'"),
-    (["--sample", "0"], "--sample goes with --replay; got 'no --replay'"),
-    (["--replay", ".", "--sample", "-1"], "--sample must be an integer >= 0; got '-1'"),
-    (["--replay", "nowhere"], "--replay must be the folder of a package; got 'nowhere'"),
-    (["--replay", ".", "--smoke"], "--replay takes no other options than --figures, --workers, --all, --sample, --sample-seed, --json; got '.'"),
-    (["--wrong"], "unrecognized arguments: --wrong; see python -m verify --help"),
-    (["no.such.claim"], "PREFIX must begin the id of a claim; got 'no.such.claim'")])
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        (["--budget", "-1"], "--budget must be a positive number of seconds; got '-1'"),
+        (["--budget", "nan"], "--budget must be a positive number of seconds; got 'nan'"),
+        (["--seed", "x"], "--seed must be an integer >= 0; got 'x'"),
+        (["--workers", "-1"], "--workers must be from 0 to 256; got '-1'"),
+        (["--smoke", "--budget", "1"], "--smoke has a budget of its own; got '--budget 1'"),
+        (["--all"], "--all goes with --replay; got 'no --replay'"),
+        (["--sample", "0"], "--sample goes with --replay; got 'no --replay'"),
+        (["--replay", ".", "--sample", "-1"], "--sample must be an integer >= 0; got '-1'"),
+        (["--replay", "nowhere"], "--replay must be the folder of a package; got 'nowhere'"),
+        (
+            ["--replay", ".", "--smoke"],
+            "--replay takes no other options than --figures, --workers, --all, --sample, --sample-seed, --json; got '.'",
+        ),
+        (["--wrong"], "unrecognized arguments: --wrong; see python -m verify --help"),
+        (["no.such.claim"], "PREFIX must begin the id of a claim; got 'no.such.claim'"),
+    ],
+)
 def test_bad_options_are_refused_in_one_sentence(arguments, said, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     try:
@@ -222,7 +272,11 @@ def test_progress_names_the_worst_ratio_and_what_is_left():
     say.begin({})
     say.show({some[0].id: dict(verdict=dict(tightness="inf", status="violated"))}, last=True)
     assert line.getvalue().splitlines()[1].startswith(f"1/{len(some)} claims decided, ")
-    assert line.getvalue().splitlines()[1].endswith(f" s left, worst ratio inf ({some[0].id}), 1 violated")
+    assert (
+        line.getvalue()
+        .splitlines()[1]
+        .endswith(f" s left, worst ratio inf ({some[0].id}), 1 violated")
+    )
 
 
 def test_findings_of_figures_reach_the_ledger_and_the_page(tmp_path):
@@ -230,26 +284,58 @@ def test_findings_of_figures_reach_the_ledger_and_the_page(tmp_path):
     pictures.mkdir()
     (pictures / "some.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
     name = next(claim.id for claim in claims() if claim.kind == "finding")
-    (pictures / "findings.json").write_text(json.dumps(
-        [dict(claim=name, figure="some", scale="smoke", verdict="reproduced", sentence="reproduced: 1 and 2")]))
-    (pictures / "figures.json").write_text(json.dumps([dict(figure="some", scale="smoke", claims=[name])]))
+    (pictures / "findings.json").write_text(
+        json.dumps(
+            [
+                dict(
+                    claim=name,
+                    figure="some",
+                    scale="smoke",
+                    verdict="reproduced",
+                    sentence="reproduced: 1 and 2",
+                )
+            ]
+        )
+    )
+    (pictures / "figures.json").write_text(
+        json.dumps([dict(figure="some", scale="smoke", claims=[name])])
+    )
     out = tmp_path / "verify"
     assert main(["flex.table4_MNIST", "--budget", "0.01", "--workers", "0", "--out", str(out)]) == 0
     entry = next(entry for entry in opened(out)["claims"] if entry["id"] == name)
     assert entry["finding"]["verdict"] == "reproduced" and entry["plots"] == ["some"]
-    assert (out / "figures" / "some.svg").exists() and "data:image/svg+xml" in (out / "index.html").read_text()
+    assert (out / "figures" / "some.svg").exists() and "data:image/svg+xml" in (
+        out / "index.html"
+    ).read_text()
 
 
-@pytest.mark.parametrize("left, status, said", [
-    (0, 0, ""), (1, 0, "some figures were not made"), (130, 130, "interrupted")])
+@pytest.mark.parametrize(
+    "left, status, said",
+    [(0, 0, ""), (1, 0, "some figures were not made"), (130, 130, "interrupted")],
+)
 def test_figures_are_made_first_where_asked_for(tmp_path, monkeypatch, capsys, left, status, said):
     asked = []
 
     def ran(command, **_):
         asked.append(command[1:])
         return subprocess.CompletedProcess(command, left)
+
     monkeypatch.setattr(reviewing.subprocess, "run", ran)
     out = tmp_path / "verify"
-    assert main(["flex.table4_late", "--budget", "0.01", "--workers", "0", "--figures", "--out", str(out)]) == status
+    assert (
+        main(
+            [
+                "flex.table4_late",
+                "--budget",
+                "0.01",
+                "--workers",
+                "0",
+                "--figures",
+                "--out",
+                str(out),
+            ]
+        )
+        == status
+    )
     assert asked == [["-m", "figures", "--scale", "smoke", "--out", str(tmp_path / "figures")]]
     assert said in capsys.readouterr().err

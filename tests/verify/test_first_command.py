@@ -1,4 +1,5 @@
-"""What the README's first command makes after it installed: figures, the package, and the page's address."""
+"""What the README's first command makes after it installed: figures, the package, and the page's
+address."""
 
 import os
 import re
@@ -14,18 +15,31 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_the_first_command_ends_in_a_page_with_figures(tmp_path):
-    install, _, verify = re.search(r"^python -m pip .*$", (ROOT / "README.md").read_text(), re.MULTILINE)[0].partition(
-        " && ")
+    install, _, verify = re.search(
+        r"^python -m pip .*$", (ROOT / "README.md").read_text(), re.MULTILINE
+    )[0].partition(" && ")
     assert install == "python -m pip install -e ."
     python, *arguments = shlex.split(verify)
     assert python == "python"
-    env = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
-    done = subprocess.run([sys.executable, *arguments], cwd=tmp_path, env=dict(env, PYTHONPATH=str(ROOT)),
-                          capture_output=True, text=True)
+    env = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("DISPLAY", "WAYLAND_DISPLAY")
+    }
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=tmp_path,
+        env=dict(env, PYTHONPATH=str(ROOT)),
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stderr
     out = tmp_path / "out" / "verify"
     assert "out/verify/index.html" in done.stdout and "open the page yourself" in done.stderr
-    book, page = package.opened((out / "ledger.json").read_bytes()), (out / "index.html").read_text()
+    book, page = (
+        package.opened((out / "ledger.json").read_bytes()),
+        (out / "index.html").read_text(),
+    )
     assert package.unlike_sums(package.contents(out)[0]) == []
     assert all(f'id="figure-{name}"' in page for name in figures.ids())
     plotted = {name for entry in book["claims"] for name in entry["plots"]}

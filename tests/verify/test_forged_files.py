@@ -1,4 +1,5 @@
-"""`--replay`: files, figures and links of a package that a forger changed are named, though all checksums fit."""
+"""`--replay`: files, figures and links of a package that a forger changed are named, though all
+checksums fit."""
 
 import io
 import json
@@ -7,12 +8,10 @@ import zipfile
 
 import numpy as np
 import pytest
+
 from fedtheory import discover
 from fedtheory.app import ledger, package
 from figures import __main__ as making
-from verify import replaying
-from verify.__main__ import main
-
 from tests.verify.forging import (
     SOME,
     begins,
@@ -25,49 +24,114 @@ from tests.verify.forging import (
     rewrite,
     sign,
 )
+from verify import replaying
+from verify.__main__ import main
 
 # Forged files
 
 C1, C2 = "certificates/lamb.lemma1.json", "certificates/lamb.lemma2.json"
 FILES = {
-    "certificates change places": (lambda f: exchange(f, C1, C2), "lamb.lemma1: its verdict, violated"),
-    "a certificate's numbers": (lambda f: rewrite(f, C1, lambda d: d.update(numbers={})), "lamb.lemma1: its verdict"),
-    "a certificate is taken away": (lambda f: (f / C1).unlink(), "lamb.lemma1: its verdict, violated"),
-    "a certificate of another claim": (lambda f: shutil.copy(f / C2, f / C1), "lamb.lemma1: its verdict, violated"),
-    "a certificate written otherwise": (lambda f: (f / C1).write_text(json.dumps(json.loads((f / C1).read_bytes()))),
-                                        f"{C1}: it is not written as certificates are here"),
+    "certificates change places": (
+        lambda f: exchange(f, C1, C2),
+        "lamb.lemma1: its verdict, violated",
+    ),
+    "a certificate's numbers": (
+        lambda f: rewrite(f, C1, lambda d: d.update(numbers={})),
+        "lamb.lemma1: its verdict",
+    ),
+    "a certificate is taken away": (
+        lambda f: (f / C1).unlink(),
+        "lamb.lemma1: its verdict, violated",
+    ),
+    "a certificate of another claim": (
+        lambda f: shutil.copy(f / C2, f / C1),
+        "lamb.lemma1: its verdict, violated",
+    ),
+    "a certificate written otherwise": (
+        lambda f: (f / C1).write_text(json.dumps(json.loads((f / C1).read_bytes()))),
+        f"{C1}: it is not written as certificates are here",
+    ),
     "the order of names in a certificate": (
-        lambda f: rewrite(f, C1, lambda d: d.update(statement=dict(reversed(d["statement"].items())))),
-        "lamb.lemma1: its verdict, violated: its certificate is written"),
-    "words in a proof": (lambda f: rewrite(f, "certificates/fsl.lemma2.line1.json", lambda d: d["sources"].reverse()),
-                         "fsl.lemma2: its verdict, line 1, proved: its proof speaks of another statement"),
+        lambda f: rewrite(
+            f, C1, lambda d: d.update(statement=dict(reversed(d["statement"].items())))
+        ),
+        "lamb.lemma1: its verdict, violated: its certificate is written",
+    ),
+    "words in a proof": (
+        lambda f: rewrite(
+            f, "certificates/fsl.lemma2.line1.json", lambda d: d["sources"].reverse()
+        ),
+        "fsl.lemma2: its verdict, line 1, proved: its proof speaks of another statement",
+    ),
     "no JSON": (lambda f: put(f, C1, b"\x80\x04."), "lamb.lemma1: its verdict"),
-    "one certificate more": (lambda f: shutil.copy(f / C1, f / "certificates/fsl.mine.json"),
-                             "certificates/fsl.mine.json: it is no part of this package"),
-    "a program": (lambda f: put(f, "setup.py", b"raise SystemExit"), "setup.py: it is no part of this package"),
-    "a picture": (lambda f: put(f, "figures/theory_fsl.svg", b"<svg/>"), "figures/theory_fsl.svg: no figure here"),
-    "the page": (lambda f: replaced(f, "index.html", b"violated", b"proved"), "index.html: it is not the page"),
-    "a script in the page": (lambda f: replaced(f, "index.html", b"</body>", b"<script>1</script></body>"),
-                             "index.html"),
+    "one certificate more": (
+        lambda f: shutil.copy(f / C1, f / "certificates/fsl.mine.json"),
+        "certificates/fsl.mine.json: it is no part of this package",
+    ),
+    "a program": (
+        lambda f: put(f, "setup.py", b"raise SystemExit"),
+        "setup.py: it is no part of this package",
+    ),
+    "a picture": (
+        lambda f: put(f, "figures/theory_fsl.svg", b"<svg/>"),
+        "figures/theory_fsl.svg: no figure here",
+    ),
+    "the page": (
+        lambda f: replaced(f, "index.html", b"violated", b"proved"),
+        "index.html: it is not the page",
+    ),
+    "a script in the page": (
+        lambda f: replaced(f, "index.html", b"</body>", b"<script>1</script></body>"),
+        "index.html",
+    ),
     "the page is taken away": (lambda f: (f / "index.html").unlink(), "index.html: it is"),
-    "a source": (lambda f: rewrite(f, "sources.json", lambda d: d.update({"jit.py": "0" * 64})), "sources.json: it is"),
-    "sources written otherwise": (lambda f: replaced(f, "sources.json", b"{\n", b"{ \n"), "sources.json: it is not wr"),
-    "another python": (lambda f: rewrite(f, "environment.json", lambda d: d.update(numpy="9")), "environment.json"),
-    "words in the environment": (lambda f: rewrite(f, "environment.json", lambda d: d.update(by="me")), "environment"),
-    "a time that is none": (lambda f: rewrite(f, "timings.json", lambda d: d["lamb.lemma1"].update(seconds=-1)),
-                            "timings.json"),
-    "times of other claims": (lambda f: rewrite(f, "timings.json", lambda d: d.pop("lamb.lemma1")), "timings.json"),
+    "a source": (
+        lambda f: rewrite(f, "sources.json", lambda d: d.update({"jit.py": "0" * 64})),
+        "sources.json: it is",
+    ),
+    "sources written otherwise": (
+        lambda f: replaced(f, "sources.json", b"{\n", b"{ \n"),
+        "sources.json: it is not wr",
+    ),
+    "another python": (
+        lambda f: rewrite(f, "environment.json", lambda d: d.update(numpy="9")),
+        "environment.json",
+    ),
+    "words in the environment": (
+        lambda f: rewrite(f, "environment.json", lambda d: d.update(by="me")),
+        "environment",
+    ),
+    "a time that is none": (
+        lambda f: rewrite(f, "timings.json", lambda d: d["lamb.lemma1"].update(seconds=-1)),
+        "timings.json",
+    ),
+    "times of other claims": (
+        lambda f: rewrite(f, "timings.json", lambda d: d.pop("lamb.lemma1")),
+        "timings.json",
+    ),
     "timings are taken away": (lambda f: (f / "timings.json").unlink(), "timings.json"),
-    "the ledger written otherwise": (lambda f: replaced(f, "ledger.json", b"{\n", b"{ \n"),
-                                     "ledger.json: it holds more"),
+    "the ledger written otherwise": (
+        lambda f: replaced(f, "ledger.json", b"{\n", b"{ \n"),
+        "ledger.json: it holds more",
+    ),
     "no ledger": (lambda f: put(f, "ledger.json", b"[]"), "ledger.json: "),
     "a ledger that nests": (lambda f: put(f, "ledger.json", b"[" * 10**6), "ledger.json: "),
-    "a number beyond numbers": (lambda f: replaced(f, "ledger.json", b'"budget": 0.02', b'"budget": 1e999'),
-                                "ledger.json: "),
-    "half a character": (lambda f: replaced(f, "ledger.json", b"It follows", rb"\ud800"), "ledger.json: "),
-    "what draws": (lambda f: rewrite(f, "environment.json", lambda d: d.update(matplotlib="1.5")),
-                   "matplotlib: the package was drawn with 1.5"),
-    "a ledger without end": (lambda f: put(f, "ledger.json", b" " * (ledger.LARGEST + 1)), "ledger.json: "),
+    "a number beyond numbers": (
+        lambda f: replaced(f, "ledger.json", b'"budget": 0.02', b'"budget": 1e999'),
+        "ledger.json: ",
+    ),
+    "half a character": (
+        lambda f: replaced(f, "ledger.json", b"It follows", rb"\ud800"),
+        "ledger.json: ",
+    ),
+    "what draws": (
+        lambda f: rewrite(f, "environment.json", lambda d: d.update(matplotlib="1.5")),
+        "matplotlib: the package was drawn with 1.5",
+    ),
+    "a ledger without end": (
+        lambda f: put(f, "ledger.json", b" " * (ledger.LARGEST + 1)),
+        "ledger.json: ",
+    ),
 }
 
 
@@ -78,14 +142,21 @@ def test_files_that_a_forger_changed_and_signed_are_named(copy, change, named):
     begins(found(copy), named)
 
 
-@pytest.mark.parametrize("name, change", [
-    ("environment.json", lambda data: data.update(cores=10**6)),
-    ("timings.json", lambda data: data["lamb.lemma1"].update(seconds=1.25))])
+@pytest.mark.parametrize(
+    "name, change",
+    [
+        ("environment.json", lambda data: data.update(cores=10**6)),
+        ("timings.json", lambda data: data["lamb.lemma1"].update(seconds=1.25)),
+    ],
+)
 def test_what_nothing_follows_from_is_always_said_to_be_unverified(copy, name, change, capsys):
     rewrite(copy, name, change)
     sign(copy)
     assert main(["--replay", str(copy), "--sample", "0", "--workers", "0"]) == 0
-    assert "unverified: files that nothing follows from: environment.json, timings.json" in capsys.readouterr().out
+    assert (
+        "unverified: files that nothing follows from: environment.json, timings.json"
+        in capsys.readouterr().out
+    )
 
 
 # Forged figures
@@ -114,14 +185,23 @@ def redrawn(folder):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         assert making.make(["fsl_table2"], "smoke", folder / "figures") == []
-    pictures = {name.removeprefix("figures/"): content for name, content in package.contents(folder)[0].items()
-                if name.startswith("figures/")}
-    edit(folder, lambda of, book: of["fsl.table2"].update(finding=replaying.reviewing.findings(pictures)["fsl.table2"]))
+    pictures = {
+        name.removeprefix("figures/"): content
+        for name, content in package.contents(folder)[0].items()
+        if name.startswith("figures/")
+    }
+    edit(
+        folder,
+        lambda of, book: of["fsl.table2"].update(
+            finding=replaying.reviewing.findings(pictures)["fsl.table2"]
+        ),
+    )
 
 
 def pixel(folder):
     """One dot of a picture is another."""
     from PIL import Image
+
     picture = Image.open(folder / "figures/fsl_table2.png")
     picture.putpixel((3, 3), (255, 0, 0, 255))
     picture.save(folder / "figures/fsl_table2.png")
@@ -131,28 +211,55 @@ def bomb(folder):
     (file,) = (folder / DATA).glob("*.npz")
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         with archive.open("x.npy", "w", force_zip64=True) as stream:
-            np.lib.format.write_array_header_1_0(stream, dict(descr="|b1", fortran_order=False, shape=(2**28,)))
+            np.lib.format.write_array_header_1_0(
+                stream, dict(descr="|b1", fortran_order=False, shape=(2**28,))
+            )
             for _ in range(2**4):
                 stream.write(bytes(2**24))
 
 
 FIGURES = {
     "arrays": (lambda f: arrays(f, flip), "figures/fsl_table2.svg: it is not what its arrays give"),
-    "one array more": (lambda f: arrays(f, lambda d: d.update(mine=np.ones(3))), "figures/data/fsl_table2.drawn.json"),
+    "one array more": (
+        lambda f: arrays(f, lambda d: d.update(mine=np.ones(3))),
+        "figures/data/fsl_table2.drawn.json",
+    ),
     "arrays that end early": (lambda f: arrays(f, dict.popitem), DATA),
     "a bomb": (bomb, DATA),
-    "a picture": (lambda f: replaced(f, "figures/fsl_table2.svg", b"</svg>", b"<g/></svg>"), "figures/fsl_table2.svg"),
+    "a picture": (
+        lambda f: replaced(f, "figures/fsl_table2.svg", b"</svg>", b"<g/></svg>"),
+        "figures/fsl_table2.svg",
+    ),
     "a pixel": (pixel, "figures/fsl_table2.png: it is not what its arrays give"),
-    "nothing left of a picture": (lambda f: put(f, "figures/fsl_table2.png", b""), "figures/fsl_table2.png: it is not"),
-    "a second ledger": (lambda f: shutil.copy(f / "ledger.json", f / "figures/ledger.json"), "figures/ledger.json: no"),
+    "nothing left of a picture": (
+        lambda f: put(f, "figures/fsl_table2.png", b""),
+        "figures/fsl_table2.png: it is not",
+    ),
+    "a second ledger": (
+        lambda f: shutil.copy(f / "ledger.json", f / "figures/ledger.json"),
+        "figures/ledger.json: no",
+    ),
     "a table": (lambda f: put(f, "figures/fsl_table2.csv", b"a,b\n"), "figures/fsl_table2.csv"),
-    "a finding": (lambda f: replaced(f, "figures/findings.json", b'"reproduced"', b'"not reproduced"'),
-                  "figures/findings.json"),
-    "a picture is taken away": (lambda f: (f / "figures/fsl_table2.pdf").unlink(), "figures/fsl_table2.pdf: it is mis"),
-    "the index": (lambda f: rewrite(f, "figures/figures.json", lambda d: d[0].update(title="Proof")),
-                  "figures/figures"),
-    "another scale": (lambda f: rewrite(f, "figures/figures.json", lambda d: d[0].update(scale="paper")), DATA),
-    "an index of nothing": (lambda f: put(f, "figures/figures.json", b"[]"), "figures/fsl_table2.svg: no figure here"),
+    "a finding": (
+        lambda f: replaced(f, "figures/findings.json", b'"reproduced"', b'"not reproduced"'),
+        "figures/findings.json",
+    ),
+    "a picture is taken away": (
+        lambda f: (f / "figures/fsl_table2.pdf").unlink(),
+        "figures/fsl_table2.pdf: it is mis",
+    ),
+    "the index": (
+        lambda f: rewrite(f, "figures/figures.json", lambda d: d[0].update(title="Proof")),
+        "figures/figures",
+    ),
+    "another scale": (
+        lambda f: rewrite(f, "figures/figures.json", lambda d: d[0].update(scale="paper")),
+        DATA,
+    ),
+    "an index of nothing": (
+        lambda f: put(f, "figures/figures.json", b"[]"),
+        "figures/fsl_table2.svg: no figure here",
+    ),
     "no index": (lambda f: put(f, "figures/figures.json", b"{"), "figures/figures.json"),
 }
 
@@ -169,17 +276,26 @@ def test_false_arrays_with_all_that_follows_from_them_are_unverified_or_named(dr
     folder = copied(drawn, tmp_path)
     redrawn(folder)
     report = found(folder)
-    assert report.differs == [] and report.unverified["figures' arrays (say --figures)"] == ["fsl_table2"]
+    assert report.differs == [] and report.unverified["figures' arrays (say --figures)"] == [
+        "fsl_table2"
+    ]
     begins(found(folder, figures=True), DATA)
 
 
 # What is hostile
 
-@pytest.mark.parametrize("plant", [
-    lambda copy, other: (copy / "sources.json").unlink() or (copy / "sources.json").symlink_to(other),
-    lambda copy, other: (copy / "figures").symlink_to(other.parent),
-    lambda copy, other: (copy / package.RESULTS).symlink_to(other.parent),
-    lambda copy, other: __import__("os").mkfifo(copy / "more")])
+
+@pytest.mark.parametrize(
+    "plant",
+    [
+        lambda copy, other: (
+            (copy / "sources.json").unlink() or (copy / "sources.json").symlink_to(other)
+        ),
+        lambda copy, other: (copy / "figures").symlink_to(other.parent),
+        lambda copy, other: (copy / package.RESULTS).symlink_to(other.parent),
+        lambda copy, other: __import__("os").mkfifo(copy / "more"),
+    ],
+)
 def test_links_and_pipes_are_named_and_not_followed(copy, tmp_path, plant):
     (copy / "sources.json").rename(tmp_path / "sources.json")
     shutil.copy(tmp_path / "sources.json", copy / "sources.json")
@@ -191,15 +307,25 @@ def test_a_campaigns_own_folder_is_said_to_be_unverified(copy):
     assert found(copy).unverified["folders beside the package"] == []
     put(copy, f"{package.RESULTS}/proof.html", b"all is proved")
     report = found(copy)
-    assert report.differs == [] and report.unverified["folders beside the package"] == [package.RESULTS]
+    assert report.differs == [] and report.unverified["folders beside the package"] == [
+        package.RESULTS
+    ]
 
 
 def test_nothing_of_a_package_steers_the_terminal(copy, capsys):
-    edit(copy, lambda of, book: book["claims"].append(dict(of["fsl.lemma3"], id="\x1b[2Jfsl.\u202emine\r")))
+    edit(
+        copy,
+        lambda of, book: book["claims"].append(
+            dict(of["fsl.lemma3"], id="\x1b[2Jfsl.\u202emine\r")
+        ),
+    )
     put(copy, "\x1b[31m.json", b"{}")
     assert main(["--replay", str(copy), "--workers", "0", "--sample", "0"]) == 1
     told = capsys.readouterr()
-    assert all(c.isprintable() or c == "\n" for c in told.out + told.err) and r"\x1b[2Jfsl.\u202emine\r" in told.out
+    assert (
+        all(c.isprintable() or c == "\n" for c in told.out + told.err)
+        and r"\x1b[2Jfsl.\u202emine\r" in told.out
+    )
 
 
 def test_one_flipped_byte_is_found_and_named(copy, capsys):
@@ -219,7 +345,9 @@ def test_a_source_that_differs_is_named(copy):
     theirs["search/hunting.py"] = "0" * 64
     (copy / "sources.json").write_bytes(ledger.text(theirs))
     edit(copy, lambda of, book: book.update(sources=ledger.digest(theirs)))
-    assert found(copy).differs == ["search/hunting.py: this source is not the one that made the package"]
+    assert found(copy).differs == [
+        "search/hunting.py: this source is not the one that made the package"
+    ]
 
 
 def test_what_is_no_package_is_named_and_nothing_is_done(tmp_path, capsys):
@@ -230,4 +358,7 @@ def test_what_is_no_package_is_named_and_nothing_is_done(tmp_path, capsys):
 def test_records_of_claims_are_those_of_this_code(made):
     """A test that looks at nothing passes: the package has the claims that the prefixes name."""
     ids = [entry["id"] for entry in package.opened((made / "ledger.json").read_bytes())["claims"]]
-    assert ids == [claim.id for claim in discover.claims() if claim.id.startswith(tuple(SOME))] and len(ids) > 8
+    assert (
+        ids == [claim.id for claim in discover.claims() if claim.id.startswith(tuple(SOME))]
+        and len(ids) > 8
+    )

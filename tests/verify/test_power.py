@@ -2,15 +2,24 @@
 
 import json
 
-import fedtheory as ft
 import pytest
+
+import fedtheory as ft
 from fedtheory.verdicts import checking
 from verify import power
 from verify.textbook import FALSE, TRUE
 
 # These need more than a moment: `python -m verify.power` tries all.
-SLOW = {"gd_gradient.constant", "gd_gradient.without_lipschitz", "gd_gradient.convex", "sgd_step.no_rho",
-        "sgd_step.over_N", "sgd_nonconvex.over_T", "scaffold_descent.without_S = N", "scaffold_second.no_drift"}
+SLOW = {
+    "gd_gradient.constant",
+    "gd_gradient.without_lipschitz",
+    "gd_gradient.convex",
+    "sgd_step.no_rho",
+    "sgd_step.over_N",
+    "sgd_nonconvex.over_T",
+    "scaffold_descent.without_S = N",
+    "scaffold_second.no_drift",
+}
 FAST = [name for name in FALSE if name not in SLOW]
 
 
@@ -18,7 +27,9 @@ def test_there_are_many_and_each_differs_from_what_it_was_made_of():
     assert len(FALSE) >= 40 and len(SLOW) <= 0.1 * len(FALSE)
     for name, claim in FALSE.items():
         true = TRUE[name.partition(".")[0]]
-        assert claim.lines != true.lines or [str(a) for a in claim.assumptions] != [str(a) for a in true.assumptions]
+        assert claim.lines != true.lines or [str(a) for a in claim.assumptions] != [
+            str(a) for a in true.assumptions
+        ]
 
 
 @pytest.mark.parametrize("name", FAST[::3])
@@ -30,14 +41,19 @@ def test_a_false_statement_is_refuted(name):
 def test_a_document_does_not_serve_the_true_statement():
     verdict, _ = power.refuted(FALSE["gd_rate.plus_three"], budget=20.0)
     document = json.loads(json.dumps(verdict.certificate))
-    for change in (dict(statement={**document["statement"], "right": [["number", [], "1"]]}),
-                   dict(numbers={"L": "1000"}), dict(instance={**document["instance"], "T": 9})):
+    for change in (
+        dict(statement={**document["statement"], "right": [["number", [], "1"]]}),
+        dict(numbers={"L": "1000"}),
+        dict(instance={**document["instance"], "T": 9}),
+    ):
         with pytest.raises(checking.Refused):
             ft.replay({**document, **change})
 
 
 def test_the_campaign_counts_what_escapes(capsys, monkeypatch):
-    monkeypatch.setattr(power, "FALSE", {"young.true": TRUE["young"], "young.false": FALSE["young.no_inverse"]})
+    monkeypatch.setattr(
+        power, "FALSE", {"young.true": TRUE["young"], "young.false": FALSE["young.no_inverse"]}
+    )
     assert power.main(["--budget", "0.2"]) == 1
     said = capsys.readouterr().out
     assert "1 of 2 tries refuted" in said and "escapes: young.true" in said

@@ -3,11 +3,14 @@
 import webbrowser
 
 import pytest
+
 from verify import reviewing
 
 
-@pytest.mark.parametrize("desktop, works, said", [(True, True, "is opened"), (True, False, "yourself"),
-                                                  (False, True, "yourself")])
+@pytest.mark.parametrize(
+    "desktop, works, said",
+    [(True, True, "is opened"), (True, False, "yourself"), (False, True, "yourself")],
+)
 def test_the_page_is_shown_where_there_is_a_desktop(tmp_path, monkeypatch, desktop, works, said):
     asked = []
     monkeypatch.setattr(reviewing.sys, "platform", "linux")

@@ -4,12 +4,13 @@ from fractions import Fraction
 from types import SimpleNamespace
 
 import pytest
+from sympy import Eq, Rational
+
 from fedtheory import discover
 from fedtheory.settings import fitting, losses
 from fedtheory.symbols.run import N, T, a, sq_x, sq_y
 from fedtheory.verdicts import checking
 from fedtheory.verdicts.verdict import Verdict
-from sympy import Eq, Rational
 from verify import drawn, hostile, relatives, soundness
 from verify.textbook import FALSE, TIGHT, TRUE, reached
 
@@ -31,50 +32,83 @@ def test_a_tight_statement_is_found_tight(name):
 def test_a_worst_case_that_needs_a_bump_between_two_points_is_found():
     # Slope L, -L, L: equal gradients at x_0 and x_1 with the least descent between them.
     claim = TRUE["gd_gradient"]
-    setting, = fitting(claim)
+    (setting,) = fitting(claim)
     curve = losses.bent([Fraction(1), Fraction(-1), Fraction(1)], [Fraction(1), Fraction(3, 2)])
-    instance = dict(N=1, S=1, T=1, K=1, convex=0, lipschitz=1, losses=[dict(curves=[curve])], at_star=[],
-                    x_0=[Fraction(2)], noise=[])
+    instance = dict(
+        N=1,
+        S=1,
+        T=1,
+        K=1,
+        convex=0,
+        lipschitz=1,
+        losses=[dict(curves=[curve])],
+        at_star=[],
+        x_0=[Fraction(2)],
+        noise=[],
+    )
     known = setting.constants(instance)
     found = setting.measure(instance, dict(known, eta=Fraction(1)), ["best_sq_grad", "gap_0"])
-    assert known["L"] == 1 and known["mu"] == -1 and setting.holds(instance) >= {"lipschitz", "bounded_below"}
-    assert found["gap_0"] == Fraction(5, 4) and found["best_sq_grad"] == 1    # 4 L gap / (3 T + 2)
+    assert (
+        known["L"] == 1
+        and known["mu"] == -1
+        and setting.holds(instance) >= {"lipschitz", "bounded_below"}
+    )
+    assert found["gap_0"] == Fraction(5, 4) and found["best_sq_grad"] == 1  # 4 L gap / (3 T + 2)
     short = claim.replace(assumptions=[*claim.assumes, *claim.unstated, Eq(T, 1), Eq(N, 1)])
     assert 0.99 <= reached(short, 0.99, 8.0) <= 1
 
 
 def asked(*questions, budget=0.02, bases=(), said=None):
     said = [] if said is None else said
-    return list(soundness.campaign(questions, budget, soundness.Store(None), bases=bases, say=said.append).values())
+    return list(
+        soundness.campaign(
+            questions, budget, soundness.Store(None), bases=bases, say=said.append
+        ).values()
+    )
 
 
 @pytest.mark.parametrize("name", hostile.CASES)
 def test_a_hostile_claim_is_answered_soundly(name):
-    found, = asked(("hostile", name, 0), budget=0.05)
+    (found,) = asked(("hostile", name, 0), budget=0.05)
     assert not found["objection"], found
 
 
 def test_drawn_forms_orders_and_equivalences_are_answered_soundly():
-    found = asked(*[("vectors", "form", seed) for seed in range(12)], *[("drawn", "order", seed) for seed in range(12)],
-                  *[("drawn", "cells", seed) for seed in range(4)], ("drawn", "equivalence", 2))
+    found = asked(
+        *[("vectors", "form", seed) for seed in range(12)],
+        *[("drawn", "order", seed) for seed in range(12)],
+        *[("drawn", "cells", seed) for seed in range(4)],
+        ("drawn", "equivalence", 2),
+    )
     assert not [each for each in found if each["objection"]]
     assert {each["status"] for each in found} >= {"violated", "holds"}
 
 
 def test_the_truth_of_a_drawn_order_is_that_of_its_powers():
     half = Rational(1, 2)
-    assert drawn.dominated([half, half, 0], [[1, 0, 0], [0, 1, 0]])    # sqrt(a b) <= a + b
-    assert not drawn.dominated([1, 1, 0], [[1, 0, 0], [0, 1, 0]])      # a b is not
-    assert drawn.dominated([0, 0, -1], [[0, 0, 0]]) and not drawn.dominated([0, 0, 1], [[0, 0, 0]])    # n >= 1
+    assert drawn.dominated([half, half, 0], [[1, 0, 0], [0, 1, 0]])  # sqrt(a b) <= a + b
+    assert not drawn.dominated([1, 1, 0], [[1, 0, 0], [0, 1, 0]])  # a b is not
+    assert drawn.dominated([0, 0, -1], [[0, 0, 0]]) and not drawn.dominated(
+        [0, 0, 1], [[0, 0, 0]]
+    )  # n >= 1
 
 
-SOME = ("mixed.lemmaD2", "mixed.lemmaD8", "fsl.eq10", "fsl.h_lower", "mixed.propD6", "fsl.step_G3_G4")
+SOME = (
+    "mixed.lemmaD2",
+    "mixed.lemmaD8",
+    "fsl.eq10",
+    "fsl.h_lower",
+    "mixed.propD6",
+    "fsl.step_G3_G4",
+)
 
 
 @pytest.fixture(scope="module")
 def bases():
-    return tuple((name, each["status"], each["tightness"])
-                 for name, each in zip(SOME, asked(*[("base", name, 0) for name in SOME])))
+    return tuple(
+        (name, each["status"], each["tightness"])
+        for name, each in zip(SOME, asked(*[("base", name, 0) for name in SOME]))
+    )
 
 
 def test_drawn_relatives_of_recorded_claims_are_judged_soundly(bases):
@@ -85,20 +119,34 @@ def test_drawn_relatives_of_recorded_claims_are_judged_soundly(bases):
 
 
 def test_wrong_verdicts_on_relatives_would_be_told():
-    """By hand: D.8 with half its bound fails, without convexity it fails, and neither is to be called otherwise."""
+    """By hand: D.8 with half its bound fails, without convexity it fails, and neither is to be
+    called otherwise."""
     base = discover.claim("mixed.lemmaD8")
     cases = relatives.drawn_cases(base, 6, 0)
     half = relatives.Relative(base.replace("x", bound=base.bound / 10**6), base, "weaker", "")
     assert "follows from" in relatives.objection(half, Verdict("x", "violated", "exact"), cases)
     assert "but line 1 fails" in relatives.objection(half, Verdict("x", "holds", "exact"), cases)
-    assert "a false claim is proved" in relatives.objection(half._replace(kind="false"), Verdict("x", "proved", ""), cases)
-    assert "tightness of 1.3" in relatives.objection(half, SimpleNamespace(status="holds", tightness=1.3))
-    assert "hypotheses hold" in relatives.objection(half, Verdict("x", "vacuous", "", "They contradict."), cases)
-    assert relatives.objection(half._replace(claim=base), Verdict("x", "holds", "exact", tightness=1.0), cases) == ""
+    assert "a false claim is proved" in relatives.objection(
+        half._replace(kind="false"), Verdict("x", "proved", ""), cases
+    )
+    assert "tightness of 1.3" in relatives.objection(
+        half, SimpleNamespace(status="holds", tightness=1.3)
+    )
+    assert "hypotheses hold" in relatives.objection(
+        half, Verdict("x", "vacuous", "", "They contradict."), cases
+    )
+    assert (
+        relatives.objection(
+            half._replace(claim=base), Verdict("x", "holds", "exact", tightness=1.0), cases
+        )
+        == ""
+    )
 
 
 def test_a_removed_hypothesis_must_fail_where_the_relative_does():
-    base = TRUE["young"].replace("house.short", assumptions=[a <= 1], bound=5 * sq_x / a + 5 * sq_y / a)
+    base = TRUE["young"].replace(
+        "house.short", assumptions=[a <= 1], bound=5 * sq_x / a + 5 * sq_y / a
+    )
     dropped = base.without(base.assumes[0].name).replace("house.long", bound=sq_x / 10)
     verdict = checking.check(dropped, budget=0.05)
     made = relatives.Relative(dropped, base, "removed", "", base.assumes)
@@ -116,7 +164,10 @@ def test_the_campaign_would_tell_and_goes_on_where_it_was(tmp_path, monkeypatch)
     asked_for, said = [("textbook", name, 0) for name in ("right", "wrong", "absent")], []
     found = soundness.campaign(asked_for, 0.05, soundness.Store(tmp_path, 0.05), say=said.append)
     assert [bool(each["objection"]) for each in found.values()] == [False, True, True]
-    assert "crash" == found["textbook/absent/0"]["status"] and sum("WRONG" in line for line in said) == 2
-    monkeypatch.setattr(soundness, "answer", None)    # nothing is asked again
+    assert (
+        "crash" == found["textbook/absent/0"]["status"]
+        and sum("WRONG" in line for line in said) == 2
+    )
+    monkeypatch.setattr(soundness, "answer", None)  # nothing is asked again
     again = soundness.campaign(asked_for, 0.05, soundness.Store(tmp_path, 0.05))
     assert again == found and soundness.Store(tmp_path, 0.06).found == {}

@@ -1,4 +1,5 @@
-"""Worst cases over classes of functions: closed forms lie between what is attained and what is proved."""
+"""Worst cases over classes of functions: closed forms lie between what is attained and what is
+proved."""
 
 import copy
 import json
@@ -8,9 +9,10 @@ from fractions import Fraction as F
 from itertools import islice
 from pathlib import Path
 
-import fedtheory as ft
 import numpy as np
 import pytest
+
+import fedtheory as ft
 from fedtheory.certificates import check_worst_case
 from fedtheory.certificates.check_worst_case import Reading, Refused, semidefinite
 from fedtheory.errors import FedtheoryError, InvalidInput, NotExact
@@ -18,25 +20,64 @@ from fedtheory.worstcase import program, solver
 
 TENTH = F(1, 10)
 SPREAD = {"sq_dissimilarity": 1}
-# (N, K, rounds): F(x_R) - F* at eta_l = 1/10, L = 1, |x_0 - x*| <= 1, spread 1 at x*; PEPit 0.5.1 with Clarabel.
-PEPIT = {(2, 1, 1): 0.41666666666, (2, 2, 1): 0.35811329943, (2, 3, 1): 0.31559537921, (2, 2, 2): 0.27878959236,
-         (2, 3, 2): 0.23052847792, (3, 2, 1): 0.35811329846}
+# (N, K, rounds): F(x_R) - F* at eta_l = 1/10, L = 1, |x_0 - x*| <= 1, spread 1 at x*; PEPit 0.5.1
+# with Clarabel.
+PEPIT = {
+    (2, 1, 1): 0.41666666666,
+    (2, 2, 1): 0.35811329943,
+    (2, 3, 1): 0.31559537921,
+    (2, 2, 2): 0.27878959236,
+    (2, 3, 2): 0.23052847792,
+    (3, 2, 1): 0.35811329846,
+}
 
-# What is asked, and its closed form. Drori and Teboulle 2014 (theorems 3.1 and 3.2, and their conjecture, which
-# Rotaru and others proved); contraction; Abbaszadehpeivasti, de Klerk and Zamani 2022 for F that is not convex.
+# What is asked, and its closed form. Drori and Teboulle 2014 (theorems 3.1 and 3.2, and their
+# conjecture, which Rotaru and others proved); contraction; Abbaszadehpeivasti, de Klerk and Zamani
+# 2022 for F that is not convex.
 CLOSED = {
-    **{f"descent, {n} steps of 1/L": ((program.gradient_descent(1), n), {}, F(1, 4 * n + 2)) for n in range(1, 6)},
+    **{
+        f"descent, {n} steps of 1/L": ((program.gradient_descent(1), n), {}, F(1, 4 * n + 2))
+        for n in range(1, 6)
+    },
     "long steps": ((program.gradient_descent(F(3, 2)), 3), {}, max(F(1, 2) / 10, F(1, 2) / 4**3)),
-    "longer steps": ((program.gradient_descent(F(19, 10)), 2), {}, max(F(1, 2) / F(86, 10), F(9, 10) ** 4 / 2)),
-    "contraction, short": ((program.gradient_descent(1), 2), dict(mu=TENTH, measure="sq_distance"), F(9, 10) ** 4),
-    "contraction, long": ((program.gradient_descent(F(19, 10)), 2), dict(mu=TENTH, measure="sq_distance"),
-                          max(F(81, 100), F(9, 10)) ** 4),
-    "gradient after contraction": ((program.gradient_descent(1), 1),
-                                   dict(mu=TENTH, measure="sq_grad_norm", start={"sq_grad_norm": 4}), 4 * F(81, 100)),
-    "loss from loss": ((program.gradient_descent(1), 2), dict(mu=TENTH, start={"loss": 1}), F(9, 10) ** 4),
-    **{f"not convex, {n} steps": ((program.gradient_descent(1), n), dict(mu=-1, measure="sq_grad_norm", over="least"),
-                                  F(4, 3 * n + 2)) for n in (1, 2, 3)},
-    "equal steps of three clients": ((program.fedavg(3, 1, TENTH), 2), dict(optimum=SPREAD), F(1, 2) / F(14, 10)),
+    "longer steps": (
+        (program.gradient_descent(F(19, 10)), 2),
+        {},
+        max(F(1, 2) / F(86, 10), F(9, 10) ** 4 / 2),
+    ),
+    "contraction, short": (
+        (program.gradient_descent(1), 2),
+        dict(mu=TENTH, measure="sq_distance"),
+        F(9, 10) ** 4,
+    ),
+    "contraction, long": (
+        (program.gradient_descent(F(19, 10)), 2),
+        dict(mu=TENTH, measure="sq_distance"),
+        max(F(81, 100), F(9, 10)) ** 4,
+    ),
+    "gradient after contraction": (
+        (program.gradient_descent(1), 1),
+        dict(mu=TENTH, measure="sq_grad_norm", start={"sq_grad_norm": 4}),
+        4 * F(81, 100),
+    ),
+    "loss from loss": (
+        (program.gradient_descent(1), 2),
+        dict(mu=TENTH, start={"loss": 1}),
+        F(9, 10) ** 4,
+    ),
+    **{
+        f"not convex, {n} steps": (
+            (program.gradient_descent(1), n),
+            dict(mu=-1, measure="sq_grad_norm", over="least"),
+            F(4, 3 * n + 2),
+        )
+        for n in (1, 2, 3)
+    },
+    "equal steps of three clients": (
+        (program.fedavg(3, 1, TENTH), 2),
+        dict(optimum=SPREAD),
+        F(1, 2) / F(14, 10),
+    ),
     "aggregation step 2": ((program.fedavg(2, 1, TENTH, eta_g=2), 1), {}, F(1, 2) / F(14, 10)),
 }
 
@@ -85,7 +126,8 @@ def test_clients_of_different_curvature_are_told_apart():
 
 
 def brute(K, rounds, eta, spread, rng, tries=50_000):
-    """Largest loss seen over pairs of quadratics and Huber losses on a line, each with its x_star by bisection."""
+    """Largest loss seen over pairs of quadratics and Huber losses on a line, each with its x_star
+    by bisection."""
     c, b = rng.uniform(0.05, 1, (2, tries)), rng.uniform(-4, 4, (2, tries))
     s = rng.choice([0.3, 0.6, 1, 50], (2, tries)) * rng.uniform(1, 2, (2, tries))
     grad = lambda i, x: np.clip(c[i - 1] * (x - b[i - 1]), -s[i - 1], s[i - 1])
@@ -101,22 +143,44 @@ def brute(K, rounds, eta, spread, rng, tries=50_000):
     return (sum(value(i, x) - value(i, x_star) for i in (1, 2)) / 2 / size).max()
 
 
-@pytest.mark.parametrize("K, rounds, eta, spread", [(2, 1, 0.1, 1), (3, 1, 0.5, 4), (2, 2, 0.5, 4), (3, 2, 0.1, 1)])
+@pytest.mark.parametrize(
+    "K, rounds, eta, spread", [(2, 1, 0.1, 1), (3, 1, 0.5, 4), (2, 2, 0.5, 4), (3, 2, 0.1, 1)]
+)
 def test_no_pair_of_losses_on_a_line_exceeds_it(K, rounds, eta, spread):
-    worst = program.worst_case(program.fedavg(2, K, eta), rounds, optimum={"sq_dissimilarity": spread})
+    worst = program.worst_case(
+        program.fedavg(2, K, eta), rounds, optimum={"sq_dissimilarity": spread}
+    )
     seen = brute(K, rounds, eta, spread, np.random.Generator(np.random.Philox(7)))
     assert 0.8 * worst.value < seen <= worst.value
-    assert F(1, 2) / (1 + 2 * F(eta) * K * rounds) < worst.least    # equal clients: K rounds steps of descent
+    assert (
+        F(1, 2) / (1 + 2 * F(eta) * K * rounds) < worst.least
+    )  # equal clients: K rounds steps of descent
 
 
 FEDERATED = {
-    "FedAvg": (program.fedavg(2, 2, F(1, 2)), 1, dict(mu=TENTH, optimum={"sq_dissimilarity": 1}, measure="sq_distance")),
-    "FSL": (program.fsl(2, 2, 1, TENTH, 2 * TENTH, F(1, 2)), 1, dict(visited={"sq_dissimilarity": 1, "sq_xi": F(1, 4)})),
-    "1-way transfer": (program.one_way_gt(2, 2, TENTH), 1, dict(weights={0: 1, 1: "1/2", 2: "1/2"}, optimum=SPREAD)),
+    "FedAvg": (
+        program.fedavg(2, 2, F(1, 2)),
+        1,
+        dict(mu=TENTH, optimum={"sq_dissimilarity": 1}, measure="sq_distance"),
+    ),
+    "FSL": (
+        program.fsl(2, 2, 1, TENTH, 2 * TENTH, F(1, 2)),
+        1,
+        dict(visited={"sq_dissimilarity": 1, "sq_xi": F(1, 4)}),
+    ),
+    "1-way transfer": (
+        program.one_way_gt(2, 2, TENTH),
+        1,
+        dict(weights={0: 1, 1: "1/2", 2: "1/2"}, optimum=SPREAD),
+    ),
     "SCAFFOLD": (program.scaffold(2, 2, TENTH), 2, dict(optimum=SPREAD)),
     "descent": (program.gradient_descent(1), 3, {}),
     "momentum": (program.momentum(TENTH, F(1, 2)), 2, {}),
-    "not convex": (program.gradient_descent(1), 2, dict(mu=-1, measure="sq_grad_norm", over="least")),
+    "not convex": (
+        program.gradient_descent(1),
+        2,
+        dict(mu=-1, measure="sq_grad_norm", over="least"),
+    ),
 }
 
 
@@ -137,7 +201,11 @@ def test_a_worst_instance_is_a_run_of_the_method_on_functions_of_the_class(name)
     mu, L = float(about.get("mu", 0)), 1.0
     for samples in seen.samples.values():
         for x, g, f in samples:
-            for y, h, e in samples:    # convex: f >= e + <h, x-y> + |g-h|^2 / 2 in units of L, for f - mu x^2/2
+            for (
+                y,
+                h,
+                e,
+            ) in samples:  # convex: f >= e + <h, x-y> + |g-h|^2 / 2 in units of L, for f - mu x^2/2
                 p, q, dx = g - mu * x, h - mu * y, x - y
                 gap = f - e - mu * (x @ x - y @ y) / 2 - q @ dx - (p - q) @ (p - q) / (2 * (L - mu))
                 assert gap >= -1e-5
@@ -149,16 +217,27 @@ def test_on_a_line_the_worst_function_is_named_and_attains_it(eta, rounds, kind)
     worst = program.worst_case(program.gradient_descent(eta), rounds)
     loss = worst.instance.shapes[1]
     assert type(loss).__name__ == kind
-    *_, x = islice(program.gradient_descent(float(eta))(worst.instance.points[0, 0], lambda i, x: loss.gradient(x)),
-                   rounds + 1)
+    *_, x = islice(
+        program.gradient_descent(float(eta))(
+            worst.instance.points[0, 0], lambda i, x: loss.gradient(x)
+        ),
+        rounds + 1,
+    )
     assert loss.value(x) - loss.a == pytest.approx(worst.value, rel=1e-6)
 
 
 def test_units_scale_it():
     one = program.worst_case(program.fedavg(2, 2, F(1, 8)), 1, optimum=SPREAD)
-    other = program.worst_case(program.fedavg(2, 2, F(1, 32)), 1, L=4, start={"sq_distance": F(1, 64)},
-                           optimum={"sq_dissimilarity": F(1, 4)})
-    assert other.bound == one.bound / 16 and other.least == one.least / 16    # loss goes as L R^2; by powers of two
+    other = program.worst_case(
+        program.fedavg(2, 2, F(1, 32)),
+        1,
+        L=4,
+        start={"sq_distance": F(1, 64)},
+        optimum={"sq_dissimilarity": F(1, 4)},
+    )
+    assert (
+        other.bound == one.bound / 16 and other.least == one.least / 16
+    )  # loss goes as L R^2; by powers of two
 
 
 def test_an_assumption_where_points_were_visited_only_lowers_it():
@@ -170,12 +249,17 @@ def test_several_functions_that_are_not_convex_give_an_upper_bound_only():
     about = dict(mu=-1, measure="sq_grad_norm", over="least")
     several = program.worst_case(program.fedavg(2, 1, 1), 1, visited=SPREAD, **about)
     assert several.least is None and several.instance is None
-    assert several.value >= program.worst_case(program.gradient_descent(1), 1, **about).least    # equal clients
+    assert (
+        several.value >= program.worst_case(program.gradient_descent(1), 1, **about).least
+    )  # equal clients
 
 
 ENGINE = {
     "fedavg": (dict(K=3, eta_l=0.1, eta_g=1.5), program.fedavg(3, 3, 0.1, 1.5)),
-    "fsl": (dict(K=2, K_0=2, eta_l=0.1, eta_0=0.2, gamma=0.5, eta_g=1.5), program.fsl(3, 2, 2, 0.1, 0.2, 0.5, 1.5)),
+    "fsl": (
+        dict(K=2, K_0=2, eta_l=0.1, eta_0=0.2, gamma=0.5, eta_g=1.5),
+        program.fsl(3, 2, 2, 0.1, 0.2, 0.5, 1.5),
+    ),
     "one_way_gt": (dict(K=2, eta=0.1, eta_s=0.7), program.one_way_gt(3, 2, 0.1, 0.7)),
     "scaffold": (dict(K=2, eta_l=0.1, eta_g=0.7), program.scaffold(3, 2, 0.1, 0.7)),
 }
@@ -184,9 +268,14 @@ ENGINE = {
 @pytest.mark.parametrize("name", ENGINE)
 def test_these_are_the_engines_methods(name):
     hyper, method = ENGINE[name]
-    problem, start = ft.problems.quadratic(d=2, clients=3, L=1.0, mu=0.5, G=1.0, xi_bar=0.5), np.array([3.0, -2.0])
+    problem, start = (
+        ft.problems.quadratic(d=2, clients=3, L=1.0, mu=0.5, G=1.0, xi_bar=0.5),
+        np.array([3.0, -2.0]),
+    )
     run = ft.run(problem, name, rounds=4, x_0=start, keep="x", **hyper)
-    np.testing.assert_allclose(list(islice(method(start, problem.client_grad), 5)), run.x[0], atol=1e-12)
+    np.testing.assert_allclose(
+        list(islice(method(start, problem.client_grad), 5)), run.x[0], atol=1e-12
+    )
 
 
 @pytest.fixture(scope="module")
@@ -196,13 +285,24 @@ def document():
 
 def test_a_document_is_checked_alone(document):
     source = Path(check_worst_case.__file__)
-    script = f"import json, sys\nexec(open({str(source)!r}).read())\nprint(*check(json.load(sys.stdin)))"
-    out = subprocess.run([sys.executable, "-I", "-S", "-c", script], input=json.dumps(document), text=True,
-                         capture_output=True, check=True).stdout
+    script = (
+        f"import json, sys\nexec(open({str(source)!r}).read())\nprint(*check(json.load(sys.stdin)))"
+    )
+    out = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", script],
+        input=json.dumps(document),
+        text=True,
+        capture_output=True,
+        check=True,
+    ).stdout
     assert tuple(map(F, out.split())) == program.replay(json.dumps(document))
     assert program.speaks_of(document, program.fedavg(2, 2, TENTH), 1, optimum=SPREAD)
-    assert not program.speaks_of(document, program.fedavg(2, 2, TENTH), 1, optimum={"sq_dissimilarity": 2})
-    assert not program.speaks_of(document, program.fedavg(2, 2, 0.1), 1, optimum=SPREAD)    # 0.1 is not 1/10
+    assert not program.speaks_of(
+        document, program.fedavg(2, 2, TENTH), 1, optimum={"sq_dissimilarity": 2}
+    )
+    assert not program.speaks_of(
+        document, program.fedavg(2, 2, 0.1), 1, optimum=SPREAD
+    )  # 0.1 is not 1/10
 
 
 def set_to(*path):
@@ -212,6 +312,7 @@ def set_to(*path):
         for step in way:
             document = document[step]
         document[last] = value(document[last]) if callable(value) else value
+
     return change
 
 
@@ -266,29 +367,46 @@ def test_semidefinite_is_what_eigenvalues_say_and_exact_where_they_cannot():
     verdicts = []
     for _ in range(300):
         half = rng.integers(-2, 3, (4, rng.integers(1, 5)))
-        matrix = half @ half.T + (rng.random() < 0.5) * rng.integers(-1, 2) * np.diag(rng.integers(0, 2, 4))
+        matrix = half @ half.T + (rng.random() < 0.5) * rng.integers(-1, 2) * np.diag(
+            rng.integers(0, 2, 4)
+        )
         verdicts.append(semidefinite([[F(int(v), 3) for v in row] for row in matrix]))
         assert verdicts[-1] == (np.linalg.eigvalsh(matrix).min() > -1e-9)
     assert 30 < sum(verdicts) < 290
     tiny = F(1, 10**40)
-    assert semidefinite([[F(1), F(1)], [F(1), F(1)]]) and semidefinite([[F(1), F(1)], [F(1), 1 + tiny]])
-    assert not semidefinite([[F(1), F(1)], [F(1), 1 - tiny]]) and not semidefinite([[F(0), tiny], [tiny, F(1)]])
+    assert semidefinite([[F(1), F(1)], [F(1), F(1)]]) and semidefinite(
+        [[F(1), F(1)], [F(1), 1 + tiny]]
+    )
+    assert not semidefinite([[F(1), F(1)], [F(1), 1 - tiny]]) and not semidefinite(
+        [[F(0), tiny], [tiny, F(1)]]
+    )
 
 
-@pytest.mark.parametrize("asked, about, says", [
-    ((program.gradient_descent(1), -1), {}, "rounds must be"),
-    ((program.gradient_descent(1), 1), dict(L=0), "L of f_1 must exceed"),
-    ((program.gradient_descent(1), 1), dict(mu=1), "L of f_1 must exceed"),
-    ((program.gradient_descent(1), 1), dict(L=float("inf")), "L must be a finite number"),
-    ((program.gradient_descent(float("nan")), 1), {}, "a method's number must be a finite"),
-    ((program.gradient_descent(1), 1), dict(measure="gap"), "a measure must be among"),
-    ((program.gradient_descent(1), 1), dict(start={"sq_distance": -1}), "the bound on sq_distance must be"),
-    ((program.gradient_descent(1), 1), dict(mu=-1, measure="sq_distance"), "needs a minimiser"),
-    ((program.gradient_descent(1), 1), dict(visited={"sq_xi": 1}), "needs clients, and sq_xi the server"),
-    ((program.gradient_descent(1), 1), dict(weights={1: -1}), "weights must be nonnegative"),
-    ((program.fedavg(2, 1, 1), 1), dict(L={1: 1}), "L must be a finite number"),
-    ((program.gradient_descent(1), 1), dict(over="mean"), "over must be"),
-])
+@pytest.mark.parametrize(
+    "asked, about, says",
+    [
+        ((program.gradient_descent(1), -1), {}, "rounds must be"),
+        ((program.gradient_descent(1), 1), dict(L=0), "L of f_1 must exceed"),
+        ((program.gradient_descent(1), 1), dict(mu=1), "L of f_1 must exceed"),
+        ((program.gradient_descent(1), 1), dict(L=float("inf")), "L must be a finite number"),
+        ((program.gradient_descent(float("nan")), 1), {}, "a method's number must be a finite"),
+        ((program.gradient_descent(1), 1), dict(measure="gap"), "a measure must be among"),
+        (
+            (program.gradient_descent(1), 1),
+            dict(start={"sq_distance": -1}),
+            "the bound on sq_distance must be",
+        ),
+        ((program.gradient_descent(1), 1), dict(mu=-1, measure="sq_distance"), "needs a minimiser"),
+        (
+            (program.gradient_descent(1), 1),
+            dict(visited={"sq_xi": 1}),
+            "needs clients, and sq_xi the server",
+        ),
+        ((program.gradient_descent(1), 1), dict(weights={1: -1}), "weights must be nonnegative"),
+        ((program.fedavg(2, 1, 1), 1), dict(L={1: 1}), "L must be a finite number"),
+        ((program.gradient_descent(1), 1), dict(over="mean"), "over must be"),
+    ],
+)
 def test_what_makes_no_sense_is_refused(asked, about, says):
     with pytest.raises(InvalidInput, match=says):
         program.worst_case(*asked, **about)
@@ -296,7 +414,7 @@ def test_what_makes_no_sense_is_refused(asked, about, says):
 
 def test_what_nothing_bounds_is_not_claimed():
     with pytest.raises(NotExact, match="no worst case is claimed"):
-        program.worst_case(program.fedavg(2, 2, TENTH), 1)    # no bound on how clients differ
+        program.worst_case(program.fedavg(2, 2, TENTH), 1)  # no bound on how clients differ
 
 
 def test_without_the_solver_it_says_what_is_missing(monkeypatch):
@@ -307,6 +425,7 @@ def test_without_the_solver_it_says_what_is_missing(monkeypatch):
 
 def test_a_solver_that_almost_solved_it_is_not_believed(monkeypatch):
     import clarabel
+
     solver = clarabel.DefaultSolver
 
     class Almost:

@@ -7,30 +7,66 @@ from fedtheory.conditions import DRAWN, Assumption, Certified, Condition
 from fedtheory.symbols.flex import E, eta, mu, ps, ratio_sup, tau, theta
 
 SMOOTH = Condition("devices_smooth", "F_1, ..., F_N are L-smooth", Certified("L"), ("L",))
-STRONGLY_CONVEX = Condition("devices_strongly_convex", "F_1, ..., F_N are mu-strongly convex with mu > 0",
-                            lambda problem, setup: Certified("mu")(problem, setup) and problem.constants["mu"].value > 0,
-                            ("mu",))
-VARIANCE = Condition("devices_noise", "stochastic gradients are unbiased, of variance at most sigma_k^2 at device k",
-                     lambda problem, setup: problem.noise in DRAWN, ("sigma_bar_sq",))
-SECOND_MOMENT = Condition("second_moment", "E||g_t^k||^2 is at most G^2 for all k and t", Certified("M"), ("M",))
-STATIC = Condition("static_law", "the distributions of s_tau^k do not vary with time",
-                   lambda problem, setup: getattr(setup, "static", True))
-WORK_INDEPENDENT = Condition("work_independent", "s_tau^k is independent of the gradients' noise and of earlier rounds",
-                             lambda problem, setup: getattr(setup, "work_independent", True))
-STAYS = Condition("stays", "iterates stay in a bounded set: only there strong convexity and bounded gradients coexist",
-                  lambda problem, setup: "M" in problem.constants and problem.constants["M"].scope != "global")
-HOMOGENEOUS = Condition("homogeneous", "all devices have the same distribution of s_tau^k",
-                        lambda problem, setup: getattr(setup, "homogeneous", True))
-HETEROGENEOUS = Condition("heterogeneous", "devices differ in their distributions of s_tau^k",
-                          lambda problem, setup: not getattr(setup, "homogeneous", True))
-DEVICES_INDEPENDENT = Condition("devices_independent", "devices' s_tau^k are independent of each other",
-                                lambda problem, setup: getattr(setup, "devices_independent", True))
-SOME_COMPLETE = Condition("some_complete", "some device completes all E steps in every round (K_tau >= 1)",
-                          lambda problem, setup: getattr(setup, "some_complete", True))
-ALL_ACTIVE = Condition("all_active", "no device is ever inactive",
-                       lambda problem, setup: getattr(setup, "all_active", True))
-FULL_WORK = Condition("full_work", "every device completes all E steps in every round",
-                      lambda problem, setup: not setup.partial)
+STRONGLY_CONVEX = Condition(
+    "devices_strongly_convex",
+    "F_1, ..., F_N are mu-strongly convex with mu > 0",
+    lambda problem, setup: Certified("mu")(problem, setup) and problem.constants["mu"].value > 0,
+    ("mu",),
+)
+VARIANCE = Condition(
+    "devices_noise",
+    "stochastic gradients are unbiased, of variance at most sigma_k^2 at device k",
+    lambda problem, setup: problem.noise in DRAWN,
+    ("sigma_bar_sq",),
+)
+SECOND_MOMENT = Condition(
+    "second_moment", "E||g_t^k||^2 is at most G^2 for all k and t", Certified("M"), ("M",)
+)
+STATIC = Condition(
+    "static_law",
+    "the distributions of s_tau^k do not vary with time",
+    lambda problem, setup: getattr(setup, "static", True),
+)
+WORK_INDEPENDENT = Condition(
+    "work_independent",
+    "s_tau^k is independent of the gradients' noise and of earlier rounds",
+    lambda problem, setup: getattr(setup, "work_independent", True),
+)
+STAYS = Condition(
+    "stays",
+    "iterates stay in a bounded set: only there strong convexity and bounded gradients coexist",
+    lambda problem, setup: "M" in problem.constants and problem.constants["M"].scope != "global",
+)
+HOMOGENEOUS = Condition(
+    "homogeneous",
+    "all devices have the same distribution of s_tau^k",
+    lambda problem, setup: getattr(setup, "homogeneous", True),
+)
+HETEROGENEOUS = Condition(
+    "heterogeneous",
+    "devices differ in their distributions of s_tau^k",
+    lambda problem, setup: not getattr(setup, "homogeneous", True),
+)
+DEVICES_INDEPENDENT = Condition(
+    "devices_independent",
+    "devices' s_tau^k are independent of each other",
+    lambda problem, setup: getattr(setup, "devices_independent", True),
+)
+SOME_COMPLETE = Condition(
+    "some_complete",
+    "some device completes all E steps in every round (K_tau >= 1)",
+    lambda problem, setup: getattr(setup, "some_complete", True),
+)
+ALL_ACTIVE = Condition(
+    "all_active",
+    "no device is ever inactive",
+    lambda problem, setup: getattr(setup, "all_active", True),
+)
+FULL_WORK = Condition(
+    "full_work",
+    "every device completes all E steps in every round",
+    lambda problem, setup: not setup.partial,
+)
 
 A1 = Assumption(SMOOTH, "assumption 3.1")
 A2 = Assumption(STRONGLY_CONVEX, "assumption 3.2")
@@ -40,10 +76,12 @@ A5 = Assumption(ratio_sup <= theta, "assumption 3.5")
 LAW = Assumption(STATIC, "before theorem 3.1")
 WORK = Assumption(Ne(ps, 0), "before theorem 3.1, some work")
 
-# No proof is in the text. That of Li et al. (2020b), which the text follows, takes expectations over noise given the
-# work, and adds up variances over devices and steps.
+# No proof is in the text. That of Li et al. (2020b), which the text follows, takes expectations
+# over noise given the work, and adds up variances over devices and steps.
 INDEPENDENT = Assumption(conditions.INDEPENDENT, "theorem 3.1, sum of sigma_k^2", stated=False)
-WORK_APART = Assumption(WORK_INDEPENDENT, "theorem 3.1, expectation of p_tau^k s_tau^k", stated=False)
+WORK_APART = Assumption(
+    WORK_INDEPENDENT, "theorem 3.1, expectation of p_tau^k s_tau^k", stated=False
+)
 BOUNDED_SET = Assumption(STAYS, "assumptions 3.2 and 3.4 together", stated=False)
 DEVICES_APART = Assumption(DEVICES_INDEPENDENT, "table 1, E[q / K_tau]", stated=False)
 

@@ -31,11 +31,15 @@ def f_1(tau):
     return V_1 / ((tau - tau_0) * E + gamma_1)
 
 
-# f_0 is monotone in tau, from f_0(tau_0) to D/E: its infimum over tau >= tau_0 is the lesser of the two.
+# f_0 is monotone in tau, from f_0(tau_0) to D/E: its infimum over tau >= tau_0 is the lesser of the
+# two.
 least_f_0 = Min(f_0(tau_0), D_0 / E)
 EQ8 = Assumption(least_f_0 >= f_1(T), "(8)")
 start = V_0 / (tau_0 * E + gamma_0) + Gamma_l
-DOMINATED = (Assumption(Eq(gamma_1, gamma_0), "before (9)"), Assumption(Eq(V_1, start), "before (9)"))
+DOMINATED = (
+    Assumption(Eq(gamma_1, gamma_0), "before (9)"),
+    Assumption(Eq(V_1, start), "before (9)"),
+)
 a, b = D_0 * E, D_0 * gamma_0 + V_0 * E - start * E
 c = V_0 * gamma_0 - start * (tau_0 * E + gamma_0)
 NINE = dict(symbols=TABLE, unstated=UNSTATED)
@@ -78,8 +82,8 @@ CLAIMS = (
         explicit="flex.eq9_explicit",
         meaning="The time from which excluding pays grows with the root of departure time and mismatch.",
         note="tilde-V = V / (tau_0 E + gamma) + Gamma_l drops the factors that corollary 3.2.1 has there, and is not "
-             "homogeneous. (8) with its minimum over tau >= tau_0, solved for T, is flex.eq9_explicit; f_0(T) >= "
-             "f_1(T), solved for T, is flex.eq9_at_T_explicit, whose leading term is sqrt(Gamma_l tau_0 / D).",
+        "homogeneous. (8) with its minimum over tau >= tau_0, solved for T, is flex.eq9_explicit; f_0(T) >= "
+        "f_1(T), solved for T, is flex.eq9_at_T_explicit, whose leading term is sqrt(Gamma_l tau_0 / D).",
         **NINE,
     ),
     Claim(
@@ -96,11 +100,16 @@ CLAIMS = (
     Claim(
         id="flex.eq9_at_T_explicit",
         cites="flex, corollary 4.0.3, f_0(T) >= f_1(T) solved for T",
-        assumes=(*PROBLEM, LAW, *DOMINATED, Assumption(D_0 > 0, "section 4.3, D"),
-                 Assumption(V_0 * gamma_0 <= start * (tau_0 * E + gamma_0), "f_0 <= f_1 at tau_0")),
+        assumes=(
+            *PROBLEM,
+            LAW,
+            *DOMINATED,
+            Assumption(D_0 > 0, "section 4.3, D"),
+            Assumption(V_0 * gamma_0 <= start * (tau_0 * E + gamma_0), "f_0 <= f_1 at tau_0"),
+        ),
         measures=delay_at_T,
         relation="==",
-        bound=(sqrt(b**2 - 4 * a * c) - b) / (2 * a),    # D E x^2 + b x + c = 0, x = T - tau_0
+        bound=(sqrt(b**2 - 4 * a * c) - b) / (2 * a),  # D E x^2 + b x + c = 0, x = T - tau_0
         teeth=0,
         meaning="The exact remaining time from which f_1 is below f_0.",
         **NINE,

@@ -1,4 +1,5 @@
-"""Flex, section 3.3: how far an arrival or a departure moves the optimum, and convergence after it."""
+"""Flex, section 3.3: how far an arrival or a departure moves the optimum, and convergence after
+it."""
 
 from sympy import sqrt
 
@@ -6,36 +7,36 @@ from fedtheory.claim import Claim
 from fedtheory.claims.flex._assumptions import A1, A2, LAW, PROBLEM, UNSTATED, learning_rate
 from fedtheory.conditions import Assumption
 from fedtheory.symbols.flex import (
-                                    TABLE,
-                                    D,
-                                    Delta,
-                                    E,
-                                    Gamma_l,
-                                    L,
-                                    M_tau,
-                                    V,
-                                    gamma,
-                                    mu,
-                                    n,
-                                    n_l,
-                                    ratio_sup,
-                                    shift,
-                                    sq_dist_new,
-                                    tau,
-                                    tau_0,
-                                    theta,
-                                    tilde_D,
-                                    tilde_gamma,
-                                    tilde_Gamma_l,
-                                    tilde_M,
-                                    tilde_ps,
-                                    tilde_start,
-                                    tilde_V,
+    TABLE,
+    D,
+    Delta,
+    E,
+    Gamma_l,
+    L,
+    M_tau,
+    V,
+    gamma,
+    mu,
+    n,
+    n_l,
+    ratio_sup,
+    shift,
+    sq_dist_new,
+    tau,
+    tau_0,
+    theta,
+    tilde_D,
+    tilde_gamma,
+    tilde_Gamma_l,
+    tilde_M,
+    tilde_ps,
+    tilde_start,
+    tilde_V,
 )
 
 arrival = 2 * sqrt(2 * L) / mu * n_l / (n + n_l) * sqrt(Gamma_l)
 departure = 2 * sqrt(2 * L) / mu * n_l / n * sqrt(tilde_Gamma_l)
-shrunk = (M_tau * D + V) / (tau * E + gamma)    # (3) at tau_0, given as tau
+shrunk = (M_tau * D + V) / (tau * E + gamma)  # (3) at tau_0, given as tau
 SHIFT = dict(symbols=TABLE, assumes=(A1, A2), measures=shift)
 
 CLAIMS = (
@@ -61,16 +62,22 @@ CLAIMS = (
         cites="flex, corollary 3.2.1 (6)",
         algorithm="flex_c",
         symbols=TABLE,
-        assumes=(*PROBLEM, Assumption(ratio_sup <= theta, "assumption 3.5"), LAW,
-                 Assumption(tau_0 < tau, "corollary 3.2.1"),
-                 learning_rate(tilde_ps, tilde_gamma, "corollary 3.2.1, learning rate", tau_0)),
+        assumes=(
+            *PROBLEM,
+            Assumption(ratio_sup <= theta, "assumption 3.5"),
+            LAW,
+            Assumption(tau_0 < tau, "corollary 3.2.1"),
+            learning_rate(tilde_ps, tilde_gamma, "corollary 3.2.1, learning rate", tau_0),
+        ),
         unstated=UNSTATED,
         measures=sq_dist_new,
         bound=(tilde_M * tilde_D + tilde_V) / ((tau - tau_0) * E + tilde_gamma),
-        teeth=tilde_gamma**2 * Delta / ((tau - tau_0) * E + tilde_gamma),    # as if the optimum had not moved
+        teeth=tilde_gamma**2
+        * Delta
+        / ((tau - tau_0) * E + tilde_gamma),  # as if the optimum had not moved
         meaning="After a shift training starts over towards the new optimum, at the learning rate of a start.",
         note="The learning rate is printed with gamma and the p, s of theorem 3.1; those of the new devices are meant, "
-             "on which tilde-gamma depends.",
+        "on which tilde-gamma depends.",
     ),
     Claim(
         id="flex.corollary3_2_1_start",
@@ -85,17 +92,21 @@ CLAIMS = (
         explicit="flex.corollary3_2_1_start_explicit",
         meaning="The distance to start over from: what (3) left, and what the shift added.",
         note="Written for M_tau = 0, and without tilde-gamma^2, which the text's left-hand side has as a factor; tau "
-             "stands for tau_0.",
+        "stands for tau_0.",
     ),
     Claim(
         id="flex.corollary3_2_1_start_explicit",
         cites="flex, corollary 3.2.1, last line, with the constants of theorems 3.1 and 3.2",
         symbols=TABLE,
-        assumes=(*PROBLEM, LAW, Assumption(Delta <= shrunk, "theorem 3.1"),
-                 Assumption(shift <= arrival, "theorem 3.2")),
+        assumes=(
+            *PROBLEM,
+            LAW,
+            Assumption(Delta <= shrunk, "theorem 3.1"),
+            Assumption(shift <= arrival, "theorem 3.2"),
+        ),
         unstated=UNSTATED,
         measures=tilde_start,
-        bound=2 * shrunk + 2 * arrival**2,    # (a + b)^2 <= 2 a^2 + 2 b^2
+        bound=2 * shrunk + 2 * arrival**2,  # (a + b)^2 <= 2 a^2 + 2 b^2
         teeth=shrunk,
         meaning="The same with every constant: twice what (3) left, and 16 L Gamma_l n_l^2 / (mu (n + n_l))^2.",
     ),

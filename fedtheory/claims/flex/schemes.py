@@ -1,4 +1,5 @@
-"""Flex, (2), figure 1 and sections 4.1 and 5.2: what the coefficients of a scheme do to the aggregate."""
+"""Flex, (2), figure 1 and sections 4.1 and 5.2: what the coefficients of a scheme do to the
+aggregate."""
 
 from fractions import Fraction
 
@@ -56,7 +57,7 @@ CLAIMS = (
         teeth=sq_extra,
         meaning="Adding weighted changes of the local models is taking a weighted sum of their gradient steps.",
         note="(1) does s_tau^k steps, i = 0 to s_tau^k - 1; the second line of (2) prints the upper limit s_tau^k, "
-             "read here as s_tau^k - 1; flex.eq2_printed has it as printed. w in the first line is w^k.",
+        "read here as s_tau^k - 1; flex.eq2_printed has it as printed. w in the first line is w^k.",
     ),
     Claim(
         id="flex.eq2_printed",
@@ -92,16 +93,25 @@ CLAIMS = (
         cites="flex, section 4.1, schemes A and B on heterogeneous devices",
         algorithm="flex_b",
         symbols=TABLE,
-        assumes=(A1, A2, LAW, Assumption(HETEROGENEOUS, "table 1"), Assumption(SOME_COMPLETE, "table 1, K_tau != 0")),
+        assumes=(
+            A1,
+            A2,
+            LAW,
+            Assumption(HETEROGENEOUS, "table 1"),
+            Assumption(SOME_COMPLETE, "table 1, K_tau != 0"),
+        ),
         unstated=(DEVICES_APART,),
         measures=limit_weight_B_k,
         relation="==",
         bound=p_k * E_s_k / sum_weight_B,
-        also=((limit_weight_A_k, "==", p_k * E_complete_k / sum_weight_A), (limit_sq_dist, "==", sq_bias)),
+        also=(
+            (limit_weight_A_k, "==", p_k * E_complete_k / sum_weight_A),
+            (limit_sq_dist, "==", sq_bias),
+        ),
         teeth=p_k,
         meaning="Schemes A and B head for the optimum of another objective, in which busy devices count more.",
         note="The text says that A and B fail to converge to the optimum; this says where they go: as steps shrink, "
-             "the mean change is that of gradient descent with weights in proportion to E[p_tau^k s_tau^k].",
+        "the mean change is that of gradient descent with weights in proportion to E[p_tau^k s_tau^k].",
     ),
     Claim(
         id="flex.jensen_s",

@@ -15,9 +15,12 @@ A4 = Assumption(conditions.NOISE, "assumption 4")
 EQ15 = Assumption(Eq(K * eta_l * eta_g, K_0 * eta_0), "(15)")
 EQ11_EQUAL = Assumption(Eq(K * eta_l * eta_g, K_0 * eta_0), "(11), first part")
 EQ11_STEP = Assumption(K_0 * eta_0 <= Min(eta_g, 1 / gamma, Rational(8, 9)) / (4 * L), "(11)")
-EQ13 = Assumption(K_0 * eta_0 <= Min(1, (gamma + 1)**2 / (2 * kappa)) / (8 * L * (gamma + 1)), "(13)")
+EQ13 = Assumption(
+    K_0 * eta_0 <= Min(1, (gamma + 1) ** 2 / (2 * kappa)) / (8 * L * (gamma + 1)), "(13)"
+)
 
-# The text defines smoothness by one inequality; lemma 3 applies "the Lipschitz conditions of grad f_i".
+# The text defines smoothness by one inequality; lemma 3 applies "the Lipschitz conditions of grad
+# f_i".
 LIPSCHITZ = Assumption(conditions.LIPSCHITZ, "lemma 3", stated=False)
 # (2) has weights p_i; the proof writes F = (1/N) sum f_i.
 EQUAL_WEIGHTS = Assumption(conditions.EQUAL_WEIGHTS, "after (18)", stated=False)

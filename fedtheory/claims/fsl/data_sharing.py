@@ -24,12 +24,15 @@ CLAIMS = (
         id="fsl.eq10",
         cites="FSL, (10)",
         symbols=TABLE,
-        assumes=(Assumption(conditions.SAMPLES, "(1)"), Assumption(n_0 <= n, "sampling without replacement")),
+        assumes=(
+            Assumption(conditions.SAMPLES, "(1)"),
+            Assumption(n_0 <= n, "sampling without replacement"),
+        ),
         unstated=(Assumption(Ne(n, 1), "(10), division by n - 1"),),
         measures=sampled_xi,
         relation="==",
         bound=(n / n_0 - 1) * population / (n - 1),
-        teeth=population / n_0,    # sampling with replacement
+        teeth=population / n_0,  # sampling with replacement
         meaning="A server whose samples are drawn from the clients' resembles them the more, the more it has.",
     ),
 )

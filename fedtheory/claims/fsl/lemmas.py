@@ -4,46 +4,49 @@ from sympy import Rational
 
 from fedtheory.claim import Claim
 from fedtheory.claims.fsl._assumptions import (
-                                               A1,
-                                               A2,
-                                               A4,
-                                               EQ15,
-                                               EQUAL_WEIGHTS,
-                                               INDEPENDENT,
-                                               LIPSCHITZ,
-                                               UNIFORM_COHORT,
+    A1,
+    A2,
+    A4,
+    EQ15,
+    EQUAL_WEIGHTS,
+    INDEPENDENT,
+    LIPSCHITZ,
+    UNIFORM_COHORT,
 )
 from fedtheory.conditions import Assumption, Condition
 from fedtheory.symbols.fsl import (
-                                               E_0,
-                                               G_3,
-                                               K_0,
-                                               TABLE,
-                                               E_c,
-                                               E_sq_sum,
-                                               E_sum_sq,
-                                               G,
-                                               K,
-                                               L,
-                                               a_split,
-                                               drift_grad_0,
-                                               drift_grad_c,
-                                               eta_0,
-                                               eta_l,
-                                               gamma,
-                                               m,
-                                               sigma,
-                                               sq_grad,
-                                               sq_i,
-                                               sq_j,
-                                               sq_pair,
-                                               sq_server_grad,
-                                               sq_sum,
-                                               sum_sq,
+    E_0,
+    G_3,
+    K_0,
+    TABLE,
+    E_c,
+    E_sq_sum,
+    E_sum_sq,
+    G,
+    K,
+    L,
+    a_split,
+    drift_grad_0,
+    drift_grad_c,
+    eta_0,
+    eta_l,
+    gamma,
+    m,
+    sigma,
+    sq_grad,
+    sq_i,
+    sq_j,
+    sq_pair,
+    sq_server_grad,
+    sq_sum,
+    sum_sq,
 )
 
-ZERO_MEAN = Condition("zero_mean_independent", "z_1, ..., z_m are independent with mean zero",
-                      lambda problem, setup: getattr(setup, "independent", True))
+ZERO_MEAN = Condition(
+    "zero_mean_independent",
+    "z_1, ..., z_m are independent with mean zero",
+    lambda problem, setup: getattr(setup, "independent", True),
+)
 EQ26_STEP = Assumption(4 * K * eta_l * L <= 1, "lemma 4")
 EQ27_STEP = Assumption(4 * K_0 * eta_0 * gamma * L <= 1, "lemma 5")
 
@@ -93,7 +96,7 @@ CLAIMS = (
         assumes=(A1, A2, A4, EQ26_STEP),
         unstated=(LIPSCHITZ, EQUAL_WEIGHTS, INDEPENDENT),
         measures=E_c,
-        bound=4 * K**2 * eta_l**2 * client_level,    # (26)
+        bound=4 * K**2 * eta_l**2 * client_level,  # (26)
         teeth=4 * K**2 * eta_l**2 * sq_grad,
         meaning="Clients drift by at most twice what K steps along their gradients at the start could.",
     ),
@@ -105,7 +108,7 @@ CLAIMS = (
         assumes=(A1, A2, A4, EQ15, EQ27_STEP),
         unstated=(LIPSCHITZ, EQUAL_WEIGHTS, INDEPENDENT, UNIFORM_COHORT),
         measures=E_0,
-        bound=12 * K_0**2 * eta_0**2 * (L**2 * E_c + server_level),    # (27)
+        bound=12 * K_0**2 * eta_0**2 * (L**2 * E_c + server_level),  # (27)
         teeth=12 * K_0**2 * eta_0**2 * (L**2 * E_c + sq_server_grad * gamma**2 * Rational(4, 3)),
         meaning="The server drifts by what aggregation moved it and what its own steps add.",
     ),

@@ -4,37 +4,37 @@ from sympy import Rational
 
 from fedtheory.claim import Claim
 from fedtheory.claims.fsl._assumptions import (
-                                   A1,
-                                   A2,
-                                   A4,
-                                   EQ15,
-                                   EQUAL_WEIGHTS,
-                                   INDEPENDENT,
-                                   LIPSCHITZ,
-                                   UNIFORM_COHORT,
+    A1,
+    A2,
+    A4,
+    EQ15,
+    EQUAL_WEIGHTS,
+    INDEPENDENT,
+    LIPSCHITZ,
+    UNIFORM_COHORT,
 )
 from fedtheory.claims.fsl.lemmas import EQ26_STEP, EQ27_STEP
 from fedtheory.symbols.fsl import (
-                                   E_0,
-                                   K_0,
-                                   TABLE,
-                                   E_c,
-                                   G,
-                                   K,
-                                   L,
-                                   S,
-                                   eta_0,
-                                   eta_l,
-                                   excess_29,
-                                   gamma,
-                                   inner_drift_0,
-                                   sigma,
-                                   sigma_0,
-                                   sq_grad,
-                                   sq_move_bar,
-                                   sq_server_grad,
-                                   sq_server_grad_bar,
-                                   tau_s,
+    E_0,
+    K_0,
+    TABLE,
+    E_c,
+    G,
+    K,
+    L,
+    S,
+    eta_0,
+    eta_l,
+    excess_29,
+    gamma,
+    inner_drift_0,
+    sigma,
+    sigma_0,
+    sq_grad,
+    sq_move_bar,
+    sq_server_grad,
+    sq_server_grad_bar,
+    tau_s,
 )
 
 COMMON = dict(kind="step", algorithm="fsl", symbols=TABLE)
@@ -49,7 +49,7 @@ CLAIMS = (
         unstated=(LIPSCHITZ, INDEPENDENT),
         measures=excess_29,
         bound=0,
-        teeth=-Rational(37, 20) * K * eta_l**2 * sigma**2,    # the bound without its noise
+        teeth=-Rational(37, 20) * K * eta_l**2 * sigma**2,  # the bound without its noise
         meaning="No client's point drifts further than 1.85 K eta_l^2 (2 K ||grad f_i||^2 + sigma^2), in mean square.",
         **COMMON,
     ),
@@ -91,8 +91,16 @@ CLAIMS = (
         unstated=(LIPSCHITZ, INDEPENDENT),
         measures=E_0,
         bound=3 * sq_move_bar + server_pull + server_noise,
-        also=((sq_server_grad_bar, "<=", 2 * sq_server_grad + 2 * L**2 * sq_move_bar),
-              (E_0, "<=", (2 + 16 * K_0**2 * eta_0**2 * L**2 * gamma**2) * sq_move_bar + server_pull + server_noise)),
+        also=(
+            (sq_server_grad_bar, "<=", 2 * sq_server_grad + 2 * L**2 * sq_move_bar),
+            (
+                E_0,
+                "<=",
+                (2 + 16 * K_0**2 * eta_0**2 * L**2 * gamma**2) * sq_move_bar
+                + server_pull
+                + server_noise,
+            ),
+        ),
         teeth=server_pull + server_noise,
         meaning="The same with the server's gradient at x_t.",
         **COMMON,

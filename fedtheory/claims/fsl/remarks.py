@@ -1,4 +1,5 @@
-"""FSL, remarks after the theorems: what the conditions give, and what they say of the original loss."""
+"""FSL, remarks after the theorems: what the conditions give, and what they say of the original
+loss."""
 
 from fedtheory.claim import Claim
 from fedtheory.claims.fsl._assumptions import A3, BOUNDED_BELOW, EQ13
@@ -81,7 +82,8 @@ CLAIMS = (
         cites="FSL, third remark after corollary 1",
         algorithm="fsl",
         symbols=TABLE,
-        # The text: pre-training overfits, f_0(x_0) = 0 approximately; with f_0 >= 0 that is this, up to f_0(x_0).
+        # The text: pre-training overfits, f_0(x_0) = 0 approximately; with f_0 >= 0 that is this,
+        # up to f_0(x_0).
         assumes=(Assumption(f_0_start <= f_0_star, "f_0(x_0) near 0"),),
         unstated=(BOUNDED_BELOW,),
         measures=tilde_D_0,

@@ -4,28 +4,31 @@ from fedtheory import conditions
 from fedtheory.claim import Claim
 from fedtheory.conditions import Assumption
 from fedtheory.symbols.fsl import (
-                                   TABLE,
-                                   F_bar,
-                                   F_next,
-                                   F_w0,
-                                   F_w1,
-                                   L,
-                                   a_w0,
-                                   b_w0,
-                                   eta_0,
-                                   half,
-                                   inner_move,
-                                   inner_w0,
-                                   sq_move,
-                                   sum_a,
-                                   sum_b,
-                                   sum_xi,
-                                   xi_w0,
+    TABLE,
+    F_bar,
+    F_next,
+    F_w0,
+    F_w1,
+    L,
+    a_w0,
+    b_w0,
+    eta_0,
+    half,
+    inner_move,
+    inner_w0,
+    sq_move,
+    sum_a,
+    sum_b,
+    sum_xi,
+    xi_w0,
 )
 
 # Smoothness of F is stated; gradients of f_0 are exact in this section.
-SETTING = (Assumption(conditions.SMOOTH, "before (7)"), Assumption(conditions.EXACT_GRADIENTS, "section III-A"),
-           Assumption(conditions.SERVER, "section III-A"))
+SETTING = (
+    Assumption(conditions.SMOOTH, "before (7)"),
+    Assumption(conditions.EXACT_GRADIENTS, "section III-A"),
+    Assumption(conditions.SERVER, "section III-A"),
+)
 EQ9 = Assumption(a_w0 + (1 - L * eta_0) * b_w0 > xi_w0, "(9)")
 
 by_definition = inner_move + half * L * sq_move
@@ -53,9 +56,9 @@ CLAIMS = (
         algorithm="server_sgd",
         symbols=TABLE,
         assumes=SETTING,
-        measures=2 * inner_w0 - L * eta_0 * b_w0,    # (8) says it is positive
+        measures=2 * inner_w0 - L * eta_0 * b_w0,  # (8) says it is positive
         relation="==",
-        bound=a_w0 + (1 - L * eta_0) * b_w0 - xi_w0,    # (9) says so of this
+        bound=a_w0 + (1 - L * eta_0) * b_w0 - xi_w0,  # (9) says so of this
         also=((F_w1 - F_w0, "<=", -half * eta_0 * (a_w0 + (1 - L * eta_0) * b_w0 - xi_w0)),),
         teeth=a_w0 + b_w0 - xi_w0,
         meaning="Two forms of one condition, and the descent it buys.",

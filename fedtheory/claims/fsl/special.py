@@ -18,7 +18,8 @@ def incremental_gradient(problem, x, rounds, eta_l, eta_g, eta_0, gamma, K_0):
 
 
 def short_update(problem, x, rounds, eta_l, eta_0, K, K_0):
-    """The short paper's algorithm 1 with all clients and exact gradients: average, then the server's steps."""
+    """The short paper's algorithm 1 with all clients and exact gradients: average, then the
+    server's steps."""
     path = [x]
     for _ in range(rounds):
         ends = []
@@ -42,7 +43,15 @@ CLAIMS = (
         algorithm="fsl",
         symbols=TABLE,
         says="FedAvg is the special case of FSL with gamma -> 0.",
-        same=(Same("fsl", dict(gamma=0.0), "fedavg", dict(weighting="plain"), shared=("eta_l", "eta_g", "K")),),
+        same=(
+            Same(
+                "fsl",
+                dict(gamma=0.0),
+                "fedavg",
+                dict(weighting="plain"),
+                shared=("eta_l", "eta_g", "K"),
+            ),
+        ),
         meaning="With gamma = 0 the server learns nothing, and FSL is FedAvg with an aggregation step.",
     ),
     Claim(
@@ -53,8 +62,16 @@ CLAIMS = (
         symbols=TABLE,
         assumes=(Assumption(EXACT_GRADIENTS, "sigma_i = 0"),),
         says="For N = 1, K = 1 and sigma_i = 0, FSL reduces to the incremental gradient method.",
-        same=(Same("fsl", dict(K=1), incremental_gradient, {}, shared=("eta_l", "eta_g", "eta_0", "gamma", "K_0"),
-                   clients=1),),
+        same=(
+            Same(
+                "fsl",
+                dict(K=1),
+                incremental_gradient,
+                {},
+                shared=("eta_l", "eta_g", "eta_0", "gamma", "K_0"),
+                clients=1,
+            ),
+        ),
         meaning="One client, one step, no noise: gradient steps on F and f_0 in turn.",
     ),
     Claim(
@@ -66,7 +83,15 @@ CLAIMS = (
         symbols=TABLE,
         unstated=(EQUAL_WEIGHTS,),
         says="The short paper's update is the long one's with eta_g = 1 and gamma = 1.",
-        same=(Same("fsl", dict(eta_g=1.0, gamma=1.0), short_update, {}, shared=("eta_l", "eta_0", "K", "K_0")),),
+        same=(
+            Same(
+                "fsl",
+                dict(eta_g=1.0, gamma=1.0),
+                short_update,
+                {},
+                shared=("eta_l", "eta_0", "K", "K_0"),
+            ),
+        ),
         meaning="Averaging end points is adding the mean change; the server's step is eta_0, not gamma eta_0.",
     ),
 )

@@ -7,10 +7,15 @@ from fedtheory.symbols.fsl import TABLE
 
 
 def conv(filters, padding, size=3):
-    """Stride 1; the padding is not printed: "same" keeps height and width, "valid" loses size - 1."""
+    """Stride 1; the padding is not printed: "same" keeps height and width, "valid" loses size -
+    1."""
+
     def apply(shape):
         lost = 0 if padding == "same" else size - 1
-        return (shape[0] - lost, shape[1] - lost, filters), size * size * shape[2] * filters + filters
+        return (shape[0] - lost, shape[1] - lost, filters), size * size * shape[
+            2
+        ] * filters + filters
+
     return "Conv2D", apply
 
 
@@ -42,9 +47,29 @@ def walk(shape, layers):
     return cells
 
 
-# The printed shapes of table II (28, then 26) need "same" in the first convolution and "valid" in the second.
-EMNIST = (conv(32, "same"), conv(64, "valid"), pool(), dropout(), flatten(), dense(128), dropout(), dense(45))
-CIFAR = (conv(32, "same"), pool(), conv(64, "same"), pool(), dropout(), flatten(), dense(128), dropout(), dense(10))
+# The printed shapes of table II (28, then 26) need "same" in the first convolution and "valid" in
+# the second.
+EMNIST = (
+    conv(32, "same"),
+    conv(64, "valid"),
+    pool(),
+    dropout(),
+    flatten(),
+    dense(128),
+    dropout(),
+    dense(45),
+)
+CIFAR = (
+    conv(32, "same"),
+    pool(),
+    conv(64, "same"),
+    pool(),
+    dropout(),
+    flatten(),
+    dense(128),
+    dropout(),
+    dense(10),
+)
 
 
 def emnist():
@@ -64,11 +89,18 @@ CLAIMS = (
         figure="fsl_table2",
         says="Output shapes and parameter counts of the model for EMNIST.",
         printed={
-            "Conv2D 1, shape": (28, 28, 32), "Conv2D 1, parameters": 320,
-            "Conv2D 2, shape": (26, 26, 64), "Conv2D 2, parameters": 18_496,
-            "MaxPooling2D 1, shape": (13, 13, 64), "Dropout 1, shape": (13, 13, 64), "Flatten 1, shape": (10_816,),
-            "Dense 1, shape": (128,), "Dense 1, parameters": 1_384_576, "Dropout 2, shape": (128,),
-            "Dense 2, shape": (45,), "Dense 2, parameters": 5_805,
+            "Conv2D 1, shape": (28, 28, 32),
+            "Conv2D 1, parameters": 320,
+            "Conv2D 2, shape": (26, 26, 64),
+            "Conv2D 2, parameters": 18_496,
+            "MaxPooling2D 1, shape": (13, 13, 64),
+            "Dropout 1, shape": (13, 13, 64),
+            "Flatten 1, shape": (10_816,),
+            "Dense 1, shape": (128,),
+            "Dense 1, parameters": 1_384_576,
+            "Dropout 2, shape": (128,),
+            "Dense 2, shape": (45,),
+            "Dense 2, parameters": 5_805,
         },
         compute=emnist,
         meaning="The EMNIST network's sizes follow from its layers.",
@@ -81,10 +113,18 @@ CLAIMS = (
         figure="fsl_table3",
         says="Output shapes and parameter counts of the model for CIFAR-10.",
         printed={
-            "Conv2D 1, shape": (32, 32, 32), "Conv2D 1, parameters": 896, "MaxPooling2D 1, shape": (13, 13, 64),
-            "Conv2D 2, shape": (16, 16, 64), "Conv2D 2, parameters": 18_496, "MaxPooling2D 2, shape": (8, 8, 64),
-            "Dropout 1, shape": (8, 8, 64), "Flatten 1, shape": (4_096,), "Dense 1, shape": (128,),
-            "Dense 1, parameters": 524_416, "Dropout 2, shape": (128,), "Dense 2, shape": (10,),
+            "Conv2D 1, shape": (32, 32, 32),
+            "Conv2D 1, parameters": 896,
+            "MaxPooling2D 1, shape": (13, 13, 64),
+            "Conv2D 2, shape": (16, 16, 64),
+            "Conv2D 2, parameters": 18_496,
+            "MaxPooling2D 2, shape": (8, 8, 64),
+            "Dropout 1, shape": (8, 8, 64),
+            "Flatten 1, shape": (4_096,),
+            "Dense 1, shape": (128,),
+            "Dense 1, parameters": 524_416,
+            "Dropout 2, shape": (128,),
+            "Dense 2, shape": (10,),
             "Dense 2, parameters": 1_290,
         },
         compute=cifar,

@@ -3,19 +3,19 @@
 from fedtheory.claim import Claim
 from fedtheory.claims.fsl._assumptions import STATED, UNSTATED
 from fedtheory.symbols.fsl import (
-                                   K_0,
-                                   TABLE,
-                                   L,
-                                   Phi,
-                                   Psi,
-                                   eta_0,
-                                   gamma,
-                                   h,
-                                   kappa,
-                                   sq_tilde_grad,
-                                   tilde_F_next,
-                                   tilde_F_t,
-                                   xi_bar,
+    K_0,
+    TABLE,
+    L,
+    Phi,
+    Psi,
+    eta_0,
+    gamma,
+    h,
+    kappa,
+    sq_tilde_grad,
+    tilde_F_next,
+    tilde_F_t,
+    xi_bar,
 )
 
 gain = K_0 * eta_0 * h * sq_tilde_grad
@@ -30,7 +30,7 @@ CLAIM = Claim(
     assumes=STATED,
     unstated=UNSTATED,
     measures=tilde_F_next,
-    bound=tilde_F_t - gain + noise + drift,    # (12)
+    bound=tilde_F_t - gain + noise + drift,  # (12)
     teeth=tilde_F_t - gain,
     meaning="One round lowers the modified loss in proportion to its squared gradient, up to noise and drift.",
 )

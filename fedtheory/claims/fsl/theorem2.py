@@ -34,5 +34,5 @@ CLAIM = Claim(
     teeth=start,
     meaning="Over T rounds the smallest expected gradient falls like 1/T to a floor set by noise and drift.",
     note="The last step of appendix A-D replaces a mean over rounds by its smallest term, a step that needs h >= 0; "
-         "(11) alone does not give it (gamma = 1, eta_g = 1, K_0 eta_0 = 2/(9 L) has h < 0).",
+    "(11) alone does not give it (gamma = 1, eta_g = 1, K_0 eta_0 = 2/(9 L) has h < 0).",
 )

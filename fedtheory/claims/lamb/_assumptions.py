@@ -6,20 +6,43 @@ from fedtheory import conditions
 from fedtheory.conditions import DRAWN, Assumption, Certified, Condition
 from fedtheory.symbols.lamb import M, T, beta_1, lambda_
 
-LAYER_SMOOTH = Condition("layer_smooth", "each client's gradient is L_l-Lipschitz in layer l", Certified("L"), ("L",))
-BOUNDED = Condition("bounded_gradient", "stochastic gradients are unbiased and of norm at most M",
-                    lambda problem, setup: "M" in problem.constants and problem.noise in DRAWN, ("M",))
-VARIANCE = Condition("coordinate_variance", "each coordinate of a stochastic gradient has variance at most sigma^2",
-                     Certified("sigma_coordinate"), ("sigma_coordinate",))
-SCALE = Condition("bounded_scale", "phi_m <= phi(a) <= phi_M for all a > 0",
-                  lambda problem, setup: getattr(setup, "phi", "clipped") == "clipped", ("phi_m", "phi_M"))
-EVERYONE = Condition("everyone", "all n clients take part in every round",
-                     lambda problem, setup: setup.cohort == "full" and not setup.partial)
-PLAIN_MOMENTS = Condition("plain_moments", "m is kept from round to round, moments are not corrected for bias, and "
-                          "epsilon is not added to sqrt(v)",
-                          lambda problem, setup: getattr(setup, "plain_moments", True))
-LAYERS_APART = Condition("layers_apart", "the gradient of a layer depends on that layer alone",
-                         lambda problem, setup: getattr(setup, "layers_apart", True))
+LAYER_SMOOTH = Condition(
+    "layer_smooth", "each client's gradient is L_l-Lipschitz in layer l", Certified("L"), ("L",)
+)
+BOUNDED = Condition(
+    "bounded_gradient",
+    "stochastic gradients are unbiased and of norm at most M",
+    lambda problem, setup: "M" in problem.constants and problem.noise in DRAWN,
+    ("M",),
+)
+VARIANCE = Condition(
+    "coordinate_variance",
+    "each coordinate of a stochastic gradient has variance at most sigma^2",
+    Certified("sigma_coordinate"),
+    ("sigma_coordinate",),
+)
+SCALE = Condition(
+    "bounded_scale",
+    "phi_m <= phi(a) <= phi_M for all a > 0",
+    lambda problem, setup: getattr(setup, "phi", "clipped") == "clipped",
+    ("phi_m", "phi_M"),
+)
+EVERYONE = Condition(
+    "everyone",
+    "all n clients take part in every round",
+    lambda problem, setup: setup.cohort == "full" and not setup.partial,
+)
+PLAIN_MOMENTS = Condition(
+    "plain_moments",
+    "m is kept from round to round, moments are not corrected for bias, and "
+    "epsilon is not added to sqrt(v)",
+    lambda problem, setup: getattr(setup, "plain_moments", True),
+)
+LAYERS_APART = Condition(
+    "layers_apart",
+    "the gradient of a layer depends on that layer alone",
+    lambda problem, setup: getattr(setup, "layers_apart", True),
+)
 
 H1 = Assumption(LAYER_SMOOTH, "H1")
 H2 = Assumption(BOUNDED, "H2")

@@ -7,12 +7,16 @@ from fedtheory.conditions import Assumption
 from fedtheory.symbols.lamb import TABLE, R, T, h, n, p
 
 QUARTER = Rational(1, 4)
-last = (T - 1)**2 * p / (h**3 * R**Rational(3, 2))    # of (5)
+last = (T - 1) ** 2 * p / (h**3 * R ** Rational(3, 2))  # of (5)
 first = sqrt(p / n) / sqrt(h * R)
-few_steps = Assumption(T - 1 <= sqrt(R) * h**(5 * QUARTER) / (n * p)**QUARTER, "section 3.2, T small")
-last_ams = n * (T - 1)**2 / R    # of (6)
+few_steps = Assumption(
+    T - 1 <= sqrt(R) * h ** (5 * QUARTER) / (n * p) ** QUARTER, "section 3.2, T small"
+)
+last_ams = n * (T - 1) ** 2 / R  # of (6)
 first_ams = sqrt(p / (R * n))
-few_steps_ams = Assumption((T - 1)**2 <= sqrt(R * p) / n**Rational(3, 2), "section 3.2, Local-AMS")
+few_steps_ams = Assumption(
+    (T - 1) ** 2 <= sqrt(R * p) / n ** Rational(3, 2), "section 3.2, Local-AMS"
+)
 
 CLAIMS = (
     Claim(
@@ -22,7 +26,7 @@ CLAIMS = (
         relation="O",
         symbols=TABLE,
         measures=T,
-        bound=sqrt(R) * h**(5 * QUARTER) / (n * p)**QUARTER,
+        bound=sqrt(R) * h ** (5 * QUARTER) / (n * p) ** QUARTER,
         explicit="lamb.communication_explicit",
         meaning="Local steps that cost nothing: as many as keep the last term of (5) below the first.",
     ),
@@ -42,12 +46,12 @@ CLAIMS = (
         kind="order",
         relation="O",
         symbols=TABLE,
-        measures=T / R,    # R/T >= O(y) is said; T/R = O(1/y) has a meaning
+        measures=T / R,  # R/T >= O(y) is said; T/R = O(1/y) has a meaning
         bound=1 / (sqrt(R) * n**QUARTER),
         explicit="lamb.communication_rounds_explicit",
         meaning="The rate of AMSGrad with rounds in number of order sqrt(R) n^(1/4).",
         note="Said 'treating p^(1/4)/h = O(1)'; T <= sqrt(R) h^(5/4) / (n p)^(1/4) then gives R/T >= sqrt(R) n^(1/4) "
-             "h^(-1/4): the line drops h^(-1/4).",
+        "h^(-1/4): the line drops h^(-1/4).",
     ),
     Claim(
         id="lamb.communication_rounds_explicit",
@@ -55,8 +59,8 @@ CLAIMS = (
         symbols=TABLE,
         assumes=(few_steps,),
         measures=(T - 1) / R,
-        bound=h**(5 * QUARTER) / (sqrt(R) * (n * p)**QUARTER),
-        teeth=h**(5 * QUARTER) / (2 * sqrt(R) * (n * p)**QUARTER),
+        bound=h ** (5 * QUARTER) / (sqrt(R) * (n * p) ** QUARTER),
+        teeth=h ** (5 * QUARTER) / (2 * sqrt(R) * (n * p) ** QUARTER),
         meaning="The same with every factor: rounds per local step beyond the first.",
     ),
     Claim(
@@ -66,7 +70,7 @@ CLAIMS = (
         relation="O",
         symbols=TABLE,
         measures=T / R,
-        bound=1 / (R * n)**(3 * QUARTER),
+        bound=1 / (R * n) ** (3 * QUARTER),
         explicit="lamb.communication_local_ams_explicit",
         meaning="Local-AMS needs rounds in number of order (R n)^(3/4).",
         note="From (6), R/(T - 1) >= (R n)^(3/4) / p^(1/4): the line drops p^(-1/4).",
@@ -78,7 +82,7 @@ CLAIMS = (
         assumes=(few_steps_ams,),
         measures=last_ams,
         bound=first_ams,
-        also=(((T - 1) / R, "<=", p**QUARTER / (R * n)**(3 * QUARTER)),),
+        also=(((T - 1) / R, "<=", p**QUARTER / (R * n) ** (3 * QUARTER)),),
         teeth=first_ams / 2,
         meaning="The same with every factor.",
     ),

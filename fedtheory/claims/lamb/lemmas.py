@@ -4,30 +4,30 @@ from sympy import Rational
 
 from fedtheory.claim import Claim
 from fedtheory.claims.lamb._assumptions import (
-                                                ALL_CLIENTS,
-                                                APART,
-                                                EQUAL_WEIGHTS,
-                                                H1,
-                                                H2,
-                                                H4,
-                                                MOMENTS,
-                                                NO_DECAY,
-                                                ONE_STEP,
+    ALL_CLIENTS,
+    APART,
+    EQUAL_WEIGHTS,
+    H1,
+    H2,
+    H4,
+    MOMENTS,
+    NO_DECAY,
+    ONE_STEP,
 )
 from fedtheory.conditions import Assumption
 from fedtheory.symbols.lamb import (
-                                                TABLE,
-                                                L_bar,
-                                                M,
-                                                alpha,
-                                                alpha_r,
-                                                avg_grad_by_v,
-                                                beta_2,
-                                                gap_sq,
-                                                grad_by_v,
-                                                p,
-                                                phi_M,
-                                                v_0,
+    TABLE,
+    L_bar,
+    M,
+    alpha,
+    alpha_r,
+    avg_grad_by_v,
+    beta_2,
+    gap_sq,
+    grad_by_v,
+    p,
+    phi_M,
+    v_0,
 )
 
 DECAY = Assumption(NO_DECAY.holds, "proof of lemma 1, lambda = 0", stated=False)
@@ -48,8 +48,8 @@ CLAIMS = (
         teeth=0,
         meaning="After a round no local model is far from their mean.",
         note="The proof takes T = 1 only, and theta-bar_r for the point that the round starts from. Its first display "
-             "makes layer l's gap alpha phi(||theta^l||), whatever the gradient; the inequality after it, which brings "
-             "in M, 1 - beta_2, p and v_0, is stated without a step between. It prints p^j and p^l for the same ratio.",
+        "makes layer l's gap alpha phi(||theta^l||), whatever the gradient; the inequality after it, which brings "
+        "in M, 1 - beta_2, p and v_0, is stated without a step between. It prints p^j and p^l for the same ratio.",
     ),
     Claim(
         id="lamb.lemma2",
@@ -64,6 +64,6 @@ CLAIMS = (
         teeth=2 * grad_by_v,
         meaning="Gradients at the local models tell half of the gradient at their mean, up to the models' gap.",
         note="H1 and lemma 1 give the square of the smoothness, divided by v_0 once more for the scaling by 1/sqrt(v); "
-             "the line has L-bar, and is not homogeneous. The second display prints a norm without its square.",
+        "the line has L-bar, and is not homogeneous. The second display prints a norm without its square.",
     ),
 )

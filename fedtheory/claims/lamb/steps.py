@@ -1,4 +1,5 @@
-"""FED-LAMB, appendix A.2: the displayed lines of the proof of theorem 1, in order, each as it is printed."""
+"""FED-LAMB, appendix A.2: the displayed lines of the proof of theorem 1, in order, each as it is
+printed."""
 
 from sympy import Rational, sqrt
 
@@ -80,101 +81,242 @@ AT_M_1 = Assumption(SMALL_M.holds, "assuming M <= 1")
 
 
 def line(name, cites, measures, bound, assumes=(), unstated=ROUND, **more):
-    return Claim(id=f"lamb.{name}", cites=f"FED-LAMB, {cites}", kind="step", algorithm="fed_lamb", symbols=TABLE,
-                 assumes=(*SETTING, *assumes), unstated=unstated, measures=measures, bound=bound, **more)
+    return Claim(
+        id=f"lamb.{name}",
+        cites=f"FED-LAMB, {cites}",
+        kind="step",
+        algorithm="fed_lamb",
+        symbols=TABLE,
+        assumes=(*SETTING, *assumes),
+        unstated=unstated,
+        measures=measures,
+        bound=bound,
+        **more,
+    )
 
 
-scales = M**2 / sqrt(v_0) + phi_M**2 * sqrt(M**2 + p * sigma**2)    # of one client, in E[B_2]
+scales = M**2 / sqrt(v_0) + phi_M**2 * sqrt(M**2 + p * sigma**2)  # of one client, in E[B_2]
 scaled = phi_m**2 * (1 - beta_2)
 gap_18 = L_l / sqrt(v_0) * sum_gap
 inner_bound = -alpha / 2 * sq_grad_vartheta - alpha / 2 * sq_g_bar + alpha * momentum + 4 * bracket
-first_display = (sqrt(M**2 * p / n) * loss_drop / (h * alpha * tau) + alpha / n**2 * noise_sum + alpha * momentum
-                 + 4 * alpha * bracket
-                 + L_bar * beta_1**2 * h * (1 - beta_2) * M**2 * phi_M**2 * n / (2 * (1 - beta_1)**2 * v_0)
-                 + alpha * beta_1 / (1 - beta_1) * sqrt((1 - beta_2) * p) * h * M**2 / sqrt(v_0)
-                 + L_bar * alpha**2 * M**2 * phi_M**2 * (1 - beta_2) * p / (T * v_0))
+first_display = (
+    sqrt(M**2 * p / n) * loss_drop / (h * alpha * tau)
+    + alpha / n**2 * noise_sum
+    + alpha * momentum
+    + 4 * alpha * bracket
+    + L_bar * beta_1**2 * h * (1 - beta_2) * M**2 * phi_M**2 * n / (2 * (1 - beta_1) ** 2 * v_0)
+    + alpha * beta_1 / (1 - beta_1) * sqrt((1 - beta_2) * p) * h * M**2 / sqrt(v_0)
+    + L_bar * alpha**2 * M**2 * phi_M**2 * (1 - beta_2) * p / (T * v_0)
+)
 
 CLAIMS = (
-    line("step7", "(7)", -inner_move, loss_now - loss_next + sq_move_L, (H1,), (APART,), teeth=loss_now - loss_next,
-         meaning="Smoothness, layer by layer, bounds the first-order change by the loss gained and the move.",
-         note="H1 bounds a layer's gradient by that layer's move; the sum over layers needs that other layers do not "
-              "change it."),
-    line("step11", "(8) to (11)", sq_gap_11, 0, relation="==", unstated=(ALL_CLIENTS, MOMENTS), teeth=sq_momentum_11,
-         meaning="With momentum folded in, a move is a sum of normalised gradients and of changes of scale.",
-         note="The right-hand side of (9) to (11) is printed without the minus sign of algorithm 1's line 13, read in "
-              "here; the second sum of (10) prints alpha_(r-1) / (1 - beta_1) where beta_1 alpha_(r-1) / (1 - beta_1) "
-              "is meant, as (11) has it."),
-    line("step13", "(13) to (15)", inner_move, A_1 - momentum_14, relation="==", unstated=(ALL_CLIENTS, MOMENTS),
-         teeth=A_1, meaning="The first-order change, by momentum and by gradients.",
-         note="(15) has the minus sign of line 13, (14) has not; read in here."),
-    line("step16", "(16)", inner_g, HALF * sq_grad_vartheta + HALF * sq_g_bar - sq_error, relation="==", unstated=(),
-         also=((inner_g, ">=", HALF * sq_grad_vartheta + HALF * sq_g_bar - sq_error),),
-         teeth=HALF * sq_grad_vartheta + HALF * sq_g_bar,
-         meaning="An inner product by three squares.",
-         note="As printed, with factor 1 on the last square, where the identity has 1/2 (lamb.step16_half); the lines "
-              "after it use it as the lower bound of the second line here."),
-    line("step16_half", "(16), with 1/2 on the last term", inner_g,
-         HALF * (sq_grad_vartheta + sq_g_bar - sq_error), relation="==", unstated=(),
-         teeth=HALF * (sq_grad_vartheta + sq_g_bar), meaning="The identity 2 <a, b> = a^2 + b^2 - (a - b)^2."),
-    line("step_split", "after (16)", sq_error, error_momentum + error_17, unstated=(ALL_CLIENTS,),
-         teeth=(error_momentum + error_17) / 4,
-         meaning="The error, by momentum and by clients.",
-         note="Printed with grad f in the first sum, and with grad f_i where that is bounded; grad f is the mean of "
-              "grad f_i, and grad f_i is read throughout."),
-    line("step_momentum", "before (17)", error_momentum, momentum, (H1, H4),
-         also=((error_momentum, "<=", 2 * L_l / sqrt(v_0) * sq_lag),
-               (2 * L_l / sqrt(v_0) * sq_lag, "<=", momentum)),
-         teeth=0, meaning="The point (8) is near the mean model.",
-         note="H1 gives L_l^2 where the line has L_l."),
-    line("step17", "(17)", error_17, 4 / n * (B_1 + B_2), unstated=(ALL_CLIENTS,), teeth=(B_1 + B_2) / n,
-         meaning="What clients add to the error, by drift and by normalisation.",
-         note="Printed with grad f; bounded with grad f_i, which is read here."),
-    line("step_B1", "(18)", B_1, n * drift, (H1, H2, H4), 
-         also=((B_1, "<=", gap_18), (gap_18, "<=", n * drift)), teeth=0,
-         meaning="Local models drift apart in proportion to the local steps.",
-         note="H1 gives L_l^2 where the line has L. The last inequality 'stems from lemma 1', whose proof has T = 1."),
-    line("step_B2", "E[B_2]", B_2,
-         n * scales - 2 * phi_m * sqrt((1 - beta_2) / (M**2 * p)) * sum_sq_grad + phi_M * h * sigma**2 / sqrt(n),
-         (H2, H3, H4, EXPECTED), also=((B_2, "<=", n * scales - 2 * sum_inner),
-                                        (-2 * sum_inner, "<=", -2 * sum_kept - 2 * sum_wrong), (excess_sign, "<=", 0)),
-         teeth=0,
-         meaning="Normalised gradients err by their scale and by the noise of their signs.",
-         note="The first line has E||g_bar_i / v^(1/4)||^2 <= phi_M^2 sqrt(M^2 + p sigma^2), from H2 "
-              "and H3. The chance that a sign is wrong is bounded as if the "
-              "estimate were a mean over n clients; h phi_M sigma^2 / sqrt(n) then stands once for the sum over n "
-              "clients. The last display closes the expectation's bracket after this term."),
-    line("step_17_becomes", "(17) becomes", error_17, 4 * bracket, (H1, H2, H3, H4, EXPECTED), teeth=0,
-         meaning="What clients add to the error, bounded.",
-         note="4/n times E[B_2] gives 4 phi_M h sigma^2 / n^(3/2), where the line has 4 phi_M h sigma^2 / sqrt(n). "
-              "Printed with alpha_t^2 L_l alpha_r^2 in the drift, read as alpha^2 L_l as in the lines around it."),
-    line("step_inner", "substituting into (16)", -alpha * inner_g, inner_bound, (H1, H2, H3, H4, EXPECTED),
-         teeth=-alpha / 2 * (sq_grad_vartheta + sq_g_bar),
-         meaning="The step's progress, errors bounded.",
-         note="(16) is multiplied by alpha, its last square bounded by the two lines before: this has alpha with "
-              "the first (2 alpha^3 ...), and 4 [...] without alpha."),
-    line("step_g_bar", "after substituting into (16)", sq_g_bar, scaled * avg_grad_by_root_v, (H2, H4),
-         (*ROUND, INDEPENDENT), relation=">=", teeth=avg_grad_by_root_v * 4,
-         meaning="The normalised gradients' mean is not smaller than the gradients' mean, up to scale.",
-         note="The square of a sum over clients is replaced by a sum of squares, with 1/n^2; the last inequality takes "
-              "1/||p|| >= sqrt(1 - beta_2) in each layer, and moves the square outside the mean again."),
-    line("step_average", "before A_1", avg_grad_by_root_v, HALF * grad_by_root_v - drift, (H1, H2, H4), relation=">=",
-         teeth=2 * grad_by_root_v, meaning="Lemma 2 for several local steps, with v^(-1/4).",
-         note="(18), without its factor n, for the squared mean."),
-    line("step_A1", "A_1 <= ...", A_1,
-         -HALF * scaled * grad_by_root_v + phi_m**2 * (1 - beta_2) * drift + alpha * momentum + 4 * alpha * bracket,
-         (H1, H2, H3, H4, EXPECTED), (*ROUND, INDEPENDENT), teeth=-HALF * scaled * grad_by_root_v,
-         meaning="The gradients' part of a step makes progress, up to drift and noise.",
-         note="The lines before it give -(alpha/2) of both squares: here the one at (8) is dropped, and "
-              "the other, times phi_m^2 (1 - beta_2) / 2 by the two lines before, stands with 1/2 and without alpha; "
-              "4 [...] has gained its alpha."),
-    line("step_final", "last display", mean_sq_t,
-         start(alpha, tau, f_excess_t) + noise(tau) + 4 * alpha * bracket + rest,
-         (H1, H2, H3, H4, AT_M_1), (*ROUND, INDEPENDENT, NO_MOMENTUM, BOUNDED_BELOW),
-         also=((mean_sq_t, "<=", first_display),
-               (first_display, "<=", start(alpha, tau, f_excess_t) + noise(tau) + 4 * alpha * bracket + rest)),
-         teeth=start(alpha, tau, f_excess_t), meaning="Summed over iterations, the theorem with its remaining terms.",
-         note="The first sign is <~, a constant factor that is not given, 1 here. 'Substitute back into (15), and "
-              "leave other derivations unchanged': the terms with n, with sqrt((1 - beta_2) p) h and with 1/T have no "
-              "line of their own, nor has the factor sqrt(M^2 p / n) / h of the first. The point (8) turns into "
-              "theta-bar."),
+    line(
+        "step7",
+        "(7)",
+        -inner_move,
+        loss_now - loss_next + sq_move_L,
+        (H1,),
+        (APART,),
+        teeth=loss_now - loss_next,
+        meaning="Smoothness, layer by layer, bounds the first-order change by the loss gained and the move.",
+        note="H1 bounds a layer's gradient by that layer's move; the sum over layers needs that other layers do not "
+        "change it.",
+    ),
+    line(
+        "step11",
+        "(8) to (11)",
+        sq_gap_11,
+        0,
+        relation="==",
+        unstated=(ALL_CLIENTS, MOMENTS),
+        teeth=sq_momentum_11,
+        meaning="With momentum folded in, a move is a sum of normalised gradients and of changes of scale.",
+        note="The right-hand side of (9) to (11) is printed without the minus sign of algorithm 1's line 13, read in "
+        "here; the second sum of (10) prints alpha_(r-1) / (1 - beta_1) where beta_1 alpha_(r-1) / (1 - beta_1) "
+        "is meant, as (11) has it.",
+    ),
+    line(
+        "step13",
+        "(13) to (15)",
+        inner_move,
+        A_1 - momentum_14,
+        relation="==",
+        unstated=(ALL_CLIENTS, MOMENTS),
+        teeth=A_1,
+        meaning="The first-order change, by momentum and by gradients.",
+        note="(15) has the minus sign of line 13, (14) has not; read in here.",
+    ),
+    line(
+        "step16",
+        "(16)",
+        inner_g,
+        HALF * sq_grad_vartheta + HALF * sq_g_bar - sq_error,
+        relation="==",
+        unstated=(),
+        also=((inner_g, ">=", HALF * sq_grad_vartheta + HALF * sq_g_bar - sq_error),),
+        teeth=HALF * sq_grad_vartheta + HALF * sq_g_bar,
+        meaning="An inner product by three squares.",
+        note="As printed, with factor 1 on the last square, where the identity has 1/2 (lamb.step16_half); the lines "
+        "after it use it as the lower bound of the second line here.",
+    ),
+    line(
+        "step16_half",
+        "(16), with 1/2 on the last term",
+        inner_g,
+        HALF * (sq_grad_vartheta + sq_g_bar - sq_error),
+        relation="==",
+        unstated=(),
+        teeth=HALF * (sq_grad_vartheta + sq_g_bar),
+        meaning="The identity 2 <a, b> = a^2 + b^2 - (a - b)^2.",
+    ),
+    line(
+        "step_split",
+        "after (16)",
+        sq_error,
+        error_momentum + error_17,
+        unstated=(ALL_CLIENTS,),
+        teeth=(error_momentum + error_17) / 4,
+        meaning="The error, by momentum and by clients.",
+        note="Printed with grad f in the first sum, and with grad f_i where that is bounded; grad f is the mean of "
+        "grad f_i, and grad f_i is read throughout.",
+    ),
+    line(
+        "step_momentum",
+        "before (17)",
+        error_momentum,
+        momentum,
+        (H1, H4),
+        also=(
+            (error_momentum, "<=", 2 * L_l / sqrt(v_0) * sq_lag),
+            (2 * L_l / sqrt(v_0) * sq_lag, "<=", momentum),
+        ),
+        teeth=0,
+        meaning="The point (8) is near the mean model.",
+        note="H1 gives L_l^2 where the line has L_l.",
+    ),
+    line(
+        "step17",
+        "(17)",
+        error_17,
+        4 / n * (B_1 + B_2),
+        unstated=(ALL_CLIENTS,),
+        teeth=(B_1 + B_2) / n,
+        meaning="What clients add to the error, by drift and by normalisation.",
+        note="Printed with grad f; bounded with grad f_i, which is read here.",
+    ),
+    line(
+        "step_B1",
+        "(18)",
+        B_1,
+        n * drift,
+        (H1, H2, H4),
+        also=((B_1, "<=", gap_18), (gap_18, "<=", n * drift)),
+        teeth=0,
+        meaning="Local models drift apart in proportion to the local steps.",
+        note="H1 gives L_l^2 where the line has L. The last inequality 'stems from lemma 1', whose proof has T = 1.",
+    ),
+    line(
+        "step_B2",
+        "E[B_2]",
+        B_2,
+        n * scales
+        - 2 * phi_m * sqrt((1 - beta_2) / (M**2 * p)) * sum_sq_grad
+        + phi_M * h * sigma**2 / sqrt(n),
+        (H2, H3, H4, EXPECTED),
+        also=(
+            (B_2, "<=", n * scales - 2 * sum_inner),
+            (-2 * sum_inner, "<=", -2 * sum_kept - 2 * sum_wrong),
+            (excess_sign, "<=", 0),
+        ),
+        teeth=0,
+        meaning="Normalised gradients err by their scale and by the noise of their signs.",
+        note="The first line has E||g_bar_i / v^(1/4)||^2 <= phi_M^2 sqrt(M^2 + p sigma^2), from H2 "
+        "and H3. The chance that a sign is wrong is bounded as if the "
+        "estimate were a mean over n clients; h phi_M sigma^2 / sqrt(n) then stands once for the sum over n "
+        "clients. The last display closes the expectation's bracket after this term.",
+    ),
+    line(
+        "step_17_becomes",
+        "(17) becomes",
+        error_17,
+        4 * bracket,
+        (H1, H2, H3, H4, EXPECTED),
+        teeth=0,
+        meaning="What clients add to the error, bounded.",
+        note="4/n times E[B_2] gives 4 phi_M h sigma^2 / n^(3/2), where the line has 4 phi_M h sigma^2 / sqrt(n). "
+        "Printed with alpha_t^2 L_l alpha_r^2 in the drift, read as alpha^2 L_l as in the lines around it.",
+    ),
+    line(
+        "step_inner",
+        "substituting into (16)",
+        -alpha * inner_g,
+        inner_bound,
+        (H1, H2, H3, H4, EXPECTED),
+        teeth=-alpha / 2 * (sq_grad_vartheta + sq_g_bar),
+        meaning="The step's progress, errors bounded.",
+        note="(16) is multiplied by alpha, its last square bounded by the two lines before: this has alpha with "
+        "the first (2 alpha^3 ...), and 4 [...] without alpha.",
+    ),
+    line(
+        "step_g_bar",
+        "after substituting into (16)",
+        sq_g_bar,
+        scaled * avg_grad_by_root_v,
+        (H2, H4),
+        (*ROUND, INDEPENDENT),
+        relation=">=",
+        teeth=avg_grad_by_root_v * 4,
+        meaning="The normalised gradients' mean is not smaller than the gradients' mean, up to scale.",
+        note="The square of a sum over clients is replaced by a sum of squares, with 1/n^2; the last inequality takes "
+        "1/||p|| >= sqrt(1 - beta_2) in each layer, and moves the square outside the mean again.",
+    ),
+    line(
+        "step_average",
+        "before A_1",
+        avg_grad_by_root_v,
+        HALF * grad_by_root_v - drift,
+        (H1, H2, H4),
+        relation=">=",
+        teeth=2 * grad_by_root_v,
+        meaning="Lemma 2 for several local steps, with v^(-1/4).",
+        note="(18), without its factor n, for the squared mean.",
+    ),
+    line(
+        "step_A1",
+        "A_1 <= ...",
+        A_1,
+        -HALF * scaled * grad_by_root_v
+        + phi_m**2 * (1 - beta_2) * drift
+        + alpha * momentum
+        + 4 * alpha * bracket,
+        (H1, H2, H3, H4, EXPECTED),
+        (*ROUND, INDEPENDENT),
+        teeth=-HALF * scaled * grad_by_root_v,
+        meaning="The gradients' part of a step makes progress, up to drift and noise.",
+        note="The lines before it give -(alpha/2) of both squares: here the one at (8) is dropped, and "
+        "the other, times phi_m^2 (1 - beta_2) / 2 by the two lines before, stands with 1/2 and without alpha; "
+        "4 [...] has gained its alpha.",
+    ),
+    line(
+        "step_final",
+        "last display",
+        mean_sq_t,
+        start(alpha, tau, f_excess_t) + noise(tau) + 4 * alpha * bracket + rest,
+        (H1, H2, H3, H4, AT_M_1),
+        (*ROUND, INDEPENDENT, NO_MOMENTUM, BOUNDED_BELOW),
+        also=(
+            (mean_sq_t, "<=", first_display),
+            (
+                first_display,
+                "<=",
+                start(alpha, tau, f_excess_t) + noise(tau) + 4 * alpha * bracket + rest,
+            ),
+        ),
+        teeth=start(alpha, tau, f_excess_t),
+        meaning="Summed over iterations, the theorem with its remaining terms.",
+        note="The first sign is <~, a constant factor that is not given, 1 here. 'Substitute back into (15), and "
+        "leave other derivations unchanged': the terms with n, with sqrt((1 - beta_2) p) h and with 1/T have no "
+        "line of their own, nor has the factor sqrt(M^2 p / n) / h of the first. The point (8) turns into "
+        "theta-bar.",
+    ),
 )

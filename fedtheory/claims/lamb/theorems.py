@@ -1,4 +1,5 @@
-"""FED-LAMB, theorem 1, corollary 1 and theorem 2 (Local-AMS): how small gradients become over R rounds."""
+"""FED-LAMB, theorem 1, corollary 1 and theorem 2 (Local-AMS): how small gradients become over R
+rounds."""
 
 from sympy import Eq, Rational, sqrt
 
@@ -39,12 +40,14 @@ def noise(rounds):
     return phi_M * sigma**2 / (rounds * n) * sqrt((1 - beta_2) / (M**2 * p))
 
 
-MISPRINTS = ("The main text prints ln(alpha R) and ln sigma^2 for h alpha R and h sigma^2 (sans-serif h), as the "
-             "appendix has them. ")
+MISPRINTS = (
+    "The main text prints ln(alpha R) and ln sigma^2 for h alpha R and h sigma^2 (sans-serif h), as the "
+    "appendix has them. "
+)
 RUN = dict(algorithm="fed_lamb", symbols=TABLE, measures=mean_sq)
 THEOREM = dict(RUN, assumes=(*STATED, NO_DECAY), unstated=UNSTATED)
 RATE = Assumption(Eq(alpha, a / sqrt(h * R)), "corollary 1, learning rate")
-shape_T = (T - 1)**2 * p / (h**3 * R**Rational(3, 2))
+shape_T = (T - 1) ** 2 * p / (h**3 * R ** Rational(3, 2))
 
 CLAIMS = (
     Claim(
@@ -54,9 +57,10 @@ CLAIMS = (
         explicit="lamb.theorem1_explicit",
         teeth=start(alpha, R),
         meaning="The mean squared gradient falls like 1/(alpha R) to a floor in proportion to alpha, plus a constant.",
-        note=MISPRINTS + "'cst.' is left open and must be given here; lamb.theorem1_explicit has the terms "
-             "that the proof's last display puts in its place. l is free in L_l. "
-             "The index of theta-bar and of v is t under a sum over r.",
+        note=MISPRINTS
+        + "'cst.' is left open and must be given here; lamb.theorem1_explicit has the terms "
+        "that the proof's last display puts in its place. l is free in L_l. "
+        "The index of theta-bar and of v is t under a sum over r.",
         **THEOREM,
     ),
     Claim(
@@ -66,7 +70,7 @@ CLAIMS = (
         teeth=start(alpha, R),
         meaning="The same with the proof's four terms for the constant.",
         note="The proof's last display has a constant factor (its sign is <~) and assumes M <= 1; E[B_2] is bounded "
-             "for beta_1 = 0 only.",
+        "for beta_1 = 0 only.",
         **THEOREM,
     ),
     Claim(
@@ -77,7 +81,7 @@ CLAIMS = (
         teeth=start(alpha_r, tau, f_excess_t),
         meaning="The same at iteration tau, under a learning rate said to decrease.",
         note="Stated 'with a decreasing learning rate alpha', with alpha_r in the first term and alpha in the others; "
-             "(9) to (11) 'have assumed a constant learning rate alpha'. 'cst.' is left open as in the main text.",
+        "(9) to (11) 'have assumed a constant learning rate alpha'. 'cst.' is left open as in the main text.",
         **dict(THEOREM, measures=mean_sq_t),
     ),
     Claim(
@@ -92,8 +96,8 @@ CLAIMS = (
         explicit="lamb.corollary1_explicit",
         meaning="With learning rates of order 1/sqrt(h R) gradients fall like sqrt(p / (n h R)).",
         note="With alpha = a / sqrt(h R), theorem 1's drift term is of order (T - 1)^2 p / (h R)^(3/2), where (5) has "
-             "h^3 R^(3/2); its terms 4 alpha (M^2 / sqrt(v_0) + ...) are of order 1/sqrt(h R) without the factor "
-             "sqrt(p / n), and 'cst.' is gone. The companion keeps every term.",
+        "h^3 R^(3/2); its terms 4 alpha (M^2 / sqrt(v_0) + ...) are of order 1/sqrt(h R) without the factor "
+        "sqrt(p / n), and 'cst.' is gone. The companion keeps every term.",
         **RUN,
     ),
     Claim(
@@ -101,7 +105,10 @@ CLAIMS = (
         cites="FED-LAMB, corollary 1, with the constants of theorem 1",
         assumes=(*STATED, NO_DECAY, RATE),
         unstated=UNSTATED,
-        bound=sqrt(M**2 * p / n) * f_excess / (a * sqrt(h * R)) + noise(R) + 4 * alpha * bracket + rest,
+        bound=sqrt(M**2 * p / n) * f_excess / (a * sqrt(h * R))
+        + noise(R)
+        + 4 * alpha * bracket
+        + rest,
         teeth=sqrt(M**2 * p / n) * f_excess / (a * sqrt(h * R)),
         meaning="The same with alpha = a / sqrt(h R) and every constant of the proof's last display.",
         **RUN,
@@ -113,14 +120,14 @@ CLAIMS = (
         relation="O",
         algorithm="fed_ams",
         symbols=TABLE,
-        assumes=STATED[:4],    # "similar assumption as ours"; phi has no place in Local-AMS
+        assumes=STATED[:4],  # "similar assumption as ours"; phi has no place in Local-AMS
         unstated=(BOUNDED_BELOW,),
         measures=mean_sq_v,
-        bound=sqrt(p / (R * n)) + sqrt(p / (R * n)) * sigma**2 + n * (T - 1)**2 / R,
+        bound=sqrt(p / (R * n)) + sqrt(p / (R * n)) * sigma**2 + n * (T - 1) ** 2 / R,
         regime=(Theta(alpha, sqrt(n) / sqrt(R * p)),),
         meaning="Local-AMS: gradients fall like sqrt(p / (n R)), local steps costing n (T - 1)^2 / R.",
         note="Quoted without proof or constants, which stand in the cited paper alone: there is no explicit companion. "
-             "Its left side scales by 1/sqrt(v), that of theorem 1 by v^(-1/4): the two do not measure alike. The "
-             "sentence after it names epsilon and L_s, which (6) does not contain.",
+        "Its left side scales by 1/sqrt(v), that of theorem 1 by v^(-1/4): the two do not measure alike. The "
+        "sentence after it names epsilon and L_s, which (6) does not contain.",
     ),
 )

@@ -1,4 +1,5 @@
-"""Hypotheses that mixed FL's statements share. beta is L in problem.constants; f_c sits at index 0."""
+"""Hypotheses that mixed FL's statements share. beta is L in problem.constants; f_c sits at index
+0."""
 
 import numpy as np
 from sympy import Eq, Max, Min, sqrt
@@ -9,26 +10,58 @@ from fedtheory.symbols.mixed import B, K, S, beta, eta, eta_c, eta_m, eta_s
 
 
 def _vanishes(problem, names):
-    return any(name in problem.constants and abs(problem.constants[name].value) <= 1e-12 for name in names)
+    return any(
+        name in problem.constants and abs(problem.constants[name].value) <= 1e-12 for name in names
+    )
 
 
-SMOOTH_LOSSES = Condition("smooth", "f_1, ..., f_N and f_c are beta-smooth (definition D.1)",
-                          conditions.LIPSCHITZ.holds, ("L",))
-HOMOGENEOUS = Condition("homogeneous", "clients draw from one distribution: f_i = f_f for all i (assumption 4.1)",
-                        lambda problem, setup: problem.N == 1 or _vanishes(problem, ("sigma_f", "G")))
-NOISY = Condition("noise", "gradient estimates are unbiased, with variance at most sigma^2 at clients and sigma_c^2 at "
-                  "the center", lambda problem, setup: problem.noise in DRAWN and "sigma" in problem.constants,
-                  ("sigma", "sigma_c"))
-MU_CONVEX = Condition("convex", "f_1, ..., f_N and f_c are mu-convex (definition D.4)", conditions.CONVEX.holds,
-                      ("mu",))
-MU_STRONGLY = Condition("strongly_convex", "f_1, ..., f_N and f_c are mu-convex with mu > 0",
-                        conditions.STRONGLY_CONVEX.holds, ("mu",))
-DISSIMILAR = Condition("dissimilar", "f_f and f_c satisfy definition 4.2 with G and B at w_f = w_c = 1/2",
-                       lambda problem, setup: {"G_bgd", "B_bgd"} <= set(problem.constants), ("G_bgd", "B_bgd"))
-EQUAL_WORK = Condition("equal_steps", "clients all do K steps", lambda problem, setup: not setup.partial)
-PLAIN_SGD = Condition("sgd", "all optimisers are SGD", lambda problem, setup: getattr(setup, "sgd", True))
-TRUE_TRANSFER = Condition("gradients_first", "the first transferred gradients are those at x^(0)",
-                          lambda problem, setup: getattr(setup, "warm", False))
+SMOOTH_LOSSES = Condition(
+    "smooth",
+    "f_1, ..., f_N and f_c are beta-smooth (definition D.1)",
+    conditions.LIPSCHITZ.holds,
+    ("L",),
+)
+HOMOGENEOUS = Condition(
+    "homogeneous",
+    "clients draw from one distribution: f_i = f_f for all i (assumption 4.1)",
+    lambda problem, setup: problem.N == 1 or _vanishes(problem, ("sigma_f", "G")),
+)
+NOISY = Condition(
+    "noise",
+    "gradient estimates are unbiased, with variance at most sigma^2 at clients and sigma_c^2 at "
+    "the center",
+    lambda problem, setup: problem.noise in DRAWN and "sigma" in problem.constants,
+    ("sigma", "sigma_c"),
+)
+MU_CONVEX = Condition(
+    "convex",
+    "f_1, ..., f_N and f_c are mu-convex (definition D.4)",
+    conditions.CONVEX.holds,
+    ("mu",),
+)
+MU_STRONGLY = Condition(
+    "strongly_convex",
+    "f_1, ..., f_N and f_c are mu-convex with mu > 0",
+    conditions.STRONGLY_CONVEX.holds,
+    ("mu",),
+)
+DISSIMILAR = Condition(
+    "dissimilar",
+    "f_f and f_c satisfy definition 4.2 with G and B at w_f = w_c = 1/2",
+    lambda problem, setup: {"G_bgd", "B_bgd"} <= set(problem.constants),
+    ("G_bgd", "B_bgd"),
+)
+EQUAL_WORK = Condition(
+    "equal_steps", "clients all do K steps", lambda problem, setup: not setup.partial
+)
+PLAIN_SGD = Condition(
+    "sgd", "all optimisers are SGD", lambda problem, setup: getattr(setup, "sgd", True)
+)
+TRUE_TRANSFER = Condition(
+    "gradients_first",
+    "the first transferred gradients are those at x^(0)",
+    lambda problem, setup: getattr(setup, "warm", False),
+)
 
 
 def _sum_is_smooth(problem, setup):
@@ -52,7 +85,7 @@ BGD = Assumption(DISSIMILAR, "definition 4.2")
 MINIMIZER = Assumption(conditions.BOUNDED_BELOW, "section 4.1")
 SGD = Assumption(PLAIN_SGD, "appendix D.2")
 EQUAL_STEPS = Assumption(EQUAL_WORK, "appendix D.2")
-SETTING = (SMOOTH, A41, NOISE, MINIMIZER)    # of every theorem
+SETTING = (SMOOTH, A41, NOISE, MINIMIZER)  # of every theorem
 
 # (5) adds up variances over clients, D.9 over steps and the cohort's draw.
 INDEPENDENT = Assumption(conditions.INDEPENDENT, "(5), lemma D.9", stated=False)
@@ -61,9 +94,9 @@ EQUAL_WEIGHTS = Assumption(conditions.EQUAL_WEIGHTS, "(2)", stated=False)
 DRAWS = (INDEPENDENT, UNIFORM)
 
 
-
 def least(*terms):
-    """Their minimum, kept as it stands: SymPy's own comparison of long terms takes most of the time of loading."""
+    """Their minimum, kept as it stands: SymPy's own comparison of long terms takes most of the time
+    of loading."""
     return Min(*terms, evaluate=False)
 
 
@@ -73,19 +106,26 @@ def most(*terms):
 
 # Theorem B.1 and B.3: steps of both sides
 MERGE = Assumption(eta_m >= 1, "theorems B.1 and B.3")
-SAME_STEPS = Assumption(Eq(eta_c, eta * eta_s), "C.2, eta_c = eta eta_s", stated=False,
-                        note="With other steps the merged direction is not along grad f_f + grad f_c.")
+SAME_STEPS = Assumption(
+    Eq(eta_c, eta * eta_s),
+    "C.2, eta_c = eta eta_s",
+    stated=False,
+    note="With other steps the merged direction is not along grad f_f + grad f_c.",
+)
 NO_SHORTER = Assumption(eta_s >= 1, "drift of a client, eta_s >= 1", stated=False)
 
 
 def ceiling(bound, cites):
     """eta_c and eta eta_s at most bound / (K eta_m)."""
-    return (Assumption(eta_c <= bound / (K * eta_m), f"{cites}, eta_c"),
-            Assumption(eta * eta_s <= bound / (K * eta_m), f"{cites}, eta eta_s"))
+    return (
+        Assumption(eta_c <= bound / (K * eta_m), f"{cites}, eta_c"),
+        Assumption(eta * eta_s <= bound / (K * eta_m), f"{cites}, eta eta_s"),
+    )
 
 
 PT_STEPS = ceiling(1 / (6 * (1 + B**2) * beta), "theorem B.1")
-# "eta_s > sqrt 5 8 S" in the text's one-line radicals: 5/8 over eta_s^2 is to be below 1/S, so sqrt(5 S / 8).
+# "eta_s > sqrt 5 8 S" in the text's one-line radicals: 5/8 over eta_s^2 is to be below 1/S, so
+# sqrt(5 S / 8).
 SERVER_CONVEX = Assumption(eta_s > sqrt(5 * S / 8), "theorem B.2, eta_s")
 SERVER_NONCONVEX = Assumption(eta_s >= sqrt(S), "theorem B.2, eta_s")
 ONE_CONVEX = Assumption(eta <= 1 / (8 * beta * K * eta_s), "theorem B.2, eta")

@@ -1,4 +1,5 @@
-"""Mixed FL, appendix C.3: what the movie recommender's clients compute and send (tables 3 and 12)."""
+"""Mixed FL, appendix C.3: what the movie recommender's clients compute and send (tables 3 and
+12)."""
 
 from fractions import Fraction
 
@@ -16,11 +17,16 @@ from fedtheory.symbols.mixed import (
     movies,
 )
 
-BYTES, KB, MFLOP = 4, 1024, 10**6    # floats of 32 bits, and kilobytes of 1024 bytes: no solution has 1000
+BYTES, KB, MFLOP = (
+    4,
+    1024,
+    10**6,
+)  # floats of 32 bits, and kilobytes of 1024 bytes: no solution has 1000
 
 
 def on_client(B_i, d):
-    """Operations of a client's step without the regulariser: forward, hinge loss, backward (C.3)."""
+    """Operations of a client's step without the regulariser: forward, hinge loss, backward
+    (C.3)."""
     return B_i * d + 3 * B_i * d**2 + 3 * B_i**2 * d + 2 * B_i
 
 
@@ -43,29 +49,38 @@ def solutions(units=(1000, 1024), largest_movies=8000, largest_dim=256, largest_
     """All (unit, N, d, B_i) for which table 3's baseline and mixed rows read as printed."""
     found = []
     for d in range(1, largest_dim + 1):
-        batches = [b for b in range(1, largest_batch + 1) if 24_500 <= on_client(b, d) <= 25_500]    # 0.025 MFLOP
+        batches = [
+            b for b in range(1, largest_batch + 1) if 24_500 <= on_client(b, d) <= 25_500
+        ]  # 0.025 MFLOP
         for unit in units:
             near, reach = 494 * unit // (2 * BYTES * d), 2 + unit // (2 * BYTES * d)
             for N in range(max(1, near - reach), min(largest_movies, near + reach) + 1):
                 if reads(kilobytes(2 * N * d, unit), "494"):
-                    found += [(unit, N, d, b) for b in batches
-                              if reads(with_regulariser(N, d, b) / MFLOP, "125.16")]
+                    found += [
+                        (unit, N, d, b)
+                        for b in batches
+                        if reads(with_regulariser(N, d, b) / MFLOP, "125.16")
+                    ]
     return found
 
 
 def local_sizes(unit, d, largest=4000):
     """All n for which 2 n d and 3 n d numbers are the printed 20 KB and 30 KB."""
-    return [n for n in range(1, largest + 1) if reads(kilobytes(2 * n * d, unit), "20")
-            and reads(kilobytes(3 * n * d, unit), "30")]
+    return [
+        n
+        for n in range(1, largest + 1)
+        if reads(kilobytes(2 * n * d, unit), "20") and reads(kilobytes(3 * n * d, unit), "30")
+    ]
 
 
-# Table 10 has K = 10 steps, and batches of the 16 that is found; MovieLens 1M has 3952 movies and caches of 160.
+# Table 10 has K = 10 steps, and batches of the 16 that is found; MovieLens 1M has 3952 movies and
+# caches of 160.
 STEPS, CACHE, MOVIES = 10, 160, 3952
 
 
 def numbers():
     """Table 3 from the one vocabulary, width and batch that give its numbers."""
-    (unit, N, d, B_i), = solutions()
+    ((unit, N, d, B_i),) = solutions()
     n = CACHE
     mixed, base = on_client(B_i, d), with_regulariser(N, d, B_i)
     return {
@@ -93,11 +108,14 @@ CLAIMS = (
         measures=comp_base,
         relation="==",
         bound=on_device,
-        also=((comp_mixed, "==", movies**2 * dim / 2), (comp_base - comp_mixed, "==", (K - 1) * movies**2 * dim / 2)),
-        teeth=K * movies**2 * dim,    # "instead of N^2 d": half the products suffice
+        also=(
+            (comp_mixed, "==", movies**2 * dim / 2),
+            (comp_base - comp_mixed, "==", (K - 1) * movies**2 * dim / 2),
+        ),
+        teeth=K * movies**2 * dim,  # "instead of N^2 d": half the products suffice
         meaning="A regulariser computed once a round at the server, not at each of a client's K steps.",
         note="Half of the N^2 inner products suffice because they are symmetric. The savings of 99.98 % and table 3's "
-             "125.16 MFLOP are of one step: they have no K.",
+        "125.16 MFLOP are of one step: they have no K.",
         **COST,
     ),
     Claim(
@@ -108,10 +126,10 @@ CLAIMS = (
         relation="==",
         bound=2 * movies * dim,
         also=((comm_pt, "==", 2 * local_movies * dim), (comm_gt, "==", 3 * local_movies * dim)),
-        teeth=4 * movies * dim,    # M = (N + N) d both ways: the two towers share one table
+        teeth=4 * movies * dim,  # M = (N + N) d both ways: the two towers share one table
         meaning="Clients get and return embeddings of their own movies; gradient transfer sends gradients as well.",
         note="The model is said to have M = (N + N) d parameters, whose exchange would be 4 N d; the table is shared, "
-             "and 494 KB are 2 N d.",
+        "and 494 KB are 2 N d.",
         **COST,
     ),
     Claim(
@@ -122,16 +140,22 @@ CLAIMS = (
         figure="mixed_table3",
         says="494, 20 and 30 KB; 125.16 and 0.025 MFLOP; 99.98 % and 93.9 % saved.",
         printed={
-            "comp. baseline, MFLOP": "125.16", "comp. mixed, MFLOP": "0.025", "comm. baseline, KB": "494",
-            "comm. PT, KB": "20", "comm. GT, KB": "30", "computation saved, %": "99.98",
-            "communication saved by GT, %": "93.9", "baseline of table 12 at K = 10, MFLOP": "125.16",
-            "n below B_i K": True, "N is MovieLens 1M's": True,
+            "comp. baseline, MFLOP": "125.16",
+            "comp. mixed, MFLOP": "0.025",
+            "comm. baseline, KB": "494",
+            "comm. PT, KB": "20",
+            "comm. GT, KB": "30",
+            "computation saved, %": "99.98",
+            "communication saved by GT, %": "93.9",
+            "baseline of table 12 at K = 10, MFLOP": "125.16",
+            "n below B_i K": True,
+            "N is MovieLens 1M's": True,
         },
         compute=numbers,
         meaning="Table 3 follows from one vocabulary, width and batch, counted for a single step.",
         note="Up to 8000 movies, only N = 3954, d = 16 and B_i = 16 (as in table 10), with floats of 4 bytes and "
-             "kilobytes of 1024, give all of them: MovieLens 1M's 3952 movies and two more. n may be 158 to 162; the "
-             "average cache of 160 is B_i K itself, which C.3 calls larger. The baseline is C.3's cost of one step, "
-             "0.5 N^2 d + N d and the client's own; table 12's K = 10 steps would be ten times that.",
+        "kilobytes of 1024, give all of them: MovieLens 1M's 3952 movies and two more. n may be 158 to 162; the "
+        "average cache of 160 is B_i K itself, which C.3 calls larger. The baseline is C.3's cost of one step, "
+        "0.5 N^2 d + N d and the client's own; table 12's K = 10 steps would be ten times that.",
     ),
 )

@@ -44,9 +44,14 @@ from fedtheory.symbols.mixed import (
 )
 
 # Of a function h, or of random variables, rather than of a problem
-BOUNDED = Condition("bounded_variance", "E||Xi_i - xi_i||^2 <= sigma^2 for all i", lambda problem, setup: True)
-MARTINGALE = Condition("martingale", "xi_i = E[Xi_i | Xi_1, ..., Xi_{i-1}], and each xi_i is known from the earlier Xi",
-                       lambda problem, setup: getattr(setup, "martingale", True))
+BOUNDED = Condition(
+    "bounded_variance", "E||Xi_i - xi_i||^2 <= sigma^2 for all i", lambda problem, setup: True
+)
+MARTINGALE = Condition(
+    "martingale",
+    "xi_i = E[Xi_i | Xi_1, ..., Xi_{i-1}], and each xi_i is known from the earlier Xi",
+    lambda problem, setup: getattr(setup, "martingale", True),
+)
 VARIABLES = Assumption(BOUNDED, "lemma D.3")
 H_SMOOTH = Assumption(SMOOTH_LOSSES, "h is beta-smooth")
 H_CONVEX = Assumption(CONVEX.holds, "h is mu-strongly convex")
@@ -54,8 +59,16 @@ PROPORTION = dict(symbols=TABLE, assumes=(SMOOTH, MINIMIZER))
 
 
 def line(name, cites, measures, bound, meaning, **more):
-    return Claim(id=f"mixed.{name}", cites=f"mixed FL, {cites}", kind="step", symbols=TABLE, measures=measures,
-                 bound=bound, meaning=meaning, **more)
+    return Claim(
+        id=f"mixed.{name}",
+        cites=f"mixed FL, {cites}",
+        kind="step",
+        symbols=TABLE,
+        measures=measures,
+        bound=bound,
+        meaning=meaning,
+        **more,
+    )
 
 
 CLAIMS = (
@@ -69,10 +82,17 @@ CLAIMS = (
         teeth=(1 + a) * sq_i + sq_j / a,
         meaning="The square of a sum, split at will.",
     ),
-    line("stepD2", "proof of lemma D.2", sq_pair, (1 + a) * sq_i + (1 + 1 / a) * sq_j - sq_cross,
-         "What the split loses is itself a square.", relation="==", teeth=(1 + a) * sq_i + (1 + 1 / a) * sq_j,
-         note="As printed the square has a plus inside; multiplied out it must be sqrt(a) v_i - v_j/sqrt(a). The "
-              "lemma needs only that it is a square."),
+    line(
+        "stepD2",
+        "proof of lemma D.2",
+        sq_pair,
+        (1 + a) * sq_i + (1 + 1 / a) * sq_j - sq_cross,
+        "What the split loses is itself a square.",
+        relation="==",
+        teeth=(1 + a) * sq_i + (1 + 1 / a) * sq_j,
+        note="As printed the square has a plus inside; multiplied out it must be sqrt(a) v_i - v_j/sqrt(a). The "
+        "lemma needs only that it is a square.",
+    ),
     Claim(
         id="mixed.lemmaD3",
         cites="mixed FL, lemma D.3, first half",
@@ -80,8 +100,11 @@ CLAIMS = (
         assumes=(VARIABLES,),
         measures=E_sq_sum,
         bound=sq_sum_means + tau**2 * spread**2,
-        also=((E_sq_sum, "==", sq_sum_means + E_sq_sum_errors), (E_sq_sum_errors, "<=", tau**2 * spread**2)),
-        teeth=sq_sum_means + tau * spread**2,    # what independence would give
+        also=(
+            (E_sq_sum, "==", sq_sum_means + E_sq_sum_errors),
+            (E_sq_sum_errors, "<=", tau**2 * spread**2),
+        ),
+        teeth=sq_sum_means + tau * spread**2,  # what independence would give
         meaning="Noise of any dependence adds at most its number squared times its variance.",
     ),
     Claim(
@@ -91,8 +114,11 @@ CLAIMS = (
         assumes=(VARIABLES, Assumption(MARTINGALE, "lemma D.3, martingale differences")),
         measures=E_sq_sum,
         bound=2 * E_sq_sum_means + 2 * tau * spread**2,
-        also=((E_sq_sum, "<=", 2 * E_sq_sum_means + 2 * E_sq_sum_errors), (E_sq_sum_errors, "<=", tau * spread**2)),
-        teeth=E_sq_sum_means + tau * spread**2,    # the means move with the noise that came before
+        also=(
+            (E_sq_sum, "<=", 2 * E_sq_sum_means + 2 * E_sq_sum_errors),
+            (E_sq_sum_errors, "<=", tau * spread**2),
+        ),
+        teeth=E_sq_sum_means + tau * spread**2,  # the means move with the noise that came before
         meaning="Noise that is fresh at each step adds in proportion to the steps, at twice the price.",
     ),
     Claim(
@@ -106,11 +132,17 @@ CLAIMS = (
         note="The statement asks for smoothness alone; its proof takes the tilted losses to be minimal where flat.",
         **PROPORTION,
     ),
-    line("stepD5", "proof of D.5", excess_D5, 0,
-         "Each loss, tilted to be flat at x*, exceeds its value there by its squared gradient over 2 beta.",
-         assumes=(SMOOTH, MINIMIZER), unstated=(Assumption(LOSSES_CONVEX, "proof of D.5", stated=False),),
-         teeth=-gap / 2,
-         note="Printed as f~(x) - f~(x) on the right; the second is f~(x*)."),
+    line(
+        "stepD5",
+        "proof of D.5",
+        excess_D5,
+        0,
+        "Each loss, tilted to be flat at x*, exceeds its value there by its squared gradient over 2 beta.",
+        assumes=(SMOOTH, MINIMIZER),
+        unstated=(Assumption(LOSSES_CONVEX, "proof of D.5", stated=False),),
+        teeth=-gap / 2,
+        note="Printed as f~(x) - f~(x) on the right; the second is f~(x*).",
+    ),
     Claim(
         id="mixed.propD6",
         cites="mixed FL, proposition D.6",
@@ -118,14 +150,20 @@ CLAIMS = (
         assumes=(SMOOTH, CONVEX, MINIMIZER),
         measures=sq_grad,
         bound=4 * beta * gap,
-        teeth=2 * beta * gap,    # right if f itself were beta-smooth
+        teeth=2 * beta * gap,  # right if f itself were beta-smooth
         meaning="A small error in the mixed loss means a small gradient.",
         note="The constant is 4 because f = f_f + f_c is 2 beta-smooth; convexity is not needed for that.",
     ),
-    line("stepD6", "proof of D.6", sq_grad, 2 * sq_change_f + 2 * sq_change_c,
-         "The gradient, split into the two losses' changes from the minimiser.", assumes=(MINIMIZER,),
-         also=((2 * sq_change_f + 2 * sq_change_c, "<=", 2 * (mean_sq_change + sq_change_c)),),
-         teeth=sq_change_f + sq_change_c),
+    line(
+        "stepD6",
+        "proof of D.6",
+        sq_grad,
+        2 * sq_change_f + 2 * sq_change_c,
+        "The gradient, split into the two losses' changes from the minimiser.",
+        assumes=(MINIMIZER,),
+        also=((2 * sq_change_f + 2 * sq_change_c, "<=", 2 * (mean_sq_change + sq_change_c)),),
+        teeth=sq_change_f + sq_change_c,
+    ),
     Claim(
         id="mixed.lemmaD7",
         cites="mixed FL, lemma D.7",
@@ -134,18 +172,26 @@ CLAIMS = (
         measures=inner_zy,
         relation=">=",
         bound=h_z - h_y + mu / 4 * sq_yz - beta * sq_zx,
-        teeth=h_z - h_y + mu / 2 * sq_yz,    # convexity as if x were z
+        teeth=h_z - h_y + mu / 2 * sq_yz,  # convexity as if x were z
         meaning="A gradient taken nearby still shows the way, at a price in the distance.",
         note="Needs mu <= beta, which the two assumptions imply; mu = 0 is included.",
     ),
-    line("stepD7", "proof of D.7", inner_zx, h_z - h_x - beta / 2 * sq_zx,
-         "Smoothness towards z, convexity towards y, and the split of a square.", relation=">=",
-         assumes=(H_SMOOTH, H_CONVEX),
-         also=((inner_xy, ">=", h_x - h_y + mu / 2 * sq_xy),
-               (mu / 2 * sq_xy, ">=", mu / 4 * sq_yz - mu / 2 * sq_zx),
-               (inner_zy, ">=", h_z - h_y + mu / 4 * sq_yz - (beta + mu) / 2 * sq_zx)),
-         teeth=h_z - h_x + beta / 2 * sq_zx,
-         note="The second inequality is printed without its left side, <grad h(x), x - y>."),
+    line(
+        "stepD7",
+        "proof of D.7",
+        inner_zx,
+        h_z - h_x - beta / 2 * sq_zx,
+        "Smoothness towards z, convexity towards y, and the split of a square.",
+        relation=">=",
+        assumes=(H_SMOOTH, H_CONVEX),
+        also=(
+            (inner_xy, ">=", h_x - h_y + mu / 2 * sq_xy),
+            (mu / 2 * sq_xy, ">=", mu / 4 * sq_yz - mu / 2 * sq_zx),
+            (inner_zy, ">=", h_z - h_y + mu / 4 * sq_yz - (beta + mu) / 2 * sq_zx),
+        ),
+        teeth=h_z - h_x + beta / 2 * sq_zx,
+        note="The second inequality is printed without its left side, <grad h(x), x - y>.",
+    ),
     Claim(
         id="mixed.lemmaD8",
         cites="mixed FL, lemma D.8",
@@ -156,11 +202,18 @@ CLAIMS = (
         teeth=(1 - mu * eta) ** 2 * sq_xy / 2,
         meaning="A gradient step brings two points closer, if it is not too long.",
     ),
-    line("stepD8", "proof of D.8", sq_map, sq_xy + (eta**2 * beta - 2 * eta) * inner_change,
-         "The squares multiplied out, with smoothness; then eta <= 1/beta, then convexity.",
-         assumes=(H_SMOOTH, H_CONVEX, Assumption(eta <= 1 / beta, "lemma D.8, eta <= 1/beta")),
-         also=(((eta**2 * beta - 2 * eta) * inner_change, "<=", -eta * inner_change),
-               (-eta * inner_change, "<=", -mu * eta * sq_xy)),
-         teeth=sq_xy + Rational(-5, 2) * eta * inner_change,
-         note="||grad h(x) - grad h(y)||^2 <= beta <grad h(x) - grad h(y), x - y> is smoothness with convexity."),
+    line(
+        "stepD8",
+        "proof of D.8",
+        sq_map,
+        sq_xy + (eta**2 * beta - 2 * eta) * inner_change,
+        "The squares multiplied out, with smoothness; then eta <= 1/beta, then convexity.",
+        assumes=(H_SMOOTH, H_CONVEX, Assumption(eta <= 1 / beta, "lemma D.8, eta <= 1/beta")),
+        also=(
+            ((eta**2 * beta - 2 * eta) * inner_change, "<=", -eta * inner_change),
+            (-eta * inner_change, "<=", -mu * eta * sq_xy),
+        ),
+        teeth=sq_xy + Rational(-5, 2) * eta * inner_change,
+        note="||grad h(x) - grad h(y)||^2 <= beta <grad h(x) - grad h(y), x - y> is smoothness with convexity.",
+    ),
 )

@@ -1,4 +1,5 @@
-"""Mixed FL, appendix D.2 and D.2.1: a round of 1-way gradient transfer on convex losses (D.9, D.10, D.11)."""
+"""Mixed FL, appendix D.2 and D.2.1: a round of 1-way gradient transfer on convex losses (D.9, D.10,
+D.11)."""
 
 from sympy import Rational
 
@@ -62,8 +63,18 @@ gain = (1 - 3 * mu * eta_tilde / 2) * sq_dist
 
 
 def line(name, cites, measures, bound, meaning, assumes=RULES, unstated=SAMPLED, **more):
-    return Claim(id=f"mixed.{name}", cites=f"mixed FL, {cites}", kind="step", assumes=assumes, unstated=unstated,
-                 measures=measures, bound=bound, meaning=meaning, **ROUND, **more)
+    return Claim(
+        id=f"mixed.{name}",
+        cites=f"mixed FL, {cites}",
+        kind="step",
+        assumes=assumes,
+        unstated=unstated,
+        measures=measures,
+        bound=bound,
+        meaning=meaning,
+        **ROUND,
+        **more,
+    )
 
 
 D10_RULES = (*RULES, CONVEX, MINIMIZER)
@@ -76,25 +87,50 @@ CLAIMS = (
         assumes=RULES,
         unstated=SAMPLED,
         measures=sq_move,
-        bound=4 * eta_tilde**2 * beta**2 * drift + 2 * eta_tilde**2 * noise_one + 2 * eta_tilde**2 * sq_grad,
-        teeth=4 * eta_tilde**2 * beta**2 * drift + eta_tilde**2 * noise_one / 2 + 2 * eta_tilde**2 * sq_grad,
+        bound=4 * eta_tilde**2 * beta**2 * drift
+        + 2 * eta_tilde**2 * noise_one
+        + 2 * eta_tilde**2 * sq_grad,
+        teeth=4 * eta_tilde**2 * beta**2 * drift
+        + eta_tilde**2 * noise_one / 2
+        + 2 * eta_tilde**2 * sq_grad,
         meaning="How far a round of 1-way gradient transfer can move.",
         note="(12) numbers the points from 1; the listing takes gradients at x_i^(t,0), ..., x_i^(t,K-1), over which "
-             "the drift is read here, as the step by smoothness needs.",
+        "the drift is read here, as the step by smoothness needs.",
         **ROUND,
     ),
-    line("stepD9_split", "proof of D.9, relaxed triangle", sq_move, term_A + term_B,
-         "A move has a federated and a central part.", unstated=(), assumes=(A41, SGD, EQUAL_STEPS),
-         teeth=(term_A + term_B) / 4),
-    line("stepD9_A", "proof of D.9, term A", term_A, 4 * eta_tilde**2 * beta**2 * drift
-         + 4 * eta_tilde**2 * sigma**2 / (K * S),
-         "The federated part: noise, and what the gradients change on the way.",
-         also=((term_A, "<=", 4 * eta_tilde**2 * change_mean + 4 * eta_tilde**2 * sigma**2 / (K * S)),
-               (change_mean, "<=", mean_change), (mean_change, "<=", beta**2 * drift)),
-         teeth=4 * eta_tilde**2 * beta**2 * drift),
-    line("stepD9_B", "proof of D.9, term B", term_B, 2 * eta_tilde**2 * sq_grad + 2 * eta_tilde**2 * sigma_c**2,
-         "The central part: the mixed gradient at the start and the noise of one central batch.",
-         assumes=(NOISE, A41), unstated=(), teeth=2 * eta_tilde**2 * sq_grad),
+    line(
+        "stepD9_split",
+        "proof of D.9, relaxed triangle",
+        sq_move,
+        term_A + term_B,
+        "A move has a federated and a central part.",
+        unstated=(),
+        assumes=(A41, SGD, EQUAL_STEPS),
+        teeth=(term_A + term_B) / 4,
+    ),
+    line(
+        "stepD9_A",
+        "proof of D.9, term A",
+        term_A,
+        4 * eta_tilde**2 * beta**2 * drift + 4 * eta_tilde**2 * sigma**2 / (K * S),
+        "The federated part: noise, and what the gradients change on the way.",
+        also=(
+            (term_A, "<=", 4 * eta_tilde**2 * change_mean + 4 * eta_tilde**2 * sigma**2 / (K * S)),
+            (change_mean, "<=", mean_change),
+            (mean_change, "<=", beta**2 * drift),
+        ),
+        teeth=4 * eta_tilde**2 * beta**2 * drift,
+    ),
+    line(
+        "stepD9_B",
+        "proof of D.9, term B",
+        term_B,
+        2 * eta_tilde**2 * sq_grad + 2 * eta_tilde**2 * sigma_c**2,
+        "The central part: the mixed gradient at the start and the noise of one central batch.",
+        assumes=(NOISE, A41),
+        unstated=(),
+        teeth=2 * eta_tilde**2 * sq_grad,
+    ),
     Claim(
         id="mixed.lemmaD10",
         cites="mixed FL, lemma D.10",
@@ -105,34 +141,84 @@ CLAIMS = (
         teeth=gain - eta_tilde * gap,
         meaning="A round brings x closer to the minimiser, up to drift and noise.",
         note="5/16 has no unit because 2 eta~ beta (1 + 2 eta~ beta) has none; it is its value at eta~ = 1/(8 beta), "
-             "which the proof includes and the statement leaves out.",
+        "which the proof includes and the statement leaves out.",
         **ROUND,
     ),
-    line("stepD10_expand", "proof of D.10", sq_dist_next, sq_dist + term_C + sq_move,
-         "The square of the new distance, multiplied out.", relation="==", assumes=(MINIMIZER,), unstated=(),
-         also=((term_C, "==", term_C1 + term_C2),), teeth=sq_dist + term_C,
-         note="The two terms are C1 = 2 eta~ <grad f_c(x), x* - x> and its federated counterpart C2."),
-    line("stepD10_C1", "proof of D.10, term C1", term_C1, -2 * eta_tilde * (gap_c + mu / 2 * sq_dist),
-         "Convexity of the central loss.", assumes=(NOISE, CONVEX, MINIMIZER), unstated=(),
-         teeth=-2 * eta_tilde * (gap_c + beta * sq_dist)),
-    line("stepD10_C2", "proof of D.10, term C2", term_C2, -2 * eta_tilde * (gap_f + mu / 4 * sq_dist)
-         + 2 * beta * eta_tilde * drift, "Perturbed convexity of the federated loss.", assumes=D10_RULES,
-         teeth=-2 * eta_tilde * (gap_f + beta * sq_dist)),
-    line("stepD10_C", "proof of D.10, C", term_C, -2 * eta_tilde * (gap + 3 * mu / 4 * sq_dist)
-         + 2 * beta * eta_tilde * drift, "Both together.", assumes=D10_RULES,
-         teeth=-2 * eta_tilde * (gap + 2 * beta * sq_dist)),
-    line("stepD10_D", "proof of D.10, D", sq_move, 4 * eta_tilde**2 * beta**2 * drift + 2 * eta_tilde**2 * noise_one
-         + 8 * eta_tilde**2 * beta * gap, "Lemma D.9 with the error in place of the gradient (D.6).",
-         assumes=D10_RULES, teeth=4 * eta_tilde**2 * beta**2 * drift + 2 * eta_tilde**2 * beta * gap),
-    line("stepD10_sum", "proof of D.10, before the step size", sq_dist_next,
-         gain + (8 * eta_tilde**2 * beta - 2 * eta_tilde) * gap + 2 * eta_tilde * beta * (1 + 2 * eta_tilde * beta)
-         * drift + 2 * eta_tilde**2 * noise_one, "One round's progress at any step size.", assumes=D10_RULES,
-         teeth=gain - 2 * eta_tilde * gap),
-    line("stepD10_constants", "proof of D.10, eta~ <= 1/(8 beta)", (8 * eta_tilde**2 * beta - 2 * eta_tilde) * gap,
-         -eta_tilde * gap, "What the step size makes of the constants.", unstated=(),
-         assumes=(Assumption(eta_tilde <= 1 / (8 * beta), "proof of D.10"),),
-         also=((2 * eta_tilde * beta * (1 + 2 * eta_tilde * beta), "<=", Rational(5, 16)),),
-         teeth=-2 * eta_tilde * gap),
+    line(
+        "stepD10_expand",
+        "proof of D.10",
+        sq_dist_next,
+        sq_dist + term_C + sq_move,
+        "The square of the new distance, multiplied out.",
+        relation="==",
+        assumes=(MINIMIZER,),
+        unstated=(),
+        also=((term_C, "==", term_C1 + term_C2),),
+        teeth=sq_dist + term_C,
+        note="The two terms are C1 = 2 eta~ <grad f_c(x), x* - x> and its federated counterpart C2.",
+    ),
+    line(
+        "stepD10_C1",
+        "proof of D.10, term C1",
+        term_C1,
+        -2 * eta_tilde * (gap_c + mu / 2 * sq_dist),
+        "Convexity of the central loss.",
+        assumes=(NOISE, CONVEX, MINIMIZER),
+        unstated=(),
+        teeth=-2 * eta_tilde * (gap_c + beta * sq_dist),
+    ),
+    line(
+        "stepD10_C2",
+        "proof of D.10, term C2",
+        term_C2,
+        -2 * eta_tilde * (gap_f + mu / 4 * sq_dist) + 2 * beta * eta_tilde * drift,
+        "Perturbed convexity of the federated loss.",
+        assumes=D10_RULES,
+        teeth=-2 * eta_tilde * (gap_f + beta * sq_dist),
+    ),
+    line(
+        "stepD10_C",
+        "proof of D.10, C",
+        term_C,
+        -2 * eta_tilde * (gap + 3 * mu / 4 * sq_dist) + 2 * beta * eta_tilde * drift,
+        "Both together.",
+        assumes=D10_RULES,
+        teeth=-2 * eta_tilde * (gap + 2 * beta * sq_dist),
+    ),
+    line(
+        "stepD10_D",
+        "proof of D.10, D",
+        sq_move,
+        4 * eta_tilde**2 * beta**2 * drift
+        + 2 * eta_tilde**2 * noise_one
+        + 8 * eta_tilde**2 * beta * gap,
+        "Lemma D.9 with the error in place of the gradient (D.6).",
+        assumes=D10_RULES,
+        teeth=4 * eta_tilde**2 * beta**2 * drift + 2 * eta_tilde**2 * beta * gap,
+    ),
+    line(
+        "stepD10_sum",
+        "proof of D.10, before the step size",
+        sq_dist_next,
+        gain
+        + (8 * eta_tilde**2 * beta - 2 * eta_tilde) * gap
+        + 2 * eta_tilde * beta * (1 + 2 * eta_tilde * beta) * drift
+        + 2 * eta_tilde**2 * noise_one,
+        "One round's progress at any step size.",
+        assumes=D10_RULES,
+        teeth=gain - 2 * eta_tilde * gap,
+    ),
+    line(
+        "stepD10_constants",
+        "proof of D.10, eta~ <= 1/(8 beta)",
+        (8 * eta_tilde**2 * beta - 2 * eta_tilde) * gap,
+        -eta_tilde * gap,
+        "What the step size makes of the constants.",
+        unstated=(),
+        assumes=(Assumption(eta_tilde <= 1 / (8 * beta), "proof of D.10"),),
+        also=((2 * eta_tilde * beta * (1 + 2 * eta_tilde * beta), "<=", Rational(5, 16)),),
+        teeth=-2 * eta_tilde * gap,
+    ),
     Claim(
         id="mixed.lemmaD11",
         cites="mixed FL, lemma D.11, as stated",
@@ -144,7 +230,7 @@ CLAIMS = (
         teeth=K**2 * eta**2 * path_noise / 12,
         meaning="Clients drift by at most what K steps along their gradients at the start could, times a constant.",
         note="The proof ends with 16 and 2 where the statement has 12 and 3; neither gives the other. The last display "
-             "of the proof, with 2 eta~/eta_s^2 and 2 eta~^2/eta_s^2, is what theorem B.2 uses.",
+        "of the proof, with 2 eta~/eta_s^2 and 2 eta~^2/eta_s^2, is what theorem B.2 uses.",
         **ROUND,
     ),
     Claim(
@@ -158,7 +244,7 @@ CLAIMS = (
         teeth=K**2 * eta**2 * path_noise / 12,
         meaning="The same with the constants that the proof arrives at.",
         note="The step 'separating mean and variance of the central gradient' turns 4 K^2 eta^2 E||grad f_f + g_c||^2 "
-             "into 4 K^2 eta^2 ||grad f||^2 + 2 K^2 eta^2 sigma_c^2; what it separates gives 4 K^2 eta^2 sigma_c^2.",
+        "into 4 K^2 eta^2 ||grad f||^2 + 2 K^2 eta^2 sigma_c^2; what it separates gives 4 K^2 eta^2 sigma_c^2.",
         **ROUND,
     ),
     Claim(
@@ -167,39 +253,85 @@ CLAIMS = (
         assumes=D11_RULES,
         unstated=(*SAMPLED, SHORT),
         measures=drift,
-        bound=16 * K**2 * eta**2 * beta * gap + 2 * K * eta**2 * sigma**2 + 4 * K**2 * eta**2 * sigma_c**2,
-        also=((ends, "<=", 16 * K**2 * eta**2 * beta * gap + 2 * K * eta**2 * sigma**2
-               + 4 * K**2 * eta**2 * sigma_c**2),),
+        bound=16 * K**2 * eta**2 * beta * gap
+        + 2 * K * eta**2 * sigma**2
+        + 4 * K**2 * eta**2 * sigma_c**2,
+        also=(
+            (
+                ends,
+                "<=",
+                16 * K**2 * eta**2 * beta * gap
+                + 2 * K * eta**2 * sigma**2
+                + 4 * K**2 * eta**2 * sigma_c**2,
+            ),
+        ),
         teeth=K**2 * eta**2 * path_noise / 12,
         meaning="The same with the constant that the proof's own steps give; theorem B.2 survives it for S >= 2.",
         **ROUND,
     ),
-    line("stepD11_recursion", "proof of D.11, a = K", excess_D11, 0,
-         "One step adds little to the drift.", assumes=(*RULES, CONVEX), unstated=(INDEPENDENT, SHORT),
-         teeth=-eta**2 * sigma**2),
-    line("stepD11_unrolled", "proof of D.11, unrolling", furthest,
-         4 * K**2 * eta**2 * sq_augmented + 2 * K * eta**2 * sigma**2, "K steps together.",
-         assumes=(*RULES, CONVEX), unstated=(INDEPENDENT, SHORT),
-         also=((drift, "<=", furthest), (ends, "<=", furthest)),
-         teeth=K**2 * eta**2 * sq_augmented / 8),
-    line("stepD11_separate", "proof of D.11, separating the central gradient",
-         4 * K**2 * eta**2 * sq_augmented + 2 * K * eta**2 * sigma**2,
-         4 * K**2 * eta**2 * sq_grad + 2 * K**2 * eta**2 * path_noise, "The central batch's noise, apart.",
-         assumes=(NOISE, A41), unstated=(), teeth=4 * K**2 * eta**2 * sq_grad,
-         note="E||grad f_f + g_c||^2 is ||grad f||^2 + sigma_c^2 where the variance bound is attained, so that 4 "
-              "stands before K^2 eta^2 sigma_c^2 on the left; the right has 2."),
-    line("stepD11_D6", "proof of D.11, proposition D.6", 4 * K**2 * eta**2 * sq_grad,
-         16 * K**2 * eta**2 * beta * gap, "The error in place of the gradient.",
-         assumes=(SMOOTH, CONVEX, MINIMIZER), unstated=(), teeth=8 * K**2 * eta**2 * beta * gap),
-    line("stepD11_last", "proof of D.11, eta~ <= 1/(8 beta)", drift,
-         2 * eta_tilde / eta_s**2 * gap + 2 * eta_tilde**2 / eta_s**2 * path_noise,
-         "The drift in effective steps, as theorem B.2 takes it.",
-         assumes=(*D11_RULES, Assumption(eta_tilde <= 1 / (8 * beta), "proof of D.11")), unstated=(*SAMPLED, SHORT),
-         teeth=eta_tilde**2 / eta_s**2 * path_noise / 12),
-    line("stepB2_convex", "proof of theorem B.2, convex", sq_dist_next,
-         gain - (S - 1) / S * eta_tilde * gap + noise_convex * eta_tilde**2,
-         "One round's progress with the drift bounded: none in loss where the cohort is one client.",
-         assumes=(*D10_RULES, ONE_CONVEX, SERVER_CONVEX), unstated=(*SAMPLED, SHORT), teeth=gain - eta_tilde * gap,
-         note="The drift enters through the last display of D.11. With 4 in place of 2 before sigma_c^2 there, "
-              "3 sigma_c^2 needs S >= 2."),
+    line(
+        "stepD11_recursion",
+        "proof of D.11, a = K",
+        excess_D11,
+        0,
+        "One step adds little to the drift.",
+        assumes=(*RULES, CONVEX),
+        unstated=(INDEPENDENT, SHORT),
+        teeth=-(eta**2) * sigma**2,
+    ),
+    line(
+        "stepD11_unrolled",
+        "proof of D.11, unrolling",
+        furthest,
+        4 * K**2 * eta**2 * sq_augmented + 2 * K * eta**2 * sigma**2,
+        "K steps together.",
+        assumes=(*RULES, CONVEX),
+        unstated=(INDEPENDENT, SHORT),
+        also=((drift, "<=", furthest), (ends, "<=", furthest)),
+        teeth=K**2 * eta**2 * sq_augmented / 8,
+    ),
+    line(
+        "stepD11_separate",
+        "proof of D.11, separating the central gradient",
+        4 * K**2 * eta**2 * sq_augmented + 2 * K * eta**2 * sigma**2,
+        4 * K**2 * eta**2 * sq_grad + 2 * K**2 * eta**2 * path_noise,
+        "The central batch's noise, apart.",
+        assumes=(NOISE, A41),
+        unstated=(),
+        teeth=4 * K**2 * eta**2 * sq_grad,
+        note="E||grad f_f + g_c||^2 is ||grad f||^2 + sigma_c^2 where the variance bound is attained, so that 4 "
+        "stands before K^2 eta^2 sigma_c^2 on the left; the right has 2.",
+    ),
+    line(
+        "stepD11_D6",
+        "proof of D.11, proposition D.6",
+        4 * K**2 * eta**2 * sq_grad,
+        16 * K**2 * eta**2 * beta * gap,
+        "The error in place of the gradient.",
+        assumes=(SMOOTH, CONVEX, MINIMIZER),
+        unstated=(),
+        teeth=8 * K**2 * eta**2 * beta * gap,
+    ),
+    line(
+        "stepD11_last",
+        "proof of D.11, eta~ <= 1/(8 beta)",
+        drift,
+        2 * eta_tilde / eta_s**2 * gap + 2 * eta_tilde**2 / eta_s**2 * path_noise,
+        "The drift in effective steps, as theorem B.2 takes it.",
+        assumes=(*D11_RULES, Assumption(eta_tilde <= 1 / (8 * beta), "proof of D.11")),
+        unstated=(*SAMPLED, SHORT),
+        teeth=eta_tilde**2 / eta_s**2 * path_noise / 12,
+    ),
+    line(
+        "stepB2_convex",
+        "proof of theorem B.2, convex",
+        sq_dist_next,
+        gain - (S - 1) / S * eta_tilde * gap + noise_convex * eta_tilde**2,
+        "One round's progress with the drift bounded: none in loss where the cohort is one client.",
+        assumes=(*D10_RULES, ONE_CONVEX, SERVER_CONVEX),
+        unstated=(*SAMPLED, SHORT),
+        teeth=gain - eta_tilde * gap,
+        note="The drift enters through the last display of D.11. With 4 in place of 2 before sigma_c^2 there, "
+        "3 sigma_c^2 needs S >= 2.",
+    ),
 )

@@ -1,4 +1,5 @@
-"""Mixed FL, section 4 and appendices A.2 and A.3: what is assumed, sampled and recovered from deltas."""
+"""Mixed FL, section 4 and appendices A.2 and A.3: what is assumed, sampled and recovered from
+deltas."""
 
 from sympy import Eq
 
@@ -49,7 +50,8 @@ def gradient_descent(problem, x, rounds, eta, eta_s):
 
 
 def merged_descent(problem, x, rounds, eta, eta_s, eta_c):
-    """One federated and one central step from the same point, added: the points after each round."""
+    """One federated and one central step from the same point, added: the points after each
+    round."""
     path = [x]
     for _ in range(rounds):
         x = x - eta * eta_s * problem.grad(x) - eta_c * problem.client_grad(0, x)
@@ -69,7 +71,7 @@ CLAIMS = (
         teeth=B**2 * sq_grad,
         meaning="How far the federated and the central gradient may differ, at any point: the paper's (G, B).",
         note="Problems certify G and B at w_f = w_c = 1/2, as table 1 takes them. The second line is why B >= 1: no "
-             "smaller B serves where grad f is large.",
+        "smaller B serves where grad f is large.",
     ),
     Claim(
         id="mixed.eq5",
@@ -107,7 +109,7 @@ CLAIMS = (
         id="mixed.eq9",
         cites="mixed FL, (9)",
         measures=miss_9,
-        teeth=sq_transferred,    # the transferred gradient not taken off
+        teeth=sq_transferred,  # the transferred gradient not taken off
         meaning="Take off what the server sent, and the mean of the client's own gradients is left.",
         **DELTAS,
     ),
@@ -117,7 +119,7 @@ CLAIMS = (
         measures=miss_10,
         teeth=sq_transferred,
         meaning="Deltas that are sent anyway give the cohort's mean gradient, each client weighing as many steps as it "
-                "did.",
+        "did.",
         **DELTAS,
     ),
     Claim(
@@ -130,12 +132,24 @@ CLAIMS = (
         says="With one local step (K = 1), the three algorithms are effectively identical.",
         same=(
             Same("one_way_gt", dict(K=1), gradient_descent, {}, shared=("eta", "eta_s")),
-            Same("parallel_training", dict(K=1, eta_m=1.0), merged_descent, {}, shared=("eta", "eta_s", "eta_c")),
-            Same("two_way_gt", dict(K=1, eta_m=1.0), merged_descent, {}, shared=("eta", "eta_s", "eta_c")),
+            Same(
+                "parallel_training",
+                dict(K=1, eta_m=1.0),
+                merged_descent,
+                {},
+                shared=("eta", "eta_s", "eta_c"),
+            ),
+            Same(
+                "two_way_gt",
+                dict(K=1, eta_m=1.0),
+                merged_descent,
+                {},
+                shared=("eta", "eta_s", "eta_c"),
+            ),
         ),
         meaning="With one step a round all three add up the same two gradients at the same point.",
         note="Algorithm 1 with its purple lines adds the gradients transferred from the round before to both deltas: "
-             "x moves by eta (grad f(x^(t)) + grad f(x^(t-1))), so only 1-way gradient transfer and parallel "
-             "training (where eta_c = eta eta_s) come out identical line by line.",
+        "x moves by eta (grad f(x^(t)) + grad f(x^(t-1))), so only 1-way gradient transfer and parallel "
+        "training (where eta_c = eta eta_s) come out identical line by line.",
     ),
 )

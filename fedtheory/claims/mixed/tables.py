@@ -1,4 +1,5 @@
-"""Mixed FL, table 1 (rounds), table 4 (step-size ceilings), table 5 (other rates), and what is drawn from table 1."""
+"""Mixed FL, table 1 (rounds), table 4 (step-size ceilings), table 5 (other rates), and what is
+drawn from table 1."""
 
 from sympy import sqrt
 
@@ -32,7 +33,11 @@ from fedtheory.symbols.mixed import (
 )
 
 CASES = {"strong": "mu-convex", "convex": "convex", "nonconvex": "not convex"}
-METHODS = {"pt": ("PT", theorem_b1), "one_way": ("1-W GT", theorem_b2), "two_way": ("2-W GT", theorem_b3)}
+METHODS = {
+    "pt": ("PT", theorem_b1),
+    "one_way": ("1-W GT", theorem_b2),
+    "two_way": ("2-W GT", theorem_b3),
+}
 RECORDS = {claim.id: claim for _, theorem in METHODS.values() for claim in theorem.CLAIMS}
 
 
@@ -41,34 +46,61 @@ def rounds_cell(method, number, case):
     label, _ = METHODS[method]
     stated = RECORDS[f"mixed.theoremB{number}_{case}"]
     return stated.replace(
-        name=f"mixed.table1_{method}_{case}", cites=f"mixed FL, table 1, {label}, {CASES[case]}",
-        assumptions=[*stated.assumes, SEVERAL_STEPS, *stated.unstated], figure="mixed_table1",
-        meaning=f"How many rounds {label} needs: {stated.meaning}")
+        name=f"mixed.table1_{method}_{case}",
+        cites=f"mixed FL, table 1, {label}, {CASES[case]}",
+        assumptions=[*stated.assumes, SEVERAL_STEPS, *stated.unstated],
+        figure="mixed_table1",
+        meaning=f"How many rounds {label} needs: {stated.meaning}",
+    )
 
 
 def ceiling_cell(method, case, bound, theorem, assumes, also=()):
-    """Table 4 lists what the theorems' conditions make of the effective step K eta eta_s, and of K eta_c."""
+    """Table 4 lists what the theorems' conditions make of the effective step K eta eta_s, and of K
+    eta_c."""
     label, _ = METHODS[method]
-    return Claim(id=f"mixed.table4_{method}_{case}", cites=f"mixed FL, table 4, {label}, {CASES[case]}",
-                 symbols=TABLE, figure="mixed_table4", assumes=assumes, measures=eta_tilde, bound=bound, also=also,
-                 teeth=bound / 2,
-                 meaning=f"The longest effective step that {theorem} allows {label}.")
+    return Claim(
+        id=f"mixed.table4_{method}_{case}",
+        cites=f"mixed FL, table 4, {label}, {CASES[case]}",
+        symbols=TABLE,
+        figure="mixed_table4",
+        assumes=assumes,
+        measures=eta_tilde,
+        bound=bound,
+        also=also,
+        teeth=bound / 2,
+        meaning=f"The longest effective step that {theorem} allows {label}.",
+    )
 
 
 def merged(method, case, bound, theorem):
-    return ceiling_cell(method, case, bound, theorem, (MERGE, *ceiling(bound, theorem)), ((K * eta_c, "<=", bound),))
+    return ceiling_cell(
+        method, case, bound, theorem, (MERGE, *ceiling(bound, theorem)), ((K * eta_c, "<=", bound),)
+    )
 
 
 pt = 1 / (6 * (1 + B**2) * beta)
-two_way = {"strong": least(1 / (81 * beta), 1 / (15 * mu)), "convex": 1 / (81 * beta), "nonconvex": 1 / (24 * beta)}
+two_way = {
+    "strong": least(1 / (81 * beta), 1 / (15 * mu)),
+    "convex": 1 / (81 * beta),
+    "nonconvex": 1 / (24 * beta),
+}
 eight, eighteen = 1 / (8 * beta), 1 / (18 * beta)
 
 
-
 def implication(name, says, measures, bound, also, meaning, **more):
-    return Claim(id=f"mixed.{name}", cites="mixed FL, section 4.2", symbols=TABLE, says=says,
-                 measures=measures, bound=bound, also=also, meaning=meaning, assumes=(SEVERAL_STEPS,),
-                 figure="mixed_table1", **more)
+    return Claim(
+        id=f"mixed.{name}",
+        cites="mixed FL, section 4.2",
+        symbols=TABLE,
+        says=says,
+        measures=measures,
+        bound=bound,
+        also=also,
+        meaning=meaning,
+        assumes=(SEVERAL_STEPS,),
+        figure="mixed_table1",
+        **more,
+    )
 
 
 def shape(number, case):
@@ -82,7 +114,11 @@ def both(case):
 
 SMALL = Assumption(eps <= 1, "O~, log(1/epsilon) >= 0", stated=False)
 CLAIMS = (
-    *(rounds_cell(method, number, case) for number, method in enumerate(METHODS, 1) for case in CASES),
+    *(
+        rounds_cell(method, number, case)
+        for number, method in enumerate(METHODS, 1)
+        for case in CASES
+    ),
     *(merged("pt", case, pt, "theorem B.1") for case in CASES),
     ceiling_cell("one_way", "strong", eight, "theorem B.2", (ONE_CONVEX,)),
     ceiling_cell("one_way", "convex", eight, "theorem B.2", (ONE_CONVEX,)),
@@ -97,7 +133,7 @@ CLAIMS = (
         assumes=(SERVER_NONCONVEX,),
         measures=eta_s,
         relation=">",
-        bound=sqrt(5 * S / 8),    # all that theorem B.2 asks in its convex cases
+        bound=sqrt(5 * S / 8),  # all that theorem B.2 asks in its convex cases
         also=((eta_s, ">=", sqrt(S)),),
         teeth=sqrt(8 * S / 5),
         meaning="The table's one rate for 1-way gradient transfer meets both of the theorem's conditions.",
@@ -108,7 +144,13 @@ CLAIMS = (
         "Significant (G, B)-BGD impedes parallel training.",
         shape(3, "convex") + G * sqrt(beta) / sqrt(eps) ** 3,
         shape(1, "convex"),
-        ((shape(3, "nonconvex") + G * sqrt(beta) / sqrt(eps_grad) ** 3, "<=", shape(1, "nonconvex")),),
+        (
+            (
+                shape(3, "nonconvex") + G * sqrt(beta) / sqrt(eps_grad) ** 3,
+                "<=",
+                shape(1, "nonconvex"),
+            ),
+        ),
         "Parallel training's rate has everything that 2-way gradient transfer's has, and G on top.",
         unstated=(Assumption(B >= 1, "definition 4.2", stated=False),),
         teeth=shape(1, "convex") - B**2 * beta * D_sq / eps,
@@ -119,8 +161,10 @@ CLAIMS = (
         "Significant sigma_c^2 impedes 1-way gradient transfer: it needs a central batch K times larger.",
         shape(3, "convex"),
         shape(2, "convex"),
-        ((shape(3, "nonconvex"), "<=", shape(2, "nonconvex")),
-         (shape(2, "convex").subs(sigma_c, sigma_c / sqrt(K)), "==", shape(3, "convex"))),
+        (
+            (shape(3, "nonconvex"), "<=", shape(2, "nonconvex")),
+            (shape(2, "convex").subs(sigma_c, sigma_c / sqrt(K)), "==", shape(3, "convex")),
+        ),
         "Divide sigma_c^2 by K, and 1-way gradient transfer has the rate of 2-way gradient transfer.",
         teeth=shape(2, "convex") - sigma_c**2 * D_sq / eps**2,
     ),
@@ -133,9 +177,11 @@ CLAIMS = (
         "None of its three rates is above that of another method, term by term.",
         unstated=(Assumption(B >= 1, "definition 4.2", stated=False), SMALL),
         teeth=least(shape(1, "strong"), shape(2, "strong")) / 2,
-        compares=(Comparison("rounds_to_loss", "2-W GT", "<=", "PT"),
-                  Comparison("rounds_to_loss", "2-W GT", "<=", "1-W GT")),
+        compares=(
+            Comparison("rounds_to_loss", "2-W GT", "<=", "PT"),
+            Comparison("rounds_to_loss", "2-W GT", "<=", "1-W GT"),
+        ),
         note="The shapes are ordered; constants are not (table 4 allows 2-way gradient transfer the shortest steps), "
-             "so the sentence about convergence does not follow from them.",
+        "so the sentence about convergence does not follow from them.",
     ),
 )

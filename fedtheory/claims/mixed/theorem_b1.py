@@ -1,8 +1,9 @@
 """Mixed FL, theorem B.1: rounds that parallel training needs.
 
-The text takes the bounds from FedAvg's (Karimireddy et al. 2020, theorem I and appendix D.2) for two
-meta-clients, f_f and f_c. The companions carry that appendix's steps out on f = f_f + f_c: relaxed triangle,
-perturbed convexity, and a drift unrolled to 3 K times what one step adds. With eta^ = K eta_m eta eta_s a round gives
+The text takes the bounds from FedAvg's (Karimireddy et al. 2020, theorem I and appendix D.2) for
+two meta-clients, f_f and f_c. The companions carry that appendix's steps out on f = f_f + f_c:
+relaxed triangle, perturbed convexity, and a drift unrolled to 3 K times what one step adds. With
+eta^ = K eta_m eta eta_s a round gives
 
     E||x+ - x*||^2 <= (1 - mu eta^)||x - x*||^2 - eta^ (f - f*)/3 + 2 eta^^2 noise + 8 beta eta^^3 floor    (convex)
     E f(x+)        <= f - eta^ ||grad f||^2/8 + 2 beta eta^^2 noise + 5 beta^2 eta^^3 floor                (not convex)
@@ -59,54 +60,91 @@ from fedtheory.symbols.mixed import (
 )
 
 STATED = (SMOOTH, A41, NOISE, MINIMIZER, BGD)
-USED = (*DRAWS, EQUAL_WEIGHTS, Assumption(EQUAL_STEPS.holds, "algorithm 1, K steps each", stated=False),
-        Assumption(PLAIN_SGD, "theorem B.1, SGD", stated=False), SAME_STEPS, NO_SHORTER)
+USED = (
+    *DRAWS,
+    EQUAL_WEIGHTS,
+    Assumption(EQUAL_STEPS.holds, "algorithm 1, K steps each", stated=False),
+    Assumption(PLAIN_SGD, "theorem B.1, SGD", stated=False),
+    SAME_STEPS,
+    NO_SHORTER,
+)
 RATES = (MERGE, *PT_STEPS)
 RUN = dict(algorithm="parallel_training", symbols=TABLE)
-# Each client's own path drifts with sigma^2, not sigma^2 / S, and both paths with their gradients' difference.
+# Each client's own path drifts with sigma^2, not sigma^2 / S, and both paths with their gradients'
+# difference.
 floor = (G**2 + noise_paths) / eta_m**2
-CITED = ("The cited theorem speaks of a mean of losses: f is the mean of 2 f_f and 2 f_c, which are 2 beta-smooth and "
-         "twice as noisy. 'Averaging reduces the variance to sigma^2/S' holds for the merged step, not for each "
-         "client's drift, where sigma^2 stays whole; that part of order beta (sigma^2 + sigma_c^2)/K beside G^2 is "
-         "missing from the printed form. Nothing printed says eta_c = eta eta_s or eta_s >= 1.")
+CITED = (
+    "The cited theorem speaks of a mean of losses: f is the mean of 2 f_f and 2 f_c, which are 2 beta-smooth and "
+    "twice as noisy. 'Averaging reduces the variance to sigma^2/S' holds for the merged step, not for each "
+    "client's drift, where sigma^2 stays whole; that part of order beta (sigma^2 + sigma_c^2)/K beside G^2 is "
+    "missing from the printed form. Nothing printed says eta_c = eta eta_s or eta_s >= 1."
+)
 UNITS = {
     "strong": " log(1/epsilon) takes the logarithm of a loss.",
     "convex": " G sqrt(beta)/epsilon^(3/2) lacks a squared distance, which the source's appendix has (D^2).",
     "nonconvex": " G sqrt(beta)/epsilon^(3/2) lacks a loss and a root of beta, which the source's appendix has "
-                 "(F beta G).",
+    "(F beta G).",
 }
 ceiling = 1 / (6 * (1 + B**2) * beta)
 numerator = sigma**2 + S * sigma_c**2
 SHAPES = {
-    "strong": numerator / (K * S * mu * eps) + G * sqrt(beta) / (mu * sqrt(eps)) + B**2 * beta / mu * log(1 / eps),
-    "convex": numerator * D_sq / (K * S * eps**2) + G * sqrt(beta) / sqrt(eps) ** 3 + B**2 * beta * D_sq / eps,
-    "nonconvex": numerator * beta * F / (K * S * eps_grad**2) + G * sqrt(beta) / sqrt(eps_grad) ** 3
+    "strong": numerator / (K * S * mu * eps)
+    + G * sqrt(beta) / (mu * sqrt(eps))
+    + B**2 * beta / mu * log(1 / eps),
+    "convex": numerator * D_sq / (K * S * eps**2)
+    + G * sqrt(beta) / sqrt(eps) ** 3
+    + B**2 * beta * D_sq / eps,
+    "nonconvex": numerator * beta * F / (K * S * eps_grad**2)
+    + G * sqrt(beta) / sqrt(eps_grad) ** 3
     + B**2 * beta * F / eps_grad,
 }
-NOISELESS = {"strong": B**2 * beta / mu * log(1 / eps), "convex": B**2 * beta * D_sq / eps,
-             "nonconvex": B**2 * beta * F / eps_grad}
+NOISELESS = {
+    "strong": B**2 * beta / mu * log(1 / eps),
+    "convex": B**2 * beta * D_sq / eps,
+    "nonconvex": B**2 * beta * F / eps_grad,
+}
 # What each rate takes of the step, up to the logarithm that O~ hides where mu > 0
 STEPS = {
     "strong": least(ceiling, eps / noise_merged, sqrt(eps / beta) / G),
     "convex": least(ceiling, eps / noise_merged, sqrt(eps / beta) / G),
     "nonconvex": least(ceiling, eps_grad / (beta * noise_merged), sqrt(eps_grad) / (beta * G)),
 }
-LONG = Assumption(T >= 1 / (2 * mu * eta_round), "source, lemma 1, T >= 1/(2 mu eta^)", stated=False)
+LONG = Assumption(
+    T >= 1 / (2 * mu * eta_round), "source, lemma 1, T >= 1/(2 mu eta^)", stated=False
+)
 
 
 def printed(case, measures, convexity, meaning):
-    return Claim(id=f"mixed.theoremB1_{case}", cites="mixed FL, theorem B.1", kind="order", relation="O",
-                 assumes=(*STATED, *convexity, *RATES), unstated=USED, measures=measures, bound=SHAPES[case],
-                 teeth=NOISELESS[case], regime=(Theta(eta_round, STEPS[case]),),
-                 explicit=f"mixed.theoremB1_{case}_explicit", meaning=meaning,
-                 note=CITED + UNITS[case], **RUN)
+    return Claim(
+        id=f"mixed.theoremB1_{case}",
+        cites="mixed FL, theorem B.1",
+        kind="order",
+        relation="O",
+        assumes=(*STATED, *convexity, *RATES),
+        unstated=USED,
+        measures=measures,
+        bound=SHAPES[case],
+        teeth=NOISELESS[case],
+        regime=(Theta(eta_round, STEPS[case]),),
+        explicit=f"mixed.theoremB1_{case}_explicit",
+        meaning=meaning,
+        note=CITED + UNITS[case],
+        **RUN,
+    )
 
 
 def explicit(case, measures, convexity, bound, teeth, meaning, extra=()):
-    return Claim(id=f"mixed.theoremB1_{case}_explicit",
-                 cites="mixed FL, theorem B.1, by the steps of SCAFFOLD's appendix D.2",
-                 assumes=(*STATED, *convexity, *RATES), unstated=(*USED, *extra), measures=measures, bound=bound,
-                 teeth=teeth, meaning=meaning, **RUN)
+    return Claim(
+        id=f"mixed.theoremB1_{case}_explicit",
+        cites="mixed FL, theorem B.1, by the steps of SCAFFOLD's appendix D.2",
+        assumes=(*STATED, *convexity, *RATES),
+        unstated=(*USED, *extra),
+        measures=measures,
+        bound=bound,
+        teeth=teeth,
+        meaning=meaning,
+        **RUN,
+    )
 
 
 start_strong = 9 * mu * D_sq * exp(-mu * eta_round * T)
@@ -115,16 +153,44 @@ start_nonconvex = 8 * F / (eta_round * (T + 1))
 remains = 6 * eta_round * noise_merged + 24 * beta * eta_round**2 * floor
 
 CLAIMS = (
-    printed("strong", rounds, (STRONGLY,), "Parallel training needs about 1/epsilon rounds, more where the two losses "
-            "disagree."),
-    explicit("strong", gap_weighted, (STRONGLY,), start_strong + remains, start_strong,
-             "At a constant step the error falls geometrically, to a floor set by noise and dissimilarity.", (LONG,)),
-    printed("convex", rounds, (CONVEX,), "Parallel training needs about 1/epsilon^2 rounds, more where the two losses "
-            "disagree."),
-    explicit("convex", gap_mean, (CONVEX,), start_convex + remains, start_convex,
-             "At a constant step the error of the mean point falls like 1/T, to the same floor."),
+    printed(
+        "strong",
+        rounds,
+        (STRONGLY,),
+        "Parallel training needs about 1/epsilon rounds, more where the two losses disagree.",
+    ),
+    explicit(
+        "strong",
+        gap_weighted,
+        (STRONGLY,),
+        start_strong + remains,
+        start_strong,
+        "At a constant step the error falls geometrically, to a floor set by noise and dissimilarity.",
+        (LONG,),
+    ),
+    printed(
+        "convex",
+        rounds,
+        (CONVEX,),
+        "Parallel training needs about 1/epsilon^2 rounds, more where the two losses disagree.",
+    ),
+    explicit(
+        "convex",
+        gap_mean,
+        (CONVEX,),
+        start_convex + remains,
+        start_convex,
+        "At a constant step the error of the mean point falls like 1/T, to the same floor.",
+    ),
     printed("nonconvex", rounds_grad, (), "The same for the squared gradient, without convexity."),
-    explicit("nonconvex", best_sq_grad, (), start_nonconvex + 16 * beta * eta_round * noise_merged
-             + 40 * beta**2 * eta_round**2 * floor, start_nonconvex,
-             "At a constant step the squared gradient falls like 1/T, to a floor of noise and dissimilarity."),
+    explicit(
+        "nonconvex",
+        best_sq_grad,
+        (),
+        start_nonconvex
+        + 16 * beta * eta_round * noise_merged
+        + 40 * beta**2 * eta_round**2 * floor,
+        start_nonconvex,
+        "At a constant step the squared gradient falls like 1/T, to a floor of noise and dissimilarity.",
+    ),
 )

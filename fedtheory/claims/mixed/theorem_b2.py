@@ -1,4 +1,5 @@
-"""Mixed FL, theorem B.2: rounds that 1-way gradient transfer needs, and what appendix D proves of it."""
+"""Mixed FL, theorem B.2: rounds that 1-way gradient transfer needs, and what appendix D proves of
+it."""
 
 from sympy import Eq, Rational, exp, log, sqrt
 
@@ -48,22 +49,36 @@ numerator = sigma**2 + K * S * sigma_c**2
 # The recursion before the theorem loses the factor (S - 1)/S of the progress, all of it at S = 1.
 COHORT = Assumption(S >= 2, "proof of B.2, S/(S - 1)", stated=False)
 LONG = Assumption(T >= 1 / (3 * mu * eta_tilde), "proof of B.2, T >= 8 beta/(3 mu)")
-# The last displays need the step that balances start and noise; "eta = 1/(8 beta K eta_s)" is that without noise.
-# Written without quotients, so that sigma = sigma_c = 0 has it too.
-TUNED = Assumption(Eq(sqrt(D_sq), eta_tilde * most(8 * beta * sqrt(D_sq), sqrt(noise_convex * (T + 1)))),
-                   "proof of B.2, tuned step, convex", stated=False)
-TUNED_GRAD = Assumption(Eq(sqrt(F), eta_tilde * most(18 * beta * sqrt(F), sqrt(beta * noise_nonconvex * (T + 1)))),
-                        "proof of B.2, tuned step, not convex", stated=False)
-INDEX = ("The text averages x^(1), ..., x^(T+1); its recursion bounds the errors at x^(0), ..., x^(T), which are taken "
-         "here.")
-BATCH = ("The line from D.11 that theorem B.2 uses has 2 before sigma_c^2 where its steps give 4; the constants 5 and "
-         "3 survive that for S >= 2.")
+# The last displays need the step that balances start and noise; "eta = 1/(8 beta K eta_s)" is that
+# without noise. Written without quotients, so that sigma = sigma_c = 0 has it too.
+TUNED = Assumption(
+    Eq(sqrt(D_sq), eta_tilde * most(8 * beta * sqrt(D_sq), sqrt(noise_convex * (T + 1)))),
+    "proof of B.2, tuned step, convex",
+    stated=False,
+)
+TUNED_GRAD = Assumption(
+    Eq(sqrt(F), eta_tilde * most(18 * beta * sqrt(F), sqrt(beta * noise_nonconvex * (T + 1)))),
+    "proof of B.2, tuned step, not convex",
+    stated=False,
+)
+INDEX = (
+    "The text averages x^(1), ..., x^(T+1); its recursion bounds the errors at x^(0), ..., x^(T), which are taken "
+    "here."
+)
+BATCH = (
+    "The line from D.11 that theorem B.2 uses has 2 before sigma_c^2 where its steps give 4; the constants 5 and "
+    "3 survive that for S >= 2."
+)
 SHAPES = {
     "strong": numerator / (K * S * mu * eps) + beta / mu * log(1 / eps),
     "convex": numerator * D_sq / (K * S * eps**2) + beta * D_sq / eps,
     "nonconvex": numerator * beta * F / (K * S * eps_grad**2) + beta * F / eps_grad,
 }
-NOISELESS = {"strong": beta / mu * log(1 / eps), "convex": beta * D_sq / eps, "nonconvex": beta * F / eps_grad}
+NOISELESS = {
+    "strong": beta / mu * log(1 / eps),
+    "convex": beta * D_sq / eps,
+    "nonconvex": beta * F / eps_grad,
+}
 STEPS = {
     "strong": least(1 / (8 * beta), eps / noise_convex),
     "convex": least(1 / (8 * beta), eps / noise_convex),
@@ -73,17 +88,37 @@ CONVEX_STEPS, NONCONVEX_STEPS = (SERVER_CONVEX, ONE_CONVEX), (SERVER_NONCONVEX, 
 
 
 def printed(case, measures, assumes, unstated, meaning, note):
-    return Claim(id=f"mixed.theoremB2_{case}", cites="mixed FL, theorem B.2", kind="order", relation="O",
-                 assumes=(*STATED, *assumes), unstated=(*SAMPLED, *unstated), measures=measures, bound=SHAPES[case],
-                 teeth=NOISELESS[case], regime=(Theta(eta_tilde, STEPS[case]),),
-                 explicit=f"mixed.theoremB2_{case}_explicit", meaning=meaning,
-                 note=note, **RUN)
+    return Claim(
+        id=f"mixed.theoremB2_{case}",
+        cites="mixed FL, theorem B.2",
+        kind="order",
+        relation="O",
+        assumes=(*STATED, *assumes),
+        unstated=(*SAMPLED, *unstated),
+        measures=measures,
+        bound=SHAPES[case],
+        teeth=NOISELESS[case],
+        regime=(Theta(eta_tilde, STEPS[case]),),
+        explicit=f"mixed.theoremB2_{case}_explicit",
+        meaning=meaning,
+        note=note,
+        **RUN,
+    )
 
 
 def explicit(case, cites, measures, assumes, unstated, bound, teeth, meaning, note):
-    return Claim(id=f"mixed.theoremB2_{case}_explicit", cites=f"mixed FL, {cites}", assumes=(*STATED, *assumes),
-                 unstated=(*SAMPLED, *unstated), measures=measures, bound=bound, teeth=teeth, meaning=meaning,
-                 note=note, **RUN)
+    return Claim(
+        id=f"mixed.theoremB2_{case}_explicit",
+        cites=f"mixed FL, {cites}",
+        assumes=(*STATED, *assumes),
+        unstated=(*SAMPLED, *unstated),
+        measures=measures,
+        bound=bound,
+        teeth=teeth,
+        meaning=meaning,
+        note=note,
+        **RUN,
+    )
 
 
 share = S / (S - 1)
@@ -92,15 +127,27 @@ start_convex = share * 8 * beta * D_sq / (T + 1)
 start_nonconvex = 54 * beta * F / (T + 1)
 
 CLAIMS = (
-    printed("strong", rounds, (STRONGLY, *CONVEX_STEPS), (SHORT, COHORT),
-            "1-way gradient transfer needs about 1/epsilon rounds however much the losses differ; central noise is not "
-            "divided by K.", "log(1/epsilon) takes the logarithm of a loss. " + BATCH),
+    printed(
+        "strong",
+        rounds,
+        (STRONGLY, *CONVEX_STEPS),
+        (SHORT, COHORT),
+        "1-way gradient transfer needs about 1/epsilon rounds however much the losses differ; central noise is not "
+        "divided by K.",
+        "log(1/epsilon) takes the logarithm of a loss. " + BATCH,
+    ),
     Claim(
         id="mixed.theoremB2_strong_rate",
         cites="mixed FL, proof of theorem B.2, strongly convex",
         kind="order",
         relation="O",
-        assumes=(*STATED, STRONGLY, SERVER_CONVEX, ONE_CONVEX, Assumption(T >= 8 * beta / (3 * mu), "proof of B.2")),
+        assumes=(
+            *STATED,
+            STRONGLY,
+            SERVER_CONVEX,
+            ONE_CONVEX,
+            Assumption(T >= 8 * beta / (3 * mu), "proof of B.2"),
+        ),
         unstated=(*SAMPLED, SHORT, COHORT),
         measures=gap_weighted,
         bound=numerator / (mu * K * S * T) + mu * D_sq * exp(-3 * mu * T / (16 * beta)),
@@ -111,27 +158,61 @@ CLAIMS = (
         note="Logarithms are hidden. The text's weights (1 - 3 mu eta~/2)^(1-r) grow with r; it calls them decreasing.",
         **RUN,
     ),
-    explicit("strong", "proof of theorem B.2 with the constants of its cited lemma 1", gap_weighted,
-             (STRONGLY, *CONVEX_STEPS, LONG), (SHORT, COHORT),
-             start_strong + share * noise_convex * eta_tilde, start_strong,
-             "At a constant step the error falls geometrically, to a floor set by noise alone.",
-             "Lemma 1 of SCAFFOLD before its step is tuned: 3 (3 mu/2) D^2 (1 - 3 mu eta~/2)^(T+1) + c eta~. " + INDEX),
-    printed("convex", rounds, (CONVEX, *CONVEX_STEPS), (SHORT, COHORT),
-            "1-way gradient transfer needs about 1/epsilon^2 rounds however much the losses differ.", BATCH),
-    explicit("convex", "proof of theorem B.2, last display for mu = 0", gap_mean, (CONVEX, *CONVEX_STEPS),
-             (SHORT, COHORT, TUNED),
-             share * (8 * beta * D_sq / (T + 1) + sqrt(20 * sigma**2 + 12 * K * S * sigma_c**2) * sqrt(D_sq)
-                      / sqrt(K * S * (T + 1))), start_convex,
-             "The error of the mean point falls like 1/T, noise like 1/sqrt(T).",
-             "It holds at the step that balances both parts; at eta~ = 1/(8 beta), as the proof sets it, the noise "
-             "would stay. " + INDEX),
-    printed("nonconvex", rounds_grad, NONCONVEX_STEPS, (F_SMOOTH,),
-            "The same for the squared gradient, without convexity.", lost),
-    explicit("nonconvex", "proof of theorem B.2, last display", best_sq_grad, NONCONVEX_STEPS,
-             (F_SMOOTH, TUNED_GRAD),
-             start_nonconvex + 6 * sqrt(noise_nonconvex * beta * F) / sqrt(T + 1), start_nonconvex,
-             "The smallest expected squared gradient falls like 1/T, noise like 1/sqrt(T).",
-             "Printed without an expectation, over t = 1, ..., T+1. " + lost + " " + INDEX),
+    explicit(
+        "strong",
+        "proof of theorem B.2 with the constants of its cited lemma 1",
+        gap_weighted,
+        (STRONGLY, *CONVEX_STEPS, LONG),
+        (SHORT, COHORT),
+        start_strong + share * noise_convex * eta_tilde,
+        start_strong,
+        "At a constant step the error falls geometrically, to a floor set by noise alone.",
+        "Lemma 1 of SCAFFOLD before its step is tuned: 3 (3 mu/2) D^2 (1 - 3 mu eta~/2)^(T+1) + c eta~. "
+        + INDEX,
+    ),
+    printed(
+        "convex",
+        rounds,
+        (CONVEX, *CONVEX_STEPS),
+        (SHORT, COHORT),
+        "1-way gradient transfer needs about 1/epsilon^2 rounds however much the losses differ.",
+        BATCH,
+    ),
+    explicit(
+        "convex",
+        "proof of theorem B.2, last display for mu = 0",
+        gap_mean,
+        (CONVEX, *CONVEX_STEPS),
+        (SHORT, COHORT, TUNED),
+        share
+        * (
+            8 * beta * D_sq / (T + 1)
+            + sqrt(20 * sigma**2 + 12 * K * S * sigma_c**2) * sqrt(D_sq) / sqrt(K * S * (T + 1))
+        ),
+        start_convex,
+        "The error of the mean point falls like 1/T, noise like 1/sqrt(T).",
+        "It holds at the step that balances both parts; at eta~ = 1/(8 beta), as the proof sets it, the noise "
+        "would stay. " + INDEX,
+    ),
+    printed(
+        "nonconvex",
+        rounds_grad,
+        NONCONVEX_STEPS,
+        (F_SMOOTH,),
+        "The same for the squared gradient, without convexity.",
+        lost,
+    ),
+    explicit(
+        "nonconvex",
+        "proof of theorem B.2, last display",
+        best_sq_grad,
+        NONCONVEX_STEPS,
+        (F_SMOOTH, TUNED_GRAD),
+        start_nonconvex + 6 * sqrt(noise_nonconvex * beta * F) / sqrt(T + 1),
+        start_nonconvex,
+        "The smallest expected squared gradient falls like 1/T, noise like 1/sqrt(T).",
+        "Printed without an expectation, over t = 1, ..., T+1. " + lost + " " + INDEX,
+    ),
     Claim(
         id="mixed.theoremB2_nonconvex_sum",
         cites="mixed FL, proof of theorem B.2 by its steps with f 2 beta-smooth, at a constant step",
@@ -139,8 +220,10 @@ CLAIMS = (
         unstated=SAMPLED,
         measures=best_sq_grad,
         bound=Rational(27, 10) * F / (eta_tilde * (T + 1))
-        + Rational(27, 10) * beta * eta_tilde * ((4 + Rational(13, 162)) * sigma**2 / (K * S)
-                                                 + (2 + Rational(52, 162)) * sigma_c**2),
+        + Rational(27, 10)
+        * beta
+        * eta_tilde
+        * ((4 + Rational(13, 162)) * sigma**2 / (K * S) + (2 + Rational(52, 162)) * sigma_c**2),
         teeth=Rational(27, 10) * F / (eta_tilde * (T + 1)),
         meaning="What the proof gives where f is as smooth as a sum of two beta-smooth losses.",
         note="From mixed.lemmaD12_sum and D.13: 7/18 - (13/324)(4/9) = 0.371 is above 10/27.",

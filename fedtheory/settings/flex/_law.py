@@ -1,8 +1,9 @@
-"""Devices with quadratic losses in one dimension, a joint law of their work, and exact moments of flex's rounds.
+"""Devices with quadratic losses in one dimension, a joint law of their work, and exact moments of
+flex's rounds.
 
-Device k has the loss a (w - b)^2 / 2 and gradients with noise of +-r, drawn anew at each step. Given the work s a
-round is affine in w, so that mean and mean square follow exactly over rounds, and the interval of points that devices
-can reach with them.
+Device k has the loss a (w - b)^2 / 2 and gradients with noise of +-r, drawn anew at each step.
+Given the work s a round is affine in w, so that mean and mean square follow exactly over rounds,
+and the interval of points that devices can reach with them.
 """
 
 from fractions import Fraction
@@ -17,18 +18,34 @@ from fedtheory.enclosure.work import counted
 from fedtheory.participation import moments
 
 ZERO, ONE = Fraction(0), Fraction(1)
-ALWAYS = {"devices_smooth", "devices_strongly_convex", "devices_noise", "static_law", "independent_noise",
-          "work_independent"}
-ON_LAWS = {"homogeneous", "heterogeneous", "devices_independent", "some_complete", "all_active", "full_work"}
+ALWAYS = {
+    "devices_smooth",
+    "devices_strongly_convex",
+    "devices_noise",
+    "static_law",
+    "independent_noise",
+    "work_independent",
+}
+ON_LAWS = {
+    "homogeneous",
+    "heterogeneous",
+    "devices_independent",
+    "some_complete",
+    "all_active",
+    "full_work",
+}
 ENSURES = frozenset(ALWAYS | ON_LAWS | {"second_moment", "stays"})
 
 
 def checked(constants, holds):
-    """The constants of what is an instance, whatever a claim assumes of it: probabilities that add up, and the like."""
+    """The constants of what is an instance, whatever a claim assumes of it: probabilities that add
+    up, and the like."""
+
     def of(instance):
         if not batched(instance) and not holds(instance):
             raise Undefined("no instance of this setting")
         return constants(instance)
+
     return of
 
 
@@ -37,25 +54,40 @@ def batched(tree):
     return isinstance(tree, Many) or any(batched(part) for part in parts)
 
 
-# The law of work: a text such as "apart 02 2" (supports of independent devices) or "tied 02 21" (joint outcomes)
+# The law of work: a text such as "apart 02 2" (supports of independent devices) or "tied 02 21"
+# (joint outcomes)
+
 
 def draw_law(random, N, E, relaxed, scheme):
-    """Entries of a shape: what devices may do, and whether all do it with the same probabilities."""
+    """Entries of a shape: what devices may do, and whether all do it with the same
+    probabilities."""
     steps = range(0 if "all_active" in relaxed else 1, E + 1)
     alike, complete = "homogeneous" not in relaxed, scheme == "A" or "some_complete" not in relaxed
     if "full_work" not in relaxed:
         return dict(law=" ".join(["apart"] + [str(E)] * N), rows="each")
-    some = lambda most: "".join(map(str, sorted(random.sample(steps, random.randint(1, min(most, len(steps)))))))
+    some = lambda most: "".join(
+        map(str, sorted(random.sample(steps, random.randint(1, min(most, len(steps))))))
+    )
     if "devices_independent" in relaxed and random.random() < 0.3:
-        outcomes = {tuple([random.choice(steps)] * N) if alike else tuple(random.choice(steps) for _ in range(N))
-                    for _ in range(random.randint(1, 4))} | ({(E,) * N} if complete else set())
+        outcomes = {
+            tuple([random.choice(steps)] * N)
+            if alike
+            else tuple(random.choice(steps) for _ in range(N))
+            for _ in range(random.randint(1, 4))
+        } | ({(E,) * N} if complete else set())
         if complete and scheme != "A":
             outcomes = {s for s in outcomes if E in s}
-        return dict(law=" ".join(["tied", *("".join(map(str, s)) for s in sorted(outcomes))]), rows="each")
-    supports = [some(3 if N < 3 else 2)] * N if alike else [some(3 if N < 3 else 2) for _ in range(N)]
+        return dict(
+            law=" ".join(["tied", *("".join(map(str, s)) for s in sorted(outcomes))]), rows="each"
+        )
+    supports = (
+        [some(3 if N < 3 else 2)] * N if alike else [some(3 if N < 3 else 2) for _ in range(N)]
+    )
     if complete and scheme == "A" and not any(str(E) in s for s in supports):
-        supports = [s + str(E) for s in supports] if alike else [supports[0] + str(E), *supports[1:]]
-    elif complete and scheme != "A":    # K_tau >= 1 whatever the others do
+        supports = (
+            [s + str(E) for s in supports] if alike else [supports[0] + str(E), *supports[1:]]
+        )
+    elif complete and scheme != "A":  # K_tau >= 1 whatever the others do
         supports = [str(E)] * N if alike else [str(E), *supports[1:]]
     return dict(law=" ".join(["apart", *supports]), rows="one" if alike else "each")
 
@@ -63,25 +95,36 @@ def draw_law(random, N, E, relaxed, scheme):
 def may_work(shape, members):
     """Whether some of the first devices ever does a step."""
     kind, *parts = shape["law"].split()
-    return set("".join(parts[:members] if kind == "apart" else (s[:members] for s in parts))) - {"0"} != set()
+    return (
+        set("".join(parts[:members] if kind == "apart" else (s[:members] for s in parts))) - {"0"}
+        != set()
+    )
 
 
 def law_coordinates(shape):
     kind, *parts = shape["law"].split()
     if kind == "tied":
         return {f"q_{j}": "unit" for j in range(len(parts))} if len(parts) > 1 else {}
-    return {f"q_{k}_{j}": "unit" for k, support in enumerate(parts[:1] if shape["rows"] == "one" else parts)
-            for j in range(len(support)) if len(support) > 1}
+    return {
+        f"q_{k}_{j}": "unit"
+        for k, support in enumerate(parts[:1] if shape["rows"] == "one" else parts)
+        for j in range(len(support))
+        if len(support) > 1
+    }
 
 
 def build_law(shape, point):
     """[[probability, [s^1, ..., s^N]], ...]"""
     kind, *parts = shape["law"].split()
     if kind == "tied":
-        return [[q, list(map(int, s))] for q, s in zip(shares([point.get(f"q_{j}", ONE) for j in range(len(parts))]),
-                                                       parts)]
-    rows = [shares([point.get(f"q_{k}_{j}", ONE) for j in range(len(support))]) for k, support in enumerate(
-        parts[:1] if shape["rows"] == "one" else parts)]
+        return [
+            [q, list(map(int, s))]
+            for q, s in zip(shares([point.get(f"q_{j}", ONE) for j in range(len(parts))]), parts)
+        ]
+    rows = [
+        shares([point.get(f"q_{k}_{j}", ONE) for j in range(len(support))])
+        for k, support in enumerate(parts[:1] if shape["rows"] == "one" else parts)
+    ]
     rows = rows * len(parts) if shape["rows"] == "one" else rows
     found = []
     for choice in product(*(range(len(support)) for support in parts)):
@@ -100,8 +143,11 @@ def shares(weights):
 def held_by_law(law, E, scheme=None):
     """Which conditions a law meets; nothing if it is none."""
     N = len(law[0][1])
-    if sum(q for q, _ in law) != 1 or any(q < 0 for q, _ in law) or any(
-            len(s) != N or not all(0 <= steps <= E for steps in s) for _, s in law):
+    if (
+        sum(q for q, _ in law) != 1
+        or any(q < 0 for q, _ in law)
+        or any(len(s) != N or not all(0 <= steps <= E for steps in s) for _, s in law)
+    ):
         return None
     law = [(q, s) for q, s in law if q > 0]
     rows = [[sum(q for q, s in law if s[k] == steps) for steps in range(E + 1)] for k in range(N)]
@@ -109,12 +155,20 @@ def held_by_law(law, E, scheme=None):
     joint = {}
     for q, s in law:
         joint[tuple(s)] = joint.get(tuple(s), ZERO) + q
-    apart = all(joint.get(s, ZERO) == _product(row[steps] for row, steps in zip(rows, s))
-                for s in counted(product(range(E + 1), repeat=N)))
+    apart = all(
+        joint.get(s, ZERO) == _product(row[steps] for row, steps in zip(rows, s))
+        for s in counted(product(range(E + 1), repeat=N))
+    )
     # Scheme A's rounds without a complete device are discarded: they are no rounds.
     complete = any(E in s for _, s in law) if scheme == "A" else all(E in s for _, s in law)
-    truths = dict(homogeneous=alike, heterogeneous=not alike, devices_independent=apart, some_complete=complete,
-                  all_active=all(0 not in s for _, s in law), full_work=all(set(s) == {E} for _, s in law))
+    truths = dict(
+        homogeneous=alike,
+        heterogeneous=not alike,
+        devices_independent=apart,
+        some_complete=complete,
+        all_active=all(0 not in s for _, s in law),
+        full_work=all(set(s) == {E} for _, s in law),
+    )
     return frozenset(name for name, truth in truths.items() if truth)
 
 
@@ -127,6 +181,7 @@ def _product(factors):
 
 # Devices
 
+
 def device_coordinates(N, noisy):
     found = {f"b_{k}": "real" for k in range(N)}
     found.update({f"a_{k}": "positive" for k in range(N)})
@@ -137,15 +192,23 @@ def device_coordinates(N, noisy):
 
 def build_devices(N, point):
     """Lists over devices: curvatures a, minimisers b, sizes of the noise r, weights p."""
-    return dict(a=[point[f"a_{k}"] for k in range(N)], b=[point[f"b_{k}"] for k in range(N)],
-                r=[point.get(f"r_{k}", ZERO) for k in range(N)],
-                p=shares([point.get(f"weight_{k}", ONE) for k in range(N)]))
+    return dict(
+        a=[point[f"a_{k}"] for k in range(N)],
+        b=[point[f"b_{k}"] for k in range(N)],
+        r=[point.get(f"r_{k}", ZERO) for k in range(N)],
+        p=shares([point.get(f"weight_{k}", ONE) for k in range(N)]),
+    )
 
 
 def sound_devices(devices):
     N = len(devices["a"])
-    return (all(len(devices[name]) == N for name in ("b", "r", "p")) and all(a > 0 for a in devices["a"])
-            and all(r >= 0 for r in devices["r"]) and all(p > 0 for p in devices["p"]) and sum(devices["p"]) == 1)
+    return (
+        all(len(devices[name]) == N for name in ("b", "r", "p"))
+        and all(a > 0 for a in devices["a"])
+        and all(r >= 0 for r in devices["r"])
+        and all(p > 0 for p in devices["p"])
+        and sum(devices["p"]) == 1
+    )
 
 
 def chosen(devices, members):
@@ -165,15 +228,24 @@ def excess(devices, x):
 
 
 def second_moment(devices, span):
-    """G: the root of the largest mean squared gradient between the ends of `span`; infinite over all points."""
+    """G: the root of the largest mean squared gradient between the ends of `span`; infinite over
+    all points."""
     if not span:
         return INF
-    return root(maximum(*(a * a * (end - b) * (end - b) + r * r
-                          for a, b, r in zip(devices["a"], devices["b"], devices["r"]) for end in span)))
+    return root(
+        maximum(
+            *(
+                a * a * (end - b) * (end - b) + r * r
+                for a, b, r in zip(devices["a"], devices["b"], devices["r"])
+                for end in span
+            )
+        )
+    )
 
 
 def span_of(shape, point, devices, x):
-    """[low, high]: part of the way from the start to where nothing leads; [] stands for all points."""
+    """[low, high]: part of the way from the start to where nothing leads; [] stands for all
+    points."""
     if shape["span"] == "everywhere":
         return []
     low, high = minimum(x, *devices["b"]), maximum(x, *devices["b"])
@@ -182,27 +254,53 @@ def span_of(shape, point, devices, x):
 
 
 def draw_span(random, relaxed):
-    """Gradients are bounded where iterates stay; a claim that does not say so has them bounded everywhere."""
+    """Gradients are bounded where iterates stay; a claim that does not say so has them bounded
+    everywhere."""
     return "everywhere" if "stays" in relaxed and "second_moment" not in relaxed else "interval"
 
 
 # Rounds
 
+
 def paced(claim):
-    """Whether the learning rate that a claim prescribes is the one that runs have: 1/eta grows by mu E[sum_k p^k_tau
-    s^k_tau] / 16 in each round, whatever it begins with. The mean work is ps, or what it comes to under hypotheses."""
+    """Whether the learning rate that a claim prescribes is the one that runs have: 1/eta grows by
+    mu E[sum_k p^k_tau s^k_tau] / 16 in each round, whatever it begins with. The mean work is ps, or
+    what it comes to under hypotheses."""
     symbols = {name: entry.symbol for name, entry in claim.table.items()}
     assumed = {a.name for a in claim.assumptions}
     curvature = symbols.get("mu" if "mu" in claim.parameters else "any_mu")
     alike = {"flex_a": ("E",), "flex_b": ("E_s",), "flex_c": ("active", "E")}
-    works = [("ps",), ("tilde_ps",)] + ([("E",)] if "full_work" in assumed else []) + (
-        [alike[name] for name in _named(claim) if name in alike] if "homogeneous" in assumed else [])
-    paces = [curvature * _product(symbols[name] for name in work) / 16 for work in works
-             if curvature is not None and all(name in symbols for name in work)]
-    for relation in (claim.expand(a.relation) for a in claim.assumptions if isinstance(a.relation, sympy.Eq)):
+    works = (
+        [("ps",), ("tilde_ps",)]
+        + ([("E",)] if "full_work" in assumed else [])
+        + (
+            [alike[name] for name in _named(claim) if name in alike]
+            if "homogeneous" in assumed
+            else []
+        )
+    )
+    paces = [
+        curvature * _product(symbols[name] for name in work) / 16
+        for work in works
+        if curvature is not None and all(name in symbols for name in work)
+    ]
+    for relation in (
+        claim.expand(a.relation) for a in claim.assumptions if isinstance(a.relation, sympy.Eq)
+    ):
         if symbols["eta"] in relation.free_symbols:
-            rate = next((other for side, other in (relation.args, relation.args[::-1]) if side == symbols["eta"]), None)
-            pace = None if rate is None or symbols["eta"] in rate.free_symbols else (1 / rate).diff(symbols["tau"])
+            rate = next(
+                (
+                    other
+                    for side, other in (relation.args, relation.args[::-1])
+                    if side == symbols["eta"]
+                ),
+                None,
+            )
+            pace = (
+                None
+                if rate is None or symbols["eta"] in rate.free_symbols
+                else (1 / rate).diff(symbols["tau"])
+            )
             if pace is None or not any(sympy.simplify(pace - known) == 0 for known in paces):
                 return False
     return True
@@ -214,7 +312,8 @@ def _named(claim):
 
 
 def staircase(eta, work, mu, rounds):
-    """eta_t of theorem 3.1 before it comes to eta: 16 E / (mu ps) / (t E + gamma) for some gamma."""
+    """eta_t of theorem 3.1 before it comes to eta: 16 E / (mu ps) / (t E + gamma) for some
+    gamma."""
     found = []
     for back in range(rounds, 0, -1):
         inverse = 1 / eta - back * mu * work / 16
@@ -236,12 +335,17 @@ def one_round(state, devices, rounds, eta, E, span):
     m, m2, low, high, room = state
     paths = []
     for a, b, r in zip(devices["a"], devices["b"], devices["r"]):
-        keep, path = 1 - eta * a, [(ONE, ZERO, ZERO)]    # after s steps: factor of w - b, variance, reach of the noise
+        keep, path = (
+            1 - eta * a,
+            [(ONE, ZERO, ZERO)],
+        )  # after s steps: factor of w - b, variance, reach of the noise
         for _ in range(E):
             factor, variance, reach = path[-1]
             path.append((factor * keep, variance + factor * factor, reach + abs(factor)))
-        path = [(factor, variance * (eta * r) ** 2, reach * eta * r) for factor, variance, reach in path]
-        for factor, _, reach in path[1:E]:    # where this device may compute a gradient
+        path = [
+            (factor, variance * (eta * r) ** 2, reach * eta * r) for factor, variance, reach in path
+        ]
+        for factor, _, reach in path[1:E]:  # where this device may compute a gradient
             ends = b + factor * (low - b), b + factor * (high - b)
             room = within(room, minimum(*ends) - reach, maximum(*ends) + reach, span)
         paths.append(path)
@@ -254,9 +358,14 @@ def one_round(state, devices, rounds, eta, E, span):
                 slope, shift = slope - c * (1 - factor), shift + c * (1 - factor) * b
                 variance, reach = variance + c * c * spread, reach + c * far
         mean = mean + q * (slope * m + shift)
-        square = square + q * (slope * slope * m2 + 2 * slope * shift * m + shift * shift + variance)
+        square = square + q * (
+            slope * slope * m2 + 2 * slope * shift * m + shift * shift + variance
+        )
         one, other = slope * low + shift, slope * high + shift
-        ends += [where(q > 0, minimum(one, other) - reach, low), where(q > 0, maximum(one, other) + reach, high)]
+        ends += [
+            where(q > 0, minimum(one, other) - reach, low),
+            where(q > 0, maximum(one, other) + reach, high),
+        ]
     low, high = minimum(*ends), maximum(*ends)
     return mean, square, low, high, within(room, low, high, span)
 
@@ -281,4 +390,6 @@ def sq_distance(state, x):
 
 
 def law_moments(scheme, devices, law, E, Gamma, wanted=None, tau=0):
-    return moments.of_rounds(scheme, devices["p"], law, E, Gamma, [r * r for r in devices["r"]], wanted, tau)
+    return moments.of_rounds(
+        scheme, devices["p"], law, E, Gamma, [r * r for r in devices["r"]], wanted, tau
+    )

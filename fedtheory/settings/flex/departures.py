@@ -1,8 +1,10 @@
-"""A device departs (flex, section 4.3): losses at the deadline if it is kept or excluded, and from when on (8) holds.
+"""A device departs (flex, section 4.3): losses at the deadline if it is kept or excluded, and from
+when on (8) holds.
 
-The bounds' constants V, gamma, D are theirs by definition, at the smallest theta: of (3) with all devices, and of (6)
-without the one that departs, with the mean squared distance at the departure as Delta. The text does not say whether
-D takes work as it was before the departure or after it: (8) is asked at the lesser, and so holds at both.
+The bounds' constants V, gamma, D are theirs by definition, at the smallest theta: of (3) with all
+devices, and of (6) without the one that departs, with the mean squared distance at the departure as
+Delta. The text does not say whether D takes work as it was before the departure or after it: (8) is
+asked at the lesser, and so holds at both.
 """
 
 from fractions import Fraction
@@ -24,23 +26,41 @@ def shapes(random, relaxed):
     tau_0, law = random.choice([1, 1, 1, 2, 3]), _law.draw_law(random, N, E, relaxed, "C")
     while not _law.may_work(law, N - 1):
         law = _law.draw_law(random, N, E, relaxed, "C")
-    return dict(N=N, E=E, tau_0=tau_0, T=tau_0 + random.choice([1, 1, 2, 3, 5]), noise=random.choice(["none", "even"]),
-                span=_law.draw_span(random, relaxed), **law)
+    return dict(
+        N=N,
+        E=E,
+        tau_0=tau_0,
+        T=tau_0 + random.choice([1, 1, 2, 3, 5]),
+        noise=random.choice(["none", "even"]),
+        span=_law.draw_span(random, relaxed),
+        **law,
+    )
 
 
 def coordinates(shape):
-    return dict(_law.device_coordinates(shape["N"], shape["noise"] != "none"), **_law.law_coordinates(shape),
-                x="real", left="unit", right="unit")
+    return dict(
+        _law.device_coordinates(shape["N"], shape["noise"] != "none"),
+        **_law.law_coordinates(shape),
+        x="real",
+        left="unit",
+        right="unit",
+    )
 
 
 def build(shape, point):
-    """(8) asks for bounds that end up low: the last device and the start are placed by how far off they are."""
+    """(8) asks for bounds that end up low: the last device and the start are placed by how far off
+    they are."""
     devices = _law.build_devices(shape["N"], point)
     *others, last = devices["b"]
     devices["b"] = [*others, last + _law.minimiser(_law.chosen(devices, range(shape["N"] - 1)))]
     x = point["x"] + _law.minimiser(devices)
-    return dict({name: shape[name] for name in ("E", "tau_0", "T")}, devices=devices, x=x,
-                law=_law.build_law(shape, point), span=_law.span_of(shape, point, devices, x))
+    return dict(
+        {name: shape[name] for name in ("E", "tau_0", "T")},
+        devices=devices,
+        x=x,
+        law=_law.build_law(shape, point),
+        span=_law.span_of(shape, point, devices, x),
+    )
 
 
 def remaining(instance):
@@ -50,14 +70,27 @@ def remaining(instance):
 
 
 def of_bound(devices, law, instance, more):
-    """gamma, D, V and the expected work of theorem 3.1 for these devices; `more` gives sq_dist_0 or tilde_start."""
+    """gamma, D, V and the expected work of theorem 3.1 for these devices; `more` gives sq_dist_0 or
+    tilde_start."""
     E = instance["E"]
-    found = _law.law_moments("C", devices, law, E, _law.excess(devices, _law.minimiser(devices)),
-                              [name for name in LAWS if name != "I_sum"])
+    found = _law.law_moments(
+        "C",
+        devices,
+        law,
+        E,
+        _law.excess(devices, _law.minimiser(devices)),
+        [name for name in LAWS if name != "I_sum"],
+    )
     if not isinstance(found["ps"], Many) and found["ps"] == 0:
         raise Undefined("a bound where nothing is ever done")
-    found.update(more, E=Fraction(E), theta=found["ratio_sup"], L=maximum(*instance["devices"]["a"]),
-                 mu=minimum(*instance["devices"]["a"]), G=_law.second_moment(instance["devices"], instance["span"]))
+    found.update(
+        more,
+        E=Fraction(E),
+        theta=found["ratio_sup"],
+        L=maximum(*instance["devices"]["a"]),
+        mu=minimum(*instance["devices"]["a"]),
+        G=_law.second_moment(instance["devices"], instance["span"]),
+    )
     for name in ("gamma", "D", "B_tau", "V"):
         found[name] = value(name, found)
     return found
@@ -65,14 +98,19 @@ def of_bound(devices, law, instance, more):
 
 def value(name, found):
     """A derived symbol of the table; infinite where gradients are not bounded."""
-    return found["G"] if isinstance(found["G"], float) else enclosure.execute(
-        enclosure.program(TABLE[name].definition), arithmetic.PLAIN, found)
+    return (
+        found["G"]
+        if isinstance(found["G"], float)
+        else enclosure.execute(enclosure.program(TABLE[name].definition), arithmetic.PLAIN, found)
+    )
 
 
 def until_departure(instance):
     """The bound (3) with all devices, and the state at the departure."""
     devices, law, span = instance["devices"], instance["law"], instance["span"]
-    kept = of_bound(devices, law, instance, dict(sq_dist_0=(instance["x"] - _law.minimiser(devices)) ** 2))
+    kept = of_bound(
+        devices, law, instance, dict(sq_dist_0=(instance["x"] - _law.minimiser(devices)) ** 2)
+    )
     state = _law.start(instance["x"], span)
     if span:
         rounds = moments.rounds_of("C", devices["p"], law, instance["E"])
@@ -91,27 +129,49 @@ def excluded(instance, state):
     devices, law = remaining(instance)
     old, new = _law.minimiser(instance["devices"]), _law.minimiser(devices)
     Delta, shift = _law.sq_distance(state, old), abs(old - new)
-    return of_bound(devices, law, instance, dict(sq_dist_0=Delta + 2 * arithmetic.root(Delta) * shift + shift * shift))
+    return of_bound(
+        devices,
+        law,
+        instance,
+        dict(sq_dist_0=Delta + 2 * arithmetic.root(Delta) * shift + shift * shift),
+    )
 
 
 def constants(instance):
     kept, state = until_departure(instance)
     without, devices = excluded(instance, state), instance["devices"]
-    gone = _law.law_moments("C", devices, [[q, [*s[:-1], 0]] for q, s in instance["law"]], instance["E"],
-                             _law.excess(devices, _law.minimiser(devices)), ["ps", "ps_Gamma"])
+    gone = _law.law_moments(
+        "C",
+        devices,
+        [[q, [*s[:-1], 0]] for q, s in instance["law"]],
+        instance["E"],
+        _law.excess(devices, _law.minimiser(devices)),
+        ["ps", "ps_Gamma"],
+    )
     D = minimum(kept["D"], value("D", {**kept, **gone}))
-    return dict(V_0=kept["V"], gamma_0=kept["gamma"], D_0=D, V_1=without["V"], gamma_1=without["gamma"],
-                E=kept["E"], L=kept["L"], mu=kept["mu"], G=kept["G"], tau_0=Fraction(instance["tau_0"]),
-                T=Fraction(instance["T"]))
+    return dict(
+        V_0=kept["V"],
+        gamma_0=kept["gamma"],
+        D_0=D,
+        V_1=without["V"],
+        gamma_1=without["gamma"],
+        E=kept["E"],
+        L=kept["L"],
+        mu=kept["mu"],
+        G=kept["G"],
+        tau_0=Fraction(instance["tau_0"]),
+        T=Fraction(instance["T"]),
+    )
 
 
 def measure(instance, values, wanted):
     (kept, state), span, E = until_departure(instance), instance["span"], instance["E"]
     devices, (rest, law) = instance["devices"], remaining(instance)
     without = excluded(instance, state)
-    runs = dict(    # kept: its share of the weights stays, and none of its updates comes
+    runs = dict(  # kept: its share of the weights stays, and none of its updates comes
         loss_included=(devices, devices["p"][:-1], lambda t: rate(kept, t)),
-        loss_excluded=(rest, rest["p"], lambda t: rate(without, t - instance["tau_0"])))
+        loss_excluded=(rest, rest["p"], lambda t: rate(without, t - instance["tau_0"])),
+    )
     found = {}
     for name in wanted:
         objective, p, eta = runs[name]
@@ -127,19 +187,27 @@ def measure(instance, values, wanted):
 def holds(instance):
     devices, law = instance["devices"], instance["law"]
     of_law = _law.held_by_law(law, instance["E"])
-    if (of_law is None or len(devices["a"]) < 2 or len(law[0][1]) != len(devices["a"])
-            or not _law.sound_devices(devices) or not 0 < instance["tau_0"] < instance["T"]):
+    if (
+        of_law is None
+        or len(devices["a"]) < 2
+        or len(law[0][1]) != len(devices["a"])
+        or not _law.sound_devices(devices)
+        or not 0 < instance["tau_0"] < instance["T"]
+    ):
         return frozenset()
-    return frozenset(_law.ALWAYS | of_law | ({"second_moment", "stays"} if instance["span"] else set()))
+    return frozenset(
+        _law.ALWAYS | of_law | ({"second_moment", "stays"} if instance["span"] else set())
+    )
 
 
 # The remaining rounds, by bisection: a comparison of two bounds, whatever they bound
 
-STEPS = 60    # of doubling and of halving; exact numbers are halved to BITS
+STEPS = 60  # of doubling and of halving; exact numbers are halved to BITS
 
 
 def least(holds_at, one, exact):
-    """The least x >= 0 from which on a condition holds that is false before it: an enclosure, of exact numbers."""
+    """The least x >= 0 from which on a condition holds that is false before it: an enclosure, of
+    exact numbers."""
     high = one
     for _ in range(STEPS):
         high = where(holds_at(high), high, 2 * high)
@@ -149,7 +217,9 @@ def least(holds_at, one, exact):
         enough = holds_at(middle)
         low, high = where(enough, low, middle), where(enough, middle, high)
     if not exact:
-        return where(holds_at(high), where(holds_at(0 * one), 0 * high, high), Many(high.at * float("nan")))
+        return where(
+            holds_at(high), where(holds_at(0 * one), 0 * high, high), Many(high.at * float("nan"))
+        )
     if holds_at(0 * one):
         return Fraction(0)
     if not holds_at(high):
@@ -158,12 +228,14 @@ def least(holds_at, one, exact):
 
 
 def delays(instance, values, wanted):
-    E, tau_0, V, gamma, D, start, gamma_1 = (values[name] for name in (
-        "E", "tau_0", "V_0", "gamma_0", "D_0", "V_1", "gamma_1"))
+    E, tau_0, V, gamma, D, start, gamma_1 = (
+        values[name] for name in ("E", "tau_0", "V_0", "gamma_0", "D_0", "V_1", "gamma_1")
+    )
     exact = not any(isinstance(value, Many) for value in (tau_0, V, gamma, D, start, gamma_1))
     f_1 = lambda x: start / (x * E + gamma_1)
     f_0 = lambda x: (x * D + V) / ((tau_0 + x) * E + gamma)
-    # (8): f_1(T) (tau E + gamma) <= (tau - tau_0) D + V at tau_0, and growing no faster from there on
+    # (8): f_1(T) (tau E + gamma) <= (tau - tau_0) D + V at tau_0, and growing no faster from there
+    # on
     always = lambda x: maximum(f_1(x) * (tau_0 * E + gamma) - V, f_1(x) * E - D) <= 0
     named = dict(delay=always, delay_at_T=lambda x: f_1(x) <= f_0(x))
     one = Fraction(1) if exact else Many(0 * V.at + 1.0 if isinstance(V, Many) else 1.0)
@@ -172,14 +244,38 @@ def delays(instance, values, wanted):
 
 SETTINGS = [
     Setting(
-        name="flex_departed", says="scheme C on quadratics in one dimension, from the start to a deadline after a "
-        "departure", measures=names(TABLE, *BOTH), algorithms=("flex_c",), takes=(),
-        gives=("E", "tau_0", "T", "V_0", "gamma_0", "D_0", "V_1", "gamma_1"), loose=dict(L=1, mu=-1, G=1),
-        shapes=shapes, coordinates=coordinates, build=build, constants=_law.checked(constants, holds),
-        measure=measure, table=TABLE, ensures=_law.ENSURES, holds=holds),
+        name="flex_departed",
+        says="scheme C on quadratics in one dimension, from the start to a deadline after a "
+        "departure",
+        measures=names(TABLE, *BOTH),
+        algorithms=("flex_c",),
+        takes=(),
+        gives=("E", "tau_0", "T", "V_0", "gamma_0", "D_0", "V_1", "gamma_1"),
+        loose=dict(L=1, mu=-1, G=1),
+        shapes=shapes,
+        coordinates=coordinates,
+        build=build,
+        constants=_law.checked(constants, holds),
+        measure=measure,
+        table=TABLE,
+        ensures=_law.ENSURES,
+        holds=holds,
+    ),
     Setting(
-        name="flex_delay", says="two bounds of section 4.3, whatever they bound", algorithms=(), gives=(), loose={},
-        measures=names(TABLE, "delay", "delay_at_T"), takes=("V_0", "gamma_0", "D_0", "V_1", "gamma_1", "tau_0"),
-        shapes=lambda random, relaxed: {}, coordinates=lambda shape: {}, build=lambda shape, point: {},
-        constants=lambda instance: {}, measure=delays, table=TABLE, ensures=_law.ENSURES, kind="exact"),
+        name="flex_delay",
+        says="two bounds of section 4.3, whatever they bound",
+        algorithms=(),
+        gives=(),
+        loose={},
+        measures=names(TABLE, "delay", "delay_at_T"),
+        takes=("V_0", "gamma_0", "D_0", "V_1", "gamma_1", "tau_0"),
+        shapes=lambda random, relaxed: {},
+        coordinates=lambda shape: {},
+        build=lambda shape, point: {},
+        constants=lambda instance: {},
+        measure=delays,
+        table=TABLE,
+        ensures=_law.ENSURES,
+        kind="exact",
+    ),
 ]

@@ -1,4 +1,5 @@
-"""Participation laws and what they do to a scheme's aggregate, at first order in the step size (flex, section 4.1)."""
+"""Participation laws and what they do to a scheme's aggregate, at first order in the step size
+(flex, section 4.1)."""
 
 from fractions import Fraction
 
@@ -8,8 +9,18 @@ from fedtheory.settings.flex import _law
 from fedtheory.settings.flex.run import LAWS
 from fedtheory.symbols.flex import TABLE
 
-OF_DEVICE = ("ps_k", "gain_k", "E_s_k", "E_complete_k", "limit_weight_A_k", "limit_weight_B_k", "sum_weight_A",
-             "sum_weight_B", "sq_bias", "limit_sq_dist")
+OF_DEVICE = (
+    "ps_k",
+    "gain_k",
+    "E_s_k",
+    "E_complete_k",
+    "limit_weight_A_k",
+    "limit_weight_B_k",
+    "sum_weight_A",
+    "sum_weight_B",
+    "sq_bias",
+    "limit_sq_dist",
+)
 ENSURES = _law.ENSURES - {"second_moment", "stays"}
 
 
@@ -17,19 +28,34 @@ def shapes(scheme):
     def draw(random, relaxed):
         N = random.choice([1, 2, 2, 3] if "heterogeneous" in relaxed else [2, 2, 3])
         E = random.choice([1, 2, 2, 3, 5])
-        return dict(N=N, E=E, tau=random.choice([1, 2, 10]), k=random.randint(1, N), s_k=random.randint(1, E),
-                    noise=random.choice(["none", "even"]), **_law.draw_law(random, N, E, relaxed, scheme))
+        return dict(
+            N=N,
+            E=E,
+            tau=random.choice([1, 2, 10]),
+            k=random.randint(1, N),
+            s_k=random.randint(1, E),
+            noise=random.choice(["none", "even"]),
+            **_law.draw_law(random, N, E, relaxed, scheme),
+        )
+
     return draw
 
 
 def coordinates(shape):
-    return dict(_law.device_coordinates(shape["N"], shape["noise"] != "none"), **_law.law_coordinates(shape))
+    return dict(
+        _law.device_coordinates(shape["N"], shape["noise"] != "none"), **_law.law_coordinates(shape)
+    )
 
 
 def build(scheme):
     def instance(shape, point):
-        return dict(scheme=scheme, devices=_law.build_devices(shape["N"], point), law=_law.build_law(shape, point),
-                    **{name: shape[name] for name in ("E", "tau", "k", "s_k")})
+        return dict(
+            scheme=scheme,
+            devices=_law.build_devices(shape["N"], point),
+            law=_law.build_law(shape, point),
+            **{name: shape[name] for name in ("E", "tau", "k", "s_k")},
+        )
+
     return instance
 
 
@@ -37,53 +63,91 @@ def constants(instance):
     devices, best = instance["devices"], _law.minimiser(instance["devices"])
     Gamma = _law.excess(devices, best)
     return dict(
-        {name: Fraction(instance[name]) for name in ("E", "tau", "s_k")}, N=Fraction(len(devices["a"])),
-        p_k=devices["p"][instance["k"] - 1], L=_law.maximum(*devices["a"]), mu=_law.minimum(*devices["a"]),
+        {name: Fraction(instance[name]) for name in ("E", "tau", "s_k")},
+        N=Fraction(len(devices["a"])),
+        p_k=devices["p"][instance["k"] - 1],
+        L=_law.maximum(*devices["a"]),
+        mu=_law.minimum(*devices["a"]),
         Gamma=sum(p * g for p, g in zip(devices["p"], Gamma)),
-        sigma_bar_sq=sum((p * r) ** 2 for p, r in zip(devices["p"], devices["r"])))
+        sigma_bar_sq=sum((p * r) ** 2 for p, r in zip(devices["p"], devices["r"])),
+    )
 
 
 def measure(instance, values, wanted):
     devices, law, E, k = instance["devices"], instance["law"], instance["E"], instance["k"] - 1
     p, best = devices["p"], _law.minimiser(devices)
-    found = _law.law_moments(instance["scheme"], devices, law, E, _law.excess(devices, best),
-                              [name for name in wanted if name in LAWS], instance["tau"])
+    found = _law.law_moments(
+        instance["scheme"],
+        devices,
+        law,
+        E,
+        _law.excess(devices, best),
+        [name for name in wanted if name in LAWS],
+        instance["tau"],
+    )
     # By rounds: E[p_tau^k s_tau^k], to which the mean change of small steps is proportional
-    pulls = lambda scheme: [sum(q * c[j] * s[j] for q, c, s in moments.rounds_of(scheme, p, law, E))
-                            for j in range(len(p))]
+    pulls = lambda scheme: [
+        sum(q * c[j] * s[j] for q, c, s in moments.rounds_of(scheme, p, law, E))
+        for j in range(len(p))
+    ]
     # By devices: E[s_tau^k], and E[q_tau^k N / K_tau] where some device is complete
     done = [sum(q * s[j] for q, s in law) for j in range(len(p))]
     counts = [(q, [steps == E for steps in s]) for q, s in law if E in s]
-    complete = lambda: [sum(q * Fraction(len(p) * c[j], sum(c)) for q, c in counts) / sum(q for q, _ in counts)
-                        for j in range(len(p))]
+    complete = lambda: [
+        sum(q * Fraction(len(p) * c[j], sum(c)) for q, c in counts) / sum(q for q, _ in counts)
+        for j in range(len(p))
+    ]
     weighted = lambda each: [w * e for w, e in zip(p, each)]
-    bias = dict(A=lambda: weighted(complete()), B=lambda: weighted(done), C=lambda: pulls("C"))[instance["scheme"]]
+    bias = dict(A=lambda: weighted(complete()), B=lambda: weighted(done), C=lambda: pulls("C"))[
+        instance["scheme"]
+    ]
     named = dict(
-        ps_k=lambda: pulls(instance["scheme"])[k], E_s_k=lambda: done[k], E_complete_k=lambda: complete()[k],
+        ps_k=lambda: pulls(instance["scheme"])[k],
+        E_s_k=lambda: done[k],
+        E_complete_k=lambda: complete()[k],
         gain_k=lambda: moments.one_coefficient(p[k], instance["s_k"], E, "C") / p[k],
         limit_weight_A_k=lambda: pulls("A")[k] / sum(pulls("A")),
-        limit_weight_B_k=lambda: pulls("B")[k] / sum(pulls("B")), sum_weight_A=lambda: sum(weighted(complete())),
-        sum_weight_B=lambda: sum(weighted(done)), sq_bias=lambda: (_law.minimiser(devices, bias()) - best) ** 2,
-        limit_sq_dist=lambda: (_law.minimiser(devices, pulls(instance["scheme"])) - best) ** 2)
+        limit_weight_B_k=lambda: pulls("B")[k] / sum(pulls("B")),
+        sum_weight_A=lambda: sum(weighted(complete())),
+        sum_weight_B=lambda: sum(weighted(done)),
+        sq_bias=lambda: (_law.minimiser(devices, bias()) - best) ** 2,
+        limit_sq_dist=lambda: (_law.minimiser(devices, pulls(instance["scheme"])) - best) ** 2,
+    )
     return {**found, **{name: named[name]() for name in wanted if name in named}}
 
 
 def holds(instance):
     of_law = _law.held_by_law(instance["law"], instance["E"])
     N = len(instance["devices"]["a"])
-    if (of_law is None or len(instance["law"][0][1]) != N or not _law.sound_devices(instance["devices"])
-            or not 1 <= instance["k"] <= N or not 1 <= instance["s_k"] <= instance["E"]):
+    if (
+        of_law is None
+        or len(instance["law"][0][1]) != N
+        or not _law.sound_devices(instance["devices"])
+        or not 1 <= instance["k"] <= N
+        or not 1 <= instance["s_k"] <= instance["E"]
+    ):
         return frozenset()
     return frozenset(_law.ALWAYS | of_law)
 
 
 def setting(scheme):
     return Setting(
-        name=f"flex_laws_{scheme.lower()}", says=f"participation laws under scheme {scheme}, with small steps",
-        measures=names(TABLE, *LAWS, *OF_DEVICE), algorithms=(f"flex_{scheme.lower()}",),
-        gives=("E", "N", "tau", "p_k", "s_k", "Gamma", "sigma_bar_sq"), loose=dict(L=1, mu=-1), takes=(),
-        shapes=shapes(scheme), coordinates=coordinates, build=build(scheme),
-        constants=_law.checked(constants, holds), measure=measure, table=TABLE, ensures=ENSURES, holds=holds)
+        name=f"flex_laws_{scheme.lower()}",
+        says=f"participation laws under scheme {scheme}, with small steps",
+        measures=names(TABLE, *LAWS, *OF_DEVICE),
+        algorithms=(f"flex_{scheme.lower()}",),
+        gives=("E", "N", "tau", "p_k", "s_k", "Gamma", "sigma_bar_sq"),
+        loose=dict(L=1, mu=-1),
+        takes=(),
+        shapes=shapes(scheme),
+        coordinates=coordinates,
+        build=build(scheme),
+        constants=_law.checked(constants, holds),
+        measure=measure,
+        table=TABLE,
+        ensures=ENSURES,
+        holds=holds,
+    )
 
 
 SETTINGS = [setting(scheme) for scheme in moments.SCHEMES]

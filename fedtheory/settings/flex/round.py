@@ -8,7 +8,9 @@ from fedtheory.settings import Setting, names
 from fedtheory.settings.flex import _law
 from fedtheory.symbols.flex import TABLE
 
-ENSURES = frozenset({"devices_smooth", "devices_strongly_convex", "all_active", "some_complete", "full_work"})
+ENSURES = frozenset(
+    {"devices_smooth", "devices_strongly_convex", "all_active", "some_complete", "full_work"}
+)
 
 
 def shapes(scheme):
@@ -19,11 +21,13 @@ def shapes(scheme):
         if scheme == "A" or "some_complete" not in relaxed:
             s[0] = E
         return dict(N=N, E=E, s="".join(map(str, s)), d=random.choice([1, 1, 2]))
+
     return draw
 
 
 def coordinates(shape):
-    """A curvature for each device and coordinate, the noise of each gradient, one more than is applied."""
+    """A curvature for each device and coordinate, the noise of each gradient, one more than is
+    applied."""
     N, d = shape["N"], range(shape["d"])
     found = {f"x_{j}": "real" for j in d}
     for k, s in enumerate(shape["s"]):
@@ -38,18 +42,28 @@ def build(scheme):
     def instance(shape, point):
         d, devices = range(shape["d"]), range(shape["N"])
         return dict(
-            scheme=scheme, E=shape["E"], s=[int(s) for s in shape["s"]], x=[point[f"x_{j}"] for j in d],
+            scheme=scheme,
+            E=shape["E"],
+            s=[int(s) for s in shape["s"]],
+            x=[point[f"x_{j}"] for j in d],
             a=[[point[f"a_{k}_{j}"] for j in d] for k in devices],
-            tilt=[[[point[f"tilt_{k}_{i}_{j}"] for j in d] for i in range(int(s) + 1)]
-                  for k, s in enumerate(shape["s"])],
-            p=_law.shares([point.get(f"weight_{k}", _law.ONE) for k in devices]))
+            tilt=[
+                [[point[f"tilt_{k}_{i}_{j}"] for j in d] for i in range(int(s) + 1)]
+                for k, s in enumerate(shape["s"])
+            ],
+            p=_law.shares([point.get(f"weight_{k}", _law.ONE) for k in devices]),
+        )
+
     return instance
 
 
 def constants(instance):
-    return dict(E=Fraction(instance["E"]), N=Fraction(len(instance["s"])),
-                L=_law.maximum(*(a for row in instance["a"] for a in row)),
-                mu=_law.minimum(*(a for row in instance["a"] for a in row)))
+    return dict(
+        E=Fraction(instance["E"]),
+        N=Fraction(len(instance["s"])),
+        L=_law.maximum(*(a for row in instance["a"] for a in row)),
+        mu=_law.minimum(*(a for row in instance["a"] for a in row)),
+    )
 
 
 def measure(instance, values, wanted):
@@ -61,23 +75,48 @@ def measure(instance, values, wanted):
 def holds(instance):
     s, E, d = instance["s"], instance["E"], len(instance["x"])
     N = len(s)
-    if not (all(len(instance[name]) == N for name in ("a", "tilt", "p")) and all(0 <= steps <= E for steps in s)
-            and all(len(row) == d and all(a > 0 for a in row) for row in instance["a"])
-            and all(len(rows) == steps + 1 and all(len(row) == d for row in rows)
-                    for rows, steps in zip(instance["tilt"], s))
-            and sum(instance["p"]) == 1 and all(p > 0 for p in instance["p"])):
+    if not (
+        all(len(instance[name]) == N for name in ("a", "tilt", "p"))
+        and all(0 <= steps <= E for steps in s)
+        and all(len(row) == d and all(a > 0 for a in row) for row in instance["a"])
+        and all(
+            len(rows) == steps + 1 and all(len(row) == d for row in rows)
+            for rows, steps in zip(instance["tilt"], s)
+        )
+        and sum(instance["p"]) == 1
+        and all(p > 0 for p in instance["p"])
+    ):
         return frozenset()
-    return ENSURES - {name for name, fails in (("all_active", 0 in s), ("some_complete", E not in s),
-                                               ("full_work", set(s) != {E})) if fails}
+    return ENSURES - {
+        name
+        for name, fails in (
+            ("all_active", 0 in s),
+            ("some_complete", E not in s),
+            ("full_work", set(s) != {E}),
+        )
+        if fails
+    }
 
 
 def setting(scheme):
     return Setting(
-        name=f"flex_round_{scheme.lower()}", says=f"one round of scheme {scheme} with any noise and work",
-        measures=names(TABLE, "sq_gap_eq2", "sq_gap_printed", "sq_extra"), algorithms=(f"flex_{scheme.lower()}",),
-        gives=("E", "N"), loose=dict(L=1, mu=-1), takes=("eta",), shapes=shapes(scheme), coordinates=coordinates,
-        build=build(scheme), constants=_law.checked(constants, holds), measure=measure, table=TABLE, ensures=ENSURES,
-        holds=holds, kind="exact")
+        name=f"flex_round_{scheme.lower()}",
+        says=f"one round of scheme {scheme} with any noise and work",
+        measures=names(TABLE, "sq_gap_eq2", "sq_gap_printed", "sq_extra"),
+        algorithms=(f"flex_{scheme.lower()}",),
+        gives=("E", "N"),
+        loose=dict(L=1, mu=-1),
+        takes=("eta",),
+        shapes=shapes(scheme),
+        coordinates=coordinates,
+        build=build(scheme),
+        constants=_law.checked(constants, holds),
+        measure=measure,
+        table=TABLE,
+        ensures=ENSURES,
+        holds=holds,
+        kind="exact",
+    )
 
 
 SETTINGS = [setting(scheme) for scheme in moments.SCHEMES]

@@ -1,4 +1,5 @@
-"""Rounds of flex on quadratics at theorem 3.1's learning rate, and where they lead: exact moments over rounds."""
+"""Rounds of flex on quadratics at theorem 3.1's learning rate, and where they lead: exact moments
+over rounds."""
 
 from fractions import Fraction
 
@@ -7,8 +8,25 @@ from fedtheory.settings import Setting, names
 from fedtheory.settings.flex import _law
 from fedtheory.symbols.flex import TABLE
 
-LAWS = ("ps", "ps_Gamma", "ps_plus", "p_plus", "plus_A", "p2s_over_p", "p2s_sigma", "ratio_min", "ratio_max",
-        "ratio_sup", "E_inv_K", "E_s", "E_inv_s", "active", "p_inv", "p_sigma_inv", "I_sum")
+LAWS = (
+    "ps",
+    "ps_Gamma",
+    "ps_plus",
+    "p_plus",
+    "plus_A",
+    "p2s_over_p",
+    "p2s_sigma",
+    "ratio_min",
+    "ratio_max",
+    "ratio_sup",
+    "E_inv_K",
+    "E_s",
+    "E_inv_s",
+    "active",
+    "p_inv",
+    "p_sigma_inv",
+    "I_sum",
+)
 END = tuple(name for name, entry in TABLE.items() if entry.measure == TABLE["sq_dist"].measure)
 
 
@@ -16,35 +34,64 @@ def shapes(scheme):
     def draw(random, relaxed):
         N = random.choice([1, 1, 2, 2, 3] if "heterogeneous" in relaxed else [2, 2, 3])
         E = random.choice([1, 1, 2, 2, 3])
-        return dict(N=N, E=E, tau=random.choice([1, 1, 1, 2, 3, 5, 10] if N < 3 else [1, 1, 2, 4]),
-                    noise=random.choice(["none", "even"]), span=_law.draw_span(random, relaxed),
-                    **_law.draw_law(random, N, E, relaxed, scheme))
+        return dict(
+            N=N,
+            E=E,
+            tau=random.choice([1, 1, 1, 2, 3, 5, 10] if N < 3 else [1, 1, 2, 4]),
+            noise=random.choice(["none", "even"]),
+            span=_law.draw_span(random, relaxed),
+            **_law.draw_law(random, N, E, relaxed, scheme),
+        )
+
     return draw
 
 
 def coordinates(shape):
-    return dict(_law.device_coordinates(shape["N"], shape["noise"] != "none"), **_law.law_coordinates(shape),
-                x="real", left="unit", right="unit")
+    return dict(
+        _law.device_coordinates(shape["N"], shape["noise"] != "none"),
+        **_law.law_coordinates(shape),
+        x="real",
+        left="unit",
+        right="unit",
+    )
 
 
 def build(scheme):
     def instance(shape, point):
         devices = _law.build_devices(shape["N"], point)
-        return dict(scheme=scheme, E=shape["E"], tau=shape["tau"], devices=devices, law=_law.build_law(shape, point),
-                    x=point["x"], span=_law.span_of(shape, point, devices, point["x"]))
+        return dict(
+            scheme=scheme,
+            E=shape["E"],
+            tau=shape["tau"],
+            devices=devices,
+            law=_law.build_law(shape, point),
+            x=point["x"],
+            span=_law.span_of(shape, point, devices, point["x"]),
+        )
+
     return instance
 
 
 def constants(instance):
-    devices, E, tau, best = instance["devices"], instance["E"], instance["tau"], _law.minimiser(instance["devices"])
+    devices, E, tau, best = (
+        instance["devices"],
+        instance["E"],
+        instance["tau"],
+        _law.minimiser(instance["devices"]),
+    )
     Gamma = _law.excess(devices, best)
     return dict(
         _law.law_moments(instance["scheme"], devices, instance["law"], E, Gamma, LAWS, tau),
-        E=Fraction(E), N=Fraction(len(devices["a"])), tau=Fraction(tau), L=_law.maximum(*devices["a"]),
-        mu=_law.minimum(*devices["a"]), G=_law.second_moment(devices, instance["span"]),
+        E=Fraction(E),
+        N=Fraction(len(devices["a"])),
+        tau=Fraction(tau),
+        L=_law.maximum(*devices["a"]),
+        mu=_law.minimum(*devices["a"]),
+        G=_law.second_moment(devices, instance["span"]),
         Gamma=sum(p * g for p, g in zip(devices["p"], Gamma)),
         sigma_bar_sq=sum((p * r) ** 2 for p, r in zip(devices["p"], devices["r"])),
-        sq_dist_0=(instance["x"] - best) ** 2)
+        sq_dist_0=(instance["x"] - best) ** 2,
+    )
 
 
 def measure(instance, values, wanted):
@@ -52,18 +99,24 @@ def measure(instance, values, wanted):
     best = _law.minimiser(devices)
     rounds = moments.rounds_of(instance["scheme"], devices["p"], law, E)
     found = {}
-    if "limit_sq_dist" in wanted:    # rates that vanish, but not their sum, lead to where the mean gradient is zero
+    if (
+        "limit_sq_dist" in wanted
+    ):  # rates that vanish, but not their sum, lead to where the mean gradient is zero
         pulls = [sum(q * c[k] * s[k] for q, c, s in rounds) for k in range(len(devices["a"]))]
         limit = _law.minimiser(devices, pulls)
         found["limit_sq_dist"] = (limit - best) ** 2
-        if span:    # gradients are bounded where the run ends, too (A3.4)
-            found["limit_sq_dist"] = _law.kept_inside((limit - best) ** 2, _law.start(limit, span), span)
+        if span:  # gradients are bounded where the run ends, too (A3.4)
+            found["limit_sq_dist"] = _law.kept_inside(
+                (limit - best) ** 2, _law.start(limit, span), span
+            )
     if set(END) & set(wanted):
         work = sum(q * c[k] * s[k] for q, c, s in rounds for k in range(len(devices["a"])))
         state = _law.start(instance["x"], span)
         for eta in _law.staircase(values["eta"], work, values["mu"], instance["tau"]):
             state = _law.one_round(state, devices, rounds, eta, E, span)
-        found.update(dict.fromkeys(END, _law.kept_inside(_law.sq_distance(state, best), state, span)))
+        found.update(
+            dict.fromkeys(END, _law.kept_inside(_law.sq_distance(state, best), state, span))
+        )
     return found
 
 
@@ -79,13 +132,24 @@ def holds(instance):
 
 def setting(scheme):
     return Setting(
-        name=f"flex_run_{scheme.lower()}", says=f"rounds of scheme {scheme} on quadratics in one dimension",
-        measures=names(TABLE, *LAWS, "sq_dist_0", "sq_dist", "limit_sq_dist"), algorithms=(f"flex_{scheme.lower()}",),
-        gives=("E", "N", "tau", "Gamma", "sigma_bar_sq"), loose=dict(L=1, mu=-1, G=1), takes=("eta",),
-        shapes=shapes(scheme), coordinates=coordinates, build=build(scheme),
-        constants=_law.checked(constants, holds), measure=measure, table=TABLE,
-        early=frozenset((*LAWS, "sq_dist_0")), ensures=_law.ENSURES, holds=holds,
-        runs=_law.paced)
+        name=f"flex_run_{scheme.lower()}",
+        says=f"rounds of scheme {scheme} on quadratics in one dimension",
+        measures=names(TABLE, *LAWS, "sq_dist_0", "sq_dist", "limit_sq_dist"),
+        algorithms=(f"flex_{scheme.lower()}",),
+        gives=("E", "N", "tau", "Gamma", "sigma_bar_sq"),
+        loose=dict(L=1, mu=-1, G=1),
+        takes=("eta",),
+        shapes=shapes(scheme),
+        coordinates=coordinates,
+        build=build(scheme),
+        constants=_law.checked(constants, holds),
+        measure=measure,
+        table=TABLE,
+        early=frozenset((*LAWS, "sq_dist_0")),
+        ensures=_law.ENSURES,
+        holds=holds,
+        runs=_law.paced,
+    )
 
 
 SETTINGS = [setting(scheme) for scheme in moments.SCHEMES]

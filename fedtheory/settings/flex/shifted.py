@@ -1,7 +1,9 @@
-"""Quadratics in one dimension around a shift of the objective (flex, corollary 3.2.1): the last device comes or goes.
+"""Quadratics in one dimension around a shift of the objective (flex, corollary 3.2.1): the last
+device comes or goes.
 
-`flex_shifted` runs scheme C after it, from a point x that the run before has left; `flex_shifting` is what is known
-of a run of scheme B until a device arrives, whose points stay between minimisers and start at rates up to 1/L.
+`flex_shifted` runs scheme C after it, from a point x that the run before has left; `flex_shifting`
+is what is known of a run of scheme B until a device arrives, whose points stay between minimisers
+and start at rates up to 1/L.
 """
 
 from fractions import Fraction
@@ -21,27 +23,52 @@ BEFORE = tuple(name for name in LAWS if name != "I_sum")
 
 def shapes(scheme):
     def draw(random, relaxed):
-        N, E, event = random.choice([2, 2, 3]), random.choice([1, 1, 2, 3]), random.choice(["arrival", "departure"])
+        N, E, event = (
+            random.choice([2, 2, 3]),
+            random.choice([1, 1, 2, 3]),
+            random.choice(["arrival", "departure"]),
+        )
         if scheme == "B":
             event = "arrival"
-        return dict(N=N, E=E, tau_0=random.choice([0, 1, 5, 50]), rounds=random.choice([1, 1, 1, 2, 3, 5]),
-                    event=event, sizes=sizes(random, N), noise=random.choice(["none", "even"]),
-                    span=_law.draw_span(random, relaxed),
-                    **_law.draw_law(random, N if (event, scheme) == ("arrival", "C") else N - 1, E, relaxed, scheme))
+        return dict(
+            N=N,
+            E=E,
+            tau_0=random.choice([0, 1, 5, 50]),
+            rounds=random.choice([1, 1, 1, 2, 3, 5]),
+            event=event,
+            sizes=sizes(random, N),
+            noise=random.choice(["none", "even"]),
+            span=_law.draw_span(random, relaxed),
+            **_law.draw_law(
+                random, N if (event, scheme) == ("arrival", "C") else N - 1, E, relaxed, scheme
+            ),
+        )
+
     return draw
 
 
 def coordinates(shape):
-    found = dict(_law.device_coordinates(shape["N"], shape["noise"] != "none"), **_law.law_coordinates(shape),
-                 x="real", left="unit", right="unit")
+    found = dict(
+        _law.device_coordinates(shape["N"], shape["noise"] != "none"),
+        **_law.law_coordinates(shape),
+        x="real",
+        left="unit",
+        right="unit",
+    )
     return {name: kind for name, kind in found.items() if not name.startswith("weight")}
 
 
 def build(shape, point):
     n = [int(size) for size in shape["sizes"].split()]
     devices = {**_law.build_devices(shape["N"], point), "p": weights(n)}
-    return dict({name: shape[name] for name in ("E", "tau_0", "rounds", "event")}, n=n, devices=devices, x=point["x"],
-                law=_law.build_law(shape, point), span=_law.span_of(shape, point, devices, point["x"]))
+    return dict(
+        {name: shape[name] for name in ("E", "tau_0", "rounds", "event")},
+        n=n,
+        devices=devices,
+        x=point["x"],
+        law=_law.build_law(shape, point),
+        span=_law.span_of(shape, point, devices, point["x"]),
+    )
 
 
 def members(instance):
@@ -59,22 +86,34 @@ def shared(instance):
     devices, n, arrives = instance["devices"], instance["n"], instance["event"] == "arrival"
     old, new = map(_law.minimiser, objectives(instance))
     last = _law.chosen(devices, [-1])
-    # Each event has an excess of its own: where the device is missing. The other one's is not given.
-    return dict(E=Fraction(instance["E"]), L=maximum(*devices["a"]), mu=minimum(*devices["a"]), shift=abs(old - new),
-                n=Fraction(sum(n[:-1] if arrives else n)), n_l=Fraction(n[-1]),
-                Gamma_l=_law.excess(last, old)[0] if arrives else INF,
-                tilde_Gamma_l=INF if arrives else _law.excess(last, new)[0])
+    # Each event has an excess of its own: where the device is missing. The other one's is not
+    # given.
+    return dict(
+        E=Fraction(instance["E"]),
+        L=maximum(*devices["a"]),
+        mu=minimum(*devices["a"]),
+        shift=abs(old - new),
+        n=Fraction(sum(n[:-1] if arrives else n)),
+        n_l=Fraction(n[-1]),
+        Gamma_l=_law.excess(last, old)[0] if arrives else INF,
+        tilde_Gamma_l=INF if arrives else _law.excess(last, new)[0],
+    )
 
 
 def after_constants(instance):
     before, after = objectives(instance)
-    laws = _law.law_moments("C", after, instance["law"], instance["E"], _law.excess(after, _law.minimiser(after)),
-                             AFTER)
-    return dict({f"tilde_{name}": value for name, value in laws.items()}, **shared(instance),
-                **_law.law_moments("C", after, instance["law"], instance["E"], [], ["ratio_sup"]),
-                tau_0=Fraction(instance["tau_0"]), tau=Fraction(instance["tau_0"] + instance["rounds"]),
-                G=_law.second_moment(instance["devices"], instance["span"]),
-                Delta=(instance["x"] - _law.minimiser(before)) ** 2)
+    laws = _law.law_moments(
+        "C", after, instance["law"], instance["E"], _law.excess(after, _law.minimiser(after)), AFTER
+    )
+    return dict(
+        {f"tilde_{name}": value for name, value in laws.items()},
+        **shared(instance),
+        **_law.law_moments("C", after, instance["law"], instance["E"], [], ["ratio_sup"]),
+        tau_0=Fraction(instance["tau_0"]),
+        tau=Fraction(instance["tau_0"] + instance["rounds"]),
+        G=_law.second_moment(instance["devices"], instance["span"]),
+        Delta=(instance["x"] - _law.minimiser(before)) ** 2,
+    )
 
 
 def after_measure(instance, values, wanted):
@@ -84,51 +123,97 @@ def after_measure(instance, values, wanted):
     state = _law.start(instance["x"], instance["span"])
     for eta in _law.staircase(values["eta"], work, values["mu"], instance["rounds"]):
         state = _law.one_round(state, after, rounds, eta, instance["E"], instance["span"])
-    return dict.fromkeys(END, _law.kept_inside(_law.sq_distance(state, _law.minimiser(after)), state,
-                                                instance["span"]))
+    return dict.fromkeys(
+        END,
+        _law.kept_inside(_law.sq_distance(state, _law.minimiser(after)), state, instance["span"]),
+    )
 
 
 def before_span(instance):
     """Between minimisers, as far as noise leads beyond them, and the start."""
     devices = instance["devices"]
     far = [r / a for r, a in zip(devices["r"], devices["a"])]
-    return [minimum(instance["x"], *(b - f for b, f in zip(devices["b"], far))),
-            maximum(instance["x"], *(b + f for b, f in zip(devices["b"], far)))] if instance["span"] else []
+    return (
+        [
+            minimum(instance["x"], *(b - f for b, f in zip(devices["b"], far))),
+            maximum(instance["x"], *(b + f for b, f in zip(devices["b"], far))),
+        ]
+        if instance["span"]
+        else []
+    )
 
 
 def before_constants(instance):
     before, _ = objectives(instance)
     old = _law.minimiser(before)
-    return dict(_law.law_moments("B", before, instance["law"], instance["E"], _law.excess(before, old), BEFORE),
-                **shared(instance), G=_law.second_moment(instance["devices"], before_span(instance)),
-                sq_dist_0=(instance["x"] - old) ** 2)
+    return dict(
+        _law.law_moments(
+            "B", before, instance["law"], instance["E"], _law.excess(before, old), BEFORE
+        ),
+        **shared(instance),
+        G=_law.second_moment(instance["devices"], before_span(instance)),
+        sq_dist_0=(instance["x"] - old) ** 2,
+    )
 
 
 def holds(side):
     def held(instance):
         n, devices, law = instance["n"], instance["devices"], instance["law"]
         of_law = _law.held_by_law(law, instance["E"])
-        if (of_law is None or len(n) < 2 or len(law[0][1]) != members(instance)[side] or devices["p"] != weights(n)
-                or not all(size >= 1 for size in n) or not _law.sound_devices(devices)):
+        if (
+            of_law is None
+            or len(n) < 2
+            or len(law[0][1]) != members(instance)[side]
+            or devices["p"] != weights(n)
+            or not all(size >= 1 for size in n)
+            or not _law.sound_devices(devices)
+        ):
             return frozenset()
-        return frozenset(_law.ALWAYS | of_law | ({"second_moment", "stays"} if instance["span"] else set()))
+        return frozenset(
+            _law.ALWAYS | of_law | ({"second_moment", "stays"} if instance["span"] else set())
+        )
+
     return held
 
 
 SETTINGS = [
     Setting(
-        name="flex_shifted", says="rounds of scheme C after an arrival or a departure, on quadratics in one dimension",
-        measures=names(TABLE, "sq_dist_new", "shift", "ratio_sup", *(f"tilde_{name}" for name in AFTER)),
-        algorithms=("flex_c",), gives=("E", "tau", "tau_0", "n", "n_l", "Gamma_l", "tilde_Gamma_l"),
-        loose=dict(L=1, mu=-1, G=1, Delta=1), takes=("eta",), shapes=shapes("C"), coordinates=coordinates, build=build,
-        constants=_law.checked(after_constants, holds(1)), measure=after_measure, table=TABLE,
-        early=frozenset(("shift", "ratio_sup", *(f"tilde_{name}" for name in AFTER))), ensures=_law.ENSURES,
-        holds=holds(1), runs=_law.paced),
+        name="flex_shifted",
+        says="rounds of scheme C after an arrival or a departure, on quadratics in one dimension",
+        measures=names(
+            TABLE, "sq_dist_new", "shift", "ratio_sup", *(f"tilde_{name}" for name in AFTER)
+        ),
+        algorithms=("flex_c",),
+        gives=("E", "tau", "tau_0", "n", "n_l", "Gamma_l", "tilde_Gamma_l"),
+        loose=dict(L=1, mu=-1, G=1, Delta=1),
+        takes=("eta",),
+        shapes=shapes("C"),
+        coordinates=coordinates,
+        build=build,
+        constants=_law.checked(after_constants, holds(1)),
+        measure=after_measure,
+        table=TABLE,
+        early=frozenset(("shift", "ratio_sup", *(f"tilde_{name}" for name in AFTER))),
+        ensures=_law.ENSURES,
+        holds=holds(1),
+        runs=_law.paced,
+    ),
     Setting(
-        name="flex_shifting", says="a run of scheme B until a device arrives, on quadratics in one dimension",
-        measures=names(TABLE, "sq_dist_0", "shift", *BEFORE), algorithms=("flex_b",), takes=(),
-        gives=("E", "n", "n_l", "Gamma_l", "tilde_Gamma_l"), loose=dict(L=1, mu=-1, G=1), shapes=shapes("B"),
-        coordinates=coordinates, build=build, constants=_law.checked(before_constants, holds(0)),
-        measure=lambda instance, values, wanted: {}, table=TABLE, early=frozenset(("sq_dist_0", "shift", *BEFORE)),
-        ensures=_law.ENSURES, holds=holds(0)),
+        name="flex_shifting",
+        says="a run of scheme B until a device arrives, on quadratics in one dimension",
+        measures=names(TABLE, "sq_dist_0", "shift", *BEFORE),
+        algorithms=("flex_b",),
+        takes=(),
+        gives=("E", "n", "n_l", "Gamma_l", "tilde_Gamma_l"),
+        loose=dict(L=1, mu=-1, G=1),
+        shapes=shapes("B"),
+        coordinates=coordinates,
+        build=build,
+        constants=_law.checked(before_constants, holds(0)),
+        measure=lambda instance, values, wanted: {},
+        table=TABLE,
+        early=frozenset(("sq_dist_0", "shift", *BEFORE)),
+        ensures=_law.ENSURES,
+        holds=holds(0),
+    ),
 ]

@@ -1,7 +1,8 @@
-"""T rounds of FSL: expected squared gradients at each round's start, by moments or by every way it can go.
+"""T rounds of FSL: expected squared gradients at each round's start, by moments or by every way it
+can go.
 
-On separable quadratics a round maps mean and second moment of each coordinate affinely; otherwise all outcomes are
-followed, for tiny instances only.
+On separable quadratics a round maps mean and second moment of each coordinate affinely; otherwise
+all outcomes are followed, for tiny instances only.
 """
 
 from fractions import Fraction
@@ -12,18 +13,24 @@ from fedtheory.settings.fsl._quantities import law, rounds_of
 
 
 def followed(case, x, T, values):
-    """[E value(x_t) for each of `values`] for t = 0, ..., T - 1, by all the ways that rounds can go."""
+    """[E value(x_t) for each of `values`] for t = 0, ..., T - 1, by all the ways that rounds can
+    go."""
     rounds = rounds_of(case)(len(x))
     states, found = [(Fraction(1), rounds.start(x))], []
     for t in range(T):
         found.append([sum(p * value(state.x) for p, state in states) for value in values])
         if t < T - 1:
-            states = [(p * q, trace.after) for p, state in states for q, trace in rounds.of(state, law(case))]
+            states = [
+                (p * q, trace.after)
+                for p, state in states
+                for q, trace in rounds.of(state, law(case))
+            ]
     return found
 
 
 def drifted(slope, tilt, variance, eta, steps):
-    """(a, b, v) of SGD steps of size eta on slope y^2 / 2 + tilt y: y becomes a y + b, with noise of variance v."""
+    """(a, b, v) of SGD steps of size eta on slope y^2 / 2 + tilt y: y becomes a y + b, with noise
+    of variance v."""
     a, b, v = Fraction(1), Fraction(0), Fraction(0)
     for _ in range(steps):
         shrink = 1 - eta * slope
@@ -32,10 +39,11 @@ def drifted(slope, tilt, variance, eta, steps):
 
 
 def moments(case, curves, variances, x, T):
-    """[(E x_t, E x_t^2)] of one coordinate for t < T; curves: (slope, tilt) of f_0, ..., f_N in it."""
+    """[(E x_t, E x_t^2)] of one coordinate for t < T; curves: (slope, tilt) of f_0, ..., f_N in
+    it."""
     ends = [drifted(*curve, variances[1], case.eta_l, case.K) for curve in curves[1:]]
     back, shift, noise_0 = drifted(*curves[0], variances[0], case.gamma * case.eta_0, case.K_0)
-    ways = []    # x_{t+1} = a x_t + b, with noise of variance v, for each cohort
+    ways = []  # x_{t+1} = a x_t + b, with noise of variance v, for each cohort
     for cohort in counted(combinations(ends, case.S)):
         a = 1 + case.eta_g * sum(end[0] - 1 for end in cohort) / case.S
         b = case.eta_g * sum(end[1] for end in cohort) / case.S
@@ -53,12 +61,17 @@ def moments(case, curves, variances, x, T):
 
 
 def quadratic_gradients(case, curves, variances, x, T, weights):
-    """[E ||sum_i weights_i grad f_i(x_t)||^2 for each of `weights`] for t < T; coordinate j has curves[j][i] of f_i."""
+    """[E ||sum_i weights_i grad f_i(x_t)||^2 for each of `weights`] for t < T; coordinate j has
+    curves[j][i] of f_i."""
     total = [[Fraction(0)] * len(weights) for _ in range(T)]
     for j, start in enumerate(x):
         followed = moments(case, curves[j], [v[j] for v in variances], start, T)
         for k, w in enumerate(weights):
-            slope, tilt = (sum(share * curve[part] for share, curve in zip(w, curves[j])) for part in (0, 1))
+            slope, tilt = (
+                sum(share * curve[part] for share, curve in zip(w, curves[j])) for part in (0, 1)
+            )
             for t, (mean, square) in enumerate(followed):
-                total[t][k] = total[t][k] + slope * slope * square + 2 * slope * tilt * mean + tilt * tilt
+                total[t][k] = (
+                    total[t][k] + slope * slope * square + 2 * slope * tilt * mean + tilt * tilt
+                )
     return total

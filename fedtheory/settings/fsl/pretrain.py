@@ -9,20 +9,30 @@ from fedtheory.symbols.fsl import TABLE
 
 
 def shapes(random, relaxed):
-    return dict(N=random.choice([1, 1, 2]), **draw_family(random, random.random() < 0.9, False, soft=False))
+    return dict(
+        N=random.choice([1, 1, 2]), **draw_family(random, random.random() < 0.9, False, soft=False)
+    )
 
 
 def coordinates(shape):
-    return {**family_coordinates(shape, shape["N"] + 1), **{f"x_{j}": "real" for j in range(shape["d"])}}
+    return {
+        **family_coordinates(shape, shape["N"] + 1),
+        **{f"x_{j}": "real" for j in range(shape["d"])},
+    }
 
 
 def build(shape, point):
-    return dict(losses=build_family(shape, point, shape["N"] + 1), x=[point[f"x_{j}"] for j in range(shape["d"])])
+    return dict(
+        losses=build_family(shape, point, shape["N"] + 1),
+        x=[point[f"x_{j}"] for j in range(shape["d"])],
+    )
 
 
 def constants(instance):
-    return dict(N=Fraction(len(instance["losses"]) - 1),
-                f_0_start=losses.value(instance["losses"][0], vector(instance["x"])))
+    return dict(
+        N=Fraction(len(instance["losses"]) - 1),
+        f_0_start=losses.value(instance["losses"][0], vector(instance["x"])),
+    )
 
 
 def measure(instance, values, wanted):
@@ -31,10 +41,13 @@ def measure(instance, values, wanted):
     weights = [gamma / (1 + gamma)] + [share / (1 + gamma)] * (len(f) - 1)
     lowest, best = losses.least(f, weights)
     F = lambda y: share * sum(losses.value(one, y) for one in f[1:])
-    exists = lambda value: lowest if isinstance(lowest, float) else value()    # there is no minimiser
-    named = dict(tilde_D_0=lambda: sum(w * losses.value(one, x) for w, one in zip(weights, f)) - lowest,
-                 D_0=lambda: F(x) - F(best), f_0_start=lambda: losses.value(f[0], x),
-                 f_0_star=lambda: losses.value(f[0], best))
+    exists = lambda value: lowest if isinstance(lowest, float) else value()  # there is no minimiser
+    named = dict(
+        tilde_D_0=lambda: sum(w * losses.value(one, x) for w, one in zip(weights, f)) - lowest,
+        D_0=lambda: F(x) - F(best),
+        f_0_start=lambda: losses.value(f[0], x),
+        f_0_star=lambda: losses.value(f[0], best),
+    )
     return {name: exists(named[name]) for name in wanted}
 
 
@@ -48,8 +61,21 @@ def holds(instance):
 
 ENSURES = frozenset({"bounded_below"})
 SETTING = Setting(
-    name="fsl_pretrain", says="a start and the modified loss's minimiser", algorithms=("fsl",),
-    measures=names(TABLE, "tilde_D_0", "D_0", "f_0_start", "f_0_star"), gives=("N",), loose={}, takes=("gamma",),
-    shapes=shapes, coordinates=coordinates, build=build, constants=constants, measure=measure, table=TABLE,
-    early=frozenset({"f_0_start"}), ensures=ENSURES, holds=holds, kind="exact",
+    name="fsl_pretrain",
+    says="a start and the modified loss's minimiser",
+    algorithms=("fsl",),
+    measures=names(TABLE, "tilde_D_0", "D_0", "f_0_start", "f_0_star"),
+    gives=("N",),
+    loose={},
+    takes=("gamma",),
+    shapes=shapes,
+    coordinates=coordinates,
+    build=build,
+    constants=constants,
+    measure=measure,
+    table=TABLE,
+    early=frozenset({"f_0_start"}),
+    ensures=ENSURES,
+    holds=holds,
+    kind="exact",
 )

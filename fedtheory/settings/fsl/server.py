@@ -13,33 +13,71 @@ from fedtheory.settings.general._family import (
 )
 from fedtheory.symbols.fsl import TABLE
 
-MEASURED = ("F_w0", "F_w1", "a_w0", "b_w0", "inner_w0", "inner_move", "sq_move", "xi_w0", "F_bar", "F_next", "sum_a",
-            "sum_b", "sum_xi")
+MEASURED = (
+    "F_w0",
+    "F_w1",
+    "a_w0",
+    "b_w0",
+    "inner_w0",
+    "inner_move",
+    "sq_move",
+    "xi_w0",
+    "F_bar",
+    "F_next",
+    "sum_a",
+    "sum_b",
+    "sum_xi",
+)
 
 
 def shapes(random, relaxed):
-    return dict(N=random.choice([1, 1, 2, 3]), K_0=random.choice([1, 2, 3, 5, 10]),
-                **draw_family(random, random.random() < 0.5, False))
+    return dict(
+        N=random.choice([1, 1, 2, 3]),
+        K_0=random.choice([1, 2, 3, 5, 10]),
+        **draw_family(random, random.random() < 0.5, False),
+    )
 
 
 def coordinates(shape):
-    return {**family_coordinates(shape, shape["N"] + 1), **{f"x_{j}": "real" for j in range(shape["d"])}}
+    return {
+        **family_coordinates(shape, shape["N"] + 1),
+        **{f"x_{j}": "real" for j in range(shape["d"])},
+    }
 
 
 def build(shape, point):
-    return dict(K_0=shape["K_0"], losses=build_family(shape, point, shape["N"] + 1),
-                x=[point[f"x_{j}"] for j in range(shape["d"])])
+    return dict(
+        K_0=shape["K_0"],
+        losses=build_family(shape, point, shape["N"] + 1),
+        x=[point[f"x_{j}"] for j in range(shape["d"])],
+    )
 
 
 def constants(instance):
-    return dict(K_0=Fraction(instance["K_0"]), N=Fraction(len(instance["losses"]) - 1),
-                L=upper_curvature(instance["losses"]))
+    return dict(
+        K_0=Fraction(instance["K_0"]),
+        N=Fraction(len(instance["losses"]) - 1),
+        L=upper_curvature(instance["losses"]),
+    )
 
 
 def measure(instance, values, wanted):
     f = instance["losses"]
-    case = Instance(lambda i, y: losses.value(f[i], y), lambda i, y: losses.grad(f[i], y), None, len(f) - 1, None, None,
-                    instance["K_0"], None, None, values["eta_0"], None, None, None)
+    case = Instance(
+        lambda i, y: losses.value(f[i], y),
+        lambda i, y: losses.grad(f[i], y),
+        None,
+        len(f) - 1,
+        None,
+        None,
+        instance["K_0"],
+        None,
+        None,
+        values["eta_0"],
+        None,
+        None,
+        None,
+    )
     return server_quantities(case, vector(instance["x"]), wanted)
 
 
@@ -51,8 +89,20 @@ def holds(instance):
 
 ENSURES = frozenset({"smooth", "exact_gradients", "server"})
 SETTING = Setting(
-    name="fsl_server", says="exact steps on the server's loss from a known point", measures=names(TABLE, *MEASURED),
-    algorithms=("server_sgd", "fsl"), gives=("N", "K_0"), loose=dict(L=1), takes=("eta_0",), shapes=shapes,
-    coordinates=coordinates, build=build, constants=constants, measure=measure, table=TABLE, ensures=ENSURES,
-    holds=holds, kind="exact",
+    name="fsl_server",
+    says="exact steps on the server's loss from a known point",
+    measures=names(TABLE, *MEASURED),
+    algorithms=("server_sgd", "fsl"),
+    gives=("N", "K_0"),
+    loose=dict(L=1),
+    takes=("eta_0",),
+    shapes=shapes,
+    coordinates=coordinates,
+    build=build,
+    constants=constants,
+    measure=measure,
+    table=TABLE,
+    ensures=ENSURES,
+    holds=holds,
+    kind="exact",
 )

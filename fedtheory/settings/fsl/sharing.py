@@ -1,4 +1,5 @@
-"""Samples as points z with losses ||x - z||^2 / 2: data sharing's objective (4), a server of drawn samples (10)."""
+"""Samples as points z with losses ||x - z||^2 / 2: data sharing's objective (4), a server of drawn
+samples (10)."""
 
 from fractions import Fraction
 from itertools import combinations
@@ -11,7 +12,12 @@ from fedtheory.symbols.fsl import TABLE
 
 
 def owned(prefix, counts, d):
-    return {f"{prefix}_{i}_{k}_{j}": "real" for i, n in enumerate(counts) for k in range(n) for j in range(d)}
+    return {
+        f"{prefix}_{i}_{k}_{j}": "real"
+        for i, n in enumerate(counts)
+        for k in range(n)
+        for j in range(d)
+    }
 
 
 def placed(shape, counts):
@@ -19,16 +25,22 @@ def placed(shape, counts):
 
 
 def read(point, counts, d):
-    rows = [[[point[f"z_{i}_{k}_{j}"] for j in range(d)] for k in range(n)] for i, n in enumerate(counts)]
+    rows = [
+        [[point[f"z_{i}_{k}_{j}"] for j in range(d)] for k in range(n)]
+        for i, n in enumerate(counts)
+    ]
     return rows, [point[f"x_{j}"] for j in range(d)]
 
 
 # Data sharing
 
+
 def shapes(random, relaxed):
     N = random.choice([1, 2, 3])
     sizes = {f"n_of_{i}": random.randint(1, 3) for i in range(1, N + 1)}
-    return dict(N=N, d=random.choice([1, 1, 2]), n_0=random.randint(1, 3), n=sum(sizes.values()), **sizes)
+    return dict(
+        N=N, d=random.choice([1, 1, 2]), n_0=random.randint(1, 3), n=sum(sizes.values()), **sizes
+    )
 
 
 def sizes(shape):
@@ -42,7 +54,9 @@ def build(shape, point):
 
 def constants(instance):
     server, *clients = instance["samples"]
-    return dict(N=Fraction(len(clients)), n=Fraction(sum(map(len, clients))), n_0=Fraction(len(server)))
+    return dict(
+        N=Fraction(len(clients)), n=Fraction(sum(map(len, clients))), n_0=Fraction(len(server))
+    )
 
 
 def measure(instance, values, wanted):
@@ -50,8 +64,13 @@ def measure(instance, values, wanted):
     x, n = vector(instance["x"]), sum(map(len, clients))
     mean = lambda samples: sum(sq(x - vector(z)) / 2 for z in samples) / len(samples)
     whole = n + len(clients) * len(server)
-    named = dict(F_x=lambda: sum(len(own) * mean(own) for own in clients) / n, f_0_x=lambda: mean(server),
-                 F_shared=lambda: sum((len(own) + len(server)) * mean(own + server) for own in clients) / whole)
+    named = dict(
+        F_x=lambda: sum(len(own) * mean(own) for own in clients) / n,
+        f_0_x=lambda: mean(server),
+        F_shared=lambda: (
+            sum((len(own) + len(server)) * mean(own + server) for own in clients) / whole
+        ),
+    )
     return {name: named[name]() for name in wanted}
 
 
@@ -62,14 +81,27 @@ def holds(instance):
 
 
 SHARING = Setting(
-    name="fsl_sharing", says="samples that a server shares", measures=names(TABLE, "F_shared", "F_x", "f_0_x"),
-    algorithms=("data_sharing", "fsl"), gives=("N", "n", "n_0"), loose={}, takes=(), shapes=shapes,
-    coordinates=lambda shape: placed(shape, sizes(shape)), build=build, constants=constants, measure=measure,
-    table=TABLE, ensures=frozenset({"samples", "server"}), holds=holds, kind="exact",
+    name="fsl_sharing",
+    says="samples that a server shares",
+    measures=names(TABLE, "F_shared", "F_x", "f_0_x"),
+    algorithms=("data_sharing", "fsl"),
+    gives=("N", "n", "n_0"),
+    loose={},
+    takes=(),
+    shapes=shapes,
+    coordinates=lambda shape: placed(shape, sizes(shape)),
+    build=build,
+    constants=constants,
+    measure=measure,
+    table=TABLE,
+    ensures=frozenset({"samples", "server"}),
+    holds=holds,
+    kind="exact",
 )
 
 
 # A server whose samples are drawn from the clients'
+
 
 def drawn_shapes(random, relaxed):
     n = random.randint(1, 6)
@@ -85,9 +117,11 @@ def drawn_measure(instance, values, wanted):
     x, n_0 = vector(instance["x"]), instance["n_0"]
     g = [x - vector(z) for z in instance["samples"]]
     mean = sum(g) / len(g)
-    draws = list(counted(combinations(g, n_0)))    # without replacement, each subset alike
-    named = dict(sampled_xi=lambda: sum(sq(sum(drawn) / n_0 - mean) for drawn in draws) / len(draws),
-                 population=lambda: sum(sq(each - mean) for each in g) / len(g))
+    draws = list(counted(combinations(g, n_0)))  # without replacement, each subset alike
+    named = dict(
+        sampled_xi=lambda: sum(sq(sum(drawn) / n_0 - mean) for drawn in draws) / len(draws),
+        population=lambda: sum(sq(each - mean) for each in g) / len(g),
+    )
     return {name: named[name]() for name in wanted}
 
 
@@ -98,10 +132,22 @@ def drawn_holds(instance):
 
 
 DRAWN = Setting(
-    name="fsl_drawn_server", says="a server whose samples are drawn from the clients'", algorithms=(),
-    measures=names(TABLE, "sampled_xi", "population"), gives=("n", "n_0"), loose={}, takes=(), shapes=drawn_shapes,
-    coordinates=lambda shape: placed(shape, [shape["n"]]), build=drawn_build,
-    constants=lambda instance: dict(n=Fraction(len(instance["samples"])), n_0=Fraction(instance["n_0"])),
-    measure=drawn_measure, table=TABLE, ensures=frozenset({"samples"}), holds=drawn_holds,
+    name="fsl_drawn_server",
+    says="a server whose samples are drawn from the clients'",
+    algorithms=(),
+    measures=names(TABLE, "sampled_xi", "population"),
+    gives=("n", "n_0"),
+    loose={},
+    takes=(),
+    shapes=drawn_shapes,
+    coordinates=lambda shape: placed(shape, [shape["n"]]),
+    build=drawn_build,
+    constants=lambda instance: dict(
+        n=Fraction(len(instance["samples"])), n_0=Fraction(instance["n_0"])
+    ),
+    measure=drawn_measure,
+    table=TABLE,
+    ensures=frozenset({"samples"}),
+    holds=drawn_holds,
 )
 SETTINGS = (SHARING, DRAWN)

@@ -1,7 +1,7 @@
 """Families of losses that settings draw from, and the noise that goes with them.
 
-A family is a shape ("pieces" of the second derivative, "convex" or not, what is "shared") and coordinates that place
-it: the smallest ones first, since a small counterexample is worth more.
+A family is a shape ("pieces" of the second derivative, "convex" or not, what is "shared") and
+coordinates that place it: the smallest ones first, since a small counterexample is worth more.
 """
 
 from fractions import Fraction
@@ -10,16 +10,30 @@ from fedtheory.enclosure.arithmetic import maximum, vector
 from fedtheory.settings import losses
 
 HALF = Fraction(1, 2)
-SKEWS = {"even": Fraction(1, 2), "skewed": Fraction(1, 5)}    # probability of the upper value; roots of odds rational
+SKEWS = {
+    "even": Fraction(1, 2),
+    "skewed": Fraction(1, 5),
+}  # probability of the upper value; roots of odds rational
 
 
 def draw_family(random, convex, bounded, soft=True):
-    """shape of a family; bounded: gradients differ by a bounded amount (definitions of G and xi_bar over R^d)."""
+    """shape of a family; bounded: gradients differ by a bounded amount (definitions of G and xi_bar
+    over R^d)."""
     pieces = random.choice([1, 1, 1, 2, 2, 3])
-    return dict(d=random.choice([1, 1, 1, 2]), pieces=pieces, convex=convex,
-                alike=int(random.random() < 0.25), soft=int(soft and pieces == 1 and random.random() < 0.15),
-                own=random.choice(["tilt", "middle"] if bounded and pieces == 3 else ["tilt"] if bounded
-                                  else ["tilt", "slopes", "slopes"]))
+    return dict(
+        d=random.choice([1, 1, 1, 2]),
+        pieces=pieces,
+        convex=convex,
+        alike=int(random.random() < 0.25),
+        soft=int(soft and pieces == 1 and random.random() < 0.15),
+        own=random.choice(
+            ["tilt", "middle"]
+            if bounded and pieces == 3
+            else ["tilt"]
+            if bounded
+            else ["tilt", "slopes", "slopes"]
+        ),
+    )
 
 
 def family_coordinates(shape, count):
@@ -31,8 +45,10 @@ def family_coordinates(shape, count):
             found[f"knot_{j}"] = "real"
             found.update({f"gap_{j}_{k}": "positive" for k in range(2, shape["pieces"])})
         if shape["soft"]:
-            found.update({f"height_{j}": "positive", f"rate_{j}": "positive", f"corner_{j}": "real"})
-        for i in range(min(count, 2) if shape["alike"] else count):    # alike: all but the first loss
+            found.update(
+                {f"height_{j}": "positive", f"rate_{j}": "positive", f"corner_{j}": "real"}
+            )
+        for i in range(min(count, 2) if shape["alike"] else count):  # alike: all but the first loss
             found[f"tilt_{i}_{j}"] = "real"
             if shape["own"] == "slopes":
                 found.update({f"own_{i}_{j}_{k}": "unit" for k in range(shape["pieces"])})
@@ -51,11 +67,17 @@ def build_family(shape, point, count):
         at = [point[f"knot_{j}"]] if shape["pieces"] > 1 else []
         for k in range(2, shape["pieces"]):
             at.append(at[-1] + point[f"gap_{j}_{k}"])
-        soft = [[scale * point[f"height_{j}"], point[f"rate_{j}"], point[f"corner_{j}"]]] if shape["soft"] else []
+        soft = (
+            [[scale * point[f"height_{j}"], point[f"rate_{j}"], point[f"corner_{j}"]]]
+            if shape["soft"]
+            else []
+        )
         for i, loss in enumerate(found):
             who = min(i, 1) if shape["alike"] else i
-            own = [bend(point[name]) if (name := f"own_{who}_{j}_{k}") in point else slope
-                   for k, slope in enumerate(common)]
+            own = [
+                bend(point[name]) if (name := f"own_{who}_{j}_{k}") in point else slope
+                for k, slope in enumerate(common)
+            ]
             loss.append(losses.bent(own, at, scale * point[f"tilt_{who}_{j}"], soft))
     return found
 
@@ -70,16 +92,18 @@ def flattened(losses_, x):
 
 
 def upper_curvature(losses_):
-    """The least L for which each loss lies below its upper quadratics: smoothness as FSL's text defines it."""
+    """The least L for which each loss lies below its upper quadratics: smoothness as FSL's text
+    defines it."""
     return maximum(*(losses.curvature(loss)[1] for loss in losses_))
 
 
 def two_point(size, skew, d):
-    """Zero-mean noise along the first coordinate: `size` is its standard deviation; [] stands for none."""
+    """Zero-mean noise along the first coordinate: `size` is its standard deviation; [] stands for
+    none."""
     if skew == "none":
         return []
     up = SKEWS[skew]
-    odds = Fraction(1) if skew == "even" else Fraction(1, 2)    # root of up / (1 - up)
+    odds = Fraction(1) if skew == "even" else Fraction(1, 2)  # root of up / (1 - up)
     along = lambda value: [value, *[Fraction(0)] * (d - 1)]
     return [[up, along(size / odds)], [1 - up, along(-size * odds)]]
 
@@ -95,5 +119,9 @@ def variance(noise):
 
 def sound_noise(noise, d):
     """Whether probabilities add up to 1, and the mean to 0."""
-    return not noise or sum(p for p, _ in noise) == 1 and all(p > 0 for p, _ in noise) and all(
-        sum(p * v[j] for p, v in noise) == 0 for j in range(d))
+    return (
+        not noise
+        or sum(p for p, _ in noise) == 1
+        and all(p > 0 for p, _ in noise)
+        and all(sum(p * v[j] for p, v in noise) == 0 for j in range(d))
+    )

@@ -1,7 +1,9 @@
-"""Runs by their methods' own kernels: all ways that cohorts and noise can go, and what is measured on them.
+"""Runs by their methods' own kernels: all ways that cohorts and noise can go, and what is measured
+on them.
 
-Where losses are convex, points are counted from the minimiser: clients' gradients at 0 add up to 0 by construction,
-and in the plane each client's loss may be turned, since worst cases need not be separable.
+Where losses are convex, points are counted from the minimiser: clients' gradients at 0 add up to 0
+by construction, and in the plane each client's loss may be turned, since worst cases need not be
+separable.
 """
 
 from fractions import Fraction
@@ -18,10 +20,17 @@ from fedtheory.settings import losses
 from fedtheory.settings.general._family import sound_noise, variance
 
 ZERO, ONE = Fraction(0), Fraction(1)
-OPTIONS = {1: "I", 2: "II"}    # of SCAFFOLD, as its kernels name them
-MOST = 64    # outcomes of a run that an enumeration may have
-TIMES = {"0": lambda T: [0], "T": lambda T: [T], "T-1": lambda T: [T - 1], "t": lambda T: [0], "min": range,
-         "mean": range, "min_T": lambda T: range(T + 1)}
+OPTIONS = {1: "I", 2: "II"}  # of SCAFFOLD, as its kernels name them
+MOST = 64  # outcomes of a run that an enumeration may have
+TIMES = {
+    "0": lambda T: [0],
+    "T": lambda T: [T],
+    "T-1": lambda T: [T - 1],
+    "t": lambda T: [0],
+    "min": range,
+    "mean": range,
+    "min_T": lambda T: range(T + 1),
+}
 
 
 def sq(v):
@@ -38,8 +47,13 @@ class Clients:
         given = [vector(v) for v in instance["at_star"]]
         zero = vector([ZERO] * self.d)
         self.at_star = [*given, zero - sum(given)] if given else [zero] * self.N
-        loose = len(own) not in (1, self.N) or len(self.at_star) != self.N or any(
-            len(f["curves"]) != self.d or any(c.get("soft") for c in f["curves"]) for f in own)
+        loose = (
+            len(own) not in (1, self.N)
+            or len(self.at_star) != self.N
+            or any(
+                len(f["curves"]) != self.d or any(c.get("soft") for c in f["curves"]) for f in own
+            )
+        )
         if loose or any("turn" in f for f in own) and (self.d != 2 or not self.convex):
             raise Undefined("losses that do not fit together")
         own = [own[0 if self.shared else i] for i in range(self.N)]
@@ -53,7 +67,10 @@ class Clients:
     def _placed(self, curves, i):
         """Curves tilted so that the client's gradient at 0 is what it is said to be."""
         asked = there(self.turns[i], self.at_star[i])
-        return [dict(c, tilt=g - h) for c, g, h in zip(curves, asked, losses.grad(untilted(curves), [ZERO] * self.d))]
+        return [
+            dict(c, tilt=g - h)
+            for c, g, h in zip(curves, asked, losses.grad(untilted(curves), [ZERO] * self.d))
+        ]
 
     def value(self, i, x):
         return losses.value(self.curves[i], there(self.turns[i], x))
@@ -99,7 +116,8 @@ class Clients:
 
 
 def above(value, infimum, size, away):
-    """value - infimum; in a batch, where rounding of numbers of a size hides it, 0 at the point 0 and NaN away."""
+    """value - infimum; in a batch, where rounding of numbers of a size hides it, 0 at the point 0
+    and NaN away."""
     if isinstance(infimum, float):
         raise Undefined("an infimum that is not there")
     gap = value - infimum
@@ -115,7 +133,10 @@ def untilted(curves):
 
 def extent(curves, L, *points):
     """How large values of losses are around points and knots."""
-    return L * (sum(sq(x) for x in points) + sum(at * at for f in curves for c in f for at in losses.knots(c)))
+    return L * (
+        sum(sq(x) for x in points)
+        + sum(at * at for f in curves for c in f for at in losses.knots(c))
+    )
 
 
 def turn(t):
@@ -147,11 +168,22 @@ def constants(instance):
     x_0 = vector(instance["x_0"])
     farthest = clients.farthest
     return dict(
-        N=Fraction(N), S=Fraction(S), K=Fraction(K), T=Fraction(T), option=Fraction(option), mu=clients.low,
-        L=clients.high if instance["lipschitz"] else losses.maximum(*(losses.curvature(f)[1] for f in clients.curves)),
-        G=farthest if isinstance(farthest, float) else root(farthest), zeta=root(clients.spread),
-        sigma=root(variance(instance["noise"])), R=root(sq(x_0 - x_star)), sq_distance_0=sq(x_0 - x_star),
-        gap_0=INF if isinstance(infimum, float) else clients.gap(clients.F(x_0), x_0))
+        N=Fraction(N),
+        S=Fraction(S),
+        K=Fraction(K),
+        T=Fraction(T),
+        option=Fraction(option),
+        mu=clients.low,
+        L=clients.high
+        if instance["lipschitz"]
+        else losses.maximum(*(losses.curvature(f)[1] for f in clients.curves)),
+        G=farthest if isinstance(farthest, float) else root(farthest),
+        zeta=root(clients.spread),
+        sigma=root(variance(instance["noise"])),
+        R=root(sq(x_0 - x_star)),
+        sq_distance_0=sq(x_0 - x_star),
+        gap_0=INF if isinstance(infimum, float) else clients.gap(clients.F(x_0), x_0),
+    )
 
 
 def met(instance):
@@ -160,24 +192,39 @@ def met(instance):
     met = {"smooth", "noise", "independent_noise", "equal_weights", "uniform_cohort"}
     upper = losses.maximum(*(losses.curvature(f)[1] for f in clients.curves))
     infimum = clients.least()[0]
-    return frozenset(met | {name for name, holds in dict(
-        lipschitz=instance["lipschitz"] or clients.low >= -upper, convex=clients.low >= 0,
-        strongly_convex=clients.low > 0, dissimilar=not isinstance(clients.farthest, float),
-        bounded_below=not isinstance(infimum, float), exact_gradients=not instance["noise"],
-        quadratic=all(not c["bends"] for f in clients.curves for c in f), same_curvature=clients.shared,
-    ).items() if holds})
+    return frozenset(
+        met
+        | {
+            name
+            for name, holds in dict(
+                lipschitz=instance["lipschitz"] or clients.low >= -upper,
+                convex=clients.low >= 0,
+                strongly_convex=clients.low > 0,
+                dissimilar=not isinstance(clients.farthest, float),
+                bounded_below=not isinstance(infimum, float),
+                exact_gradients=not instance["noise"],
+                quadratic=all(not c["bends"] for f in clients.curves for c in f),
+                same_curvature=clients.shared,
+            ).items()
+            if holds
+        }
+    )
 
 
 def rounds_of(clients, instance, values, method):
     """The rounds of a recorded method on an instance's losses, `values` giving its step sizes."""
     noise = [(p, vector(n)) for p, n in instance["noise"]]
-    given = {name: instance[name] if name in instance else inside(method.hyper[name], values[name])
-             for name in method.hyper if name in instance or name in values}
+    given = {
+        name: instance[name] if name in instance else inside(method.hyper[name], values[name])
+        for name in method.hyper
+        if name in instance or name in values
+    }
     if "option" in given:
         given["option"] = OPTIONS[instance["option"]]
     grad = lambda i, x: clients.grad(i - 1, x) if i else losses.grad(instance["server"], x)
-    seen = Losses(grad, lambda i: noise if i else [],
-                  (ZERO, *[Fraction(1, clients.N)] * clients.N), clients.d)
+    seen = Losses(
+        grad, lambda i: noise if i else [], (ZERO, *[Fraction(1, clients.N)] * clients.N), clients.d
+    )
     return Rounds(method, seen, given)
 
 
@@ -193,15 +240,21 @@ def inside(field, value):
 
 
 def outcomes_of(instance, values, method):
-    """(clients, levels t = 0, ..., T of [(probability, points x_0, ..., x_t, state)]): the method's own kernels."""
+    """(clients, levels t = 0, ..., T of [(probability, points x_0, ..., x_t, state)]): the method's
+    own kernels."""
     clients = Clients(instance)
     rounds = rounds_of(clients, instance, values, discover.algorithm(method))
     law = uniform(clients.N, instance["S"], rounds.steps)
     start = rounds.start(vector(instance["x_0"]))
     levels = [[(ONE, (start.x,), start)]]
     for _ in range(instance["T"]):
-        levels.append([(p * q, (*path, trace.after.x), trace.after) for p, path, state in levels[-1]
-                       for q, trace in rounds.of(state, law)])
+        levels.append(
+            [
+                (p * q, (*path, trace.after.x), trace.after)
+                for p, path, state in levels[-1]
+                for q, trace in rounds.of(state, law)
+            ]
+        )
     return clients, levels
 
 
@@ -209,8 +262,12 @@ def measured(instance, values, entries, method):
     """Values of symbols by what their Measures say."""
     clients, levels = outcomes_of(instance, values, method)
     x_star = clients.least()[1]
-    at = dict(loss=clients.F, sq_grad_norm=lambda x: sq(clients.mean_grad(x)), sq_distance=lambda x: sq(x - x_star),
-              sq_dissimilarity=clients.dissimilarity)
+    at = dict(
+        loss=clients.F,
+        sq_grad_norm=lambda x: sq(clients.mean_grad(x)),
+        sq_distance=lambda x: sq(x - x_star),
+        sq_dissimilarity=clients.dissimilarity,
+    )
 
     @cache
     def series(metric, t):
@@ -223,8 +280,15 @@ def measured(instance, values, entries, method):
 
     found = {}
     for name, measure in entries.items():
-        over = [series(measure.metric, t) for t in TIMES[measure.at](instance["T"])] if measure.metric in at else \
-            [along(measure.metric)]
-        value = minimum(*over) if measure.at.startswith("min") and len(over) > 1 else sum(over) / len(over)
+        over = (
+            [series(measure.metric, t) for t in TIMES[measure.at](instance["T"])]
+            if measure.metric in at
+            else [along(measure.metric)]
+        )
+        value = (
+            minimum(*over)
+            if measure.at.startswith("min") and len(over) > 1
+            else sum(over) / len(over)
+        )
         found[name] = clients.gap(value, vector(instance["x_0"])) if measure.minus else value
     return found

@@ -9,27 +9,54 @@ from fedtheory.settings.general._run import MOST, constants, measured, met
 from fedtheory.symbols.run import TABLE
 
 RUN = ("loss", "sq_grad_norm", "sq_distance", "loss_of_mean", "least_sq_grad_norm")
-MEASURED = [name for name, entry in TABLE.items()
-            if entry.measure is not None and entry.measure.metric in RUN and entry.measure.at != "t"]
-ENSURES = frozenset({"smooth", "lipschitz", "convex", "strongly_convex", "dissimilar", "bounded_below", "noise",
-                     "independent_noise", "exact_gradients", "equal_weights", "uniform_cohort", "quadratic",
-                     "same_curvature"})
+MEASURED = [
+    name
+    for name, entry in TABLE.items()
+    if entry.measure is not None and entry.measure.metric in RUN and entry.measure.at != "t"
+]
+ENSURES = frozenset(
+    {
+        "smooth",
+        "lipschitz",
+        "convex",
+        "strongly_convex",
+        "dissimilar",
+        "bounded_below",
+        "noise",
+        "independent_noise",
+        "exact_gradients",
+        "equal_weights",
+        "uniform_cohort",
+        "quadratic",
+        "same_curvature",
+    }
+)
 
 
 def shapes(random, relaxed, method="fedavg"):
     while True:
-        convex = int("convex" not in relaxed or "strongly_convex" not in relaxed or random.random() < 0.5)
+        convex = int(
+            "convex" not in relaxed or "strongly_convex" not in relaxed or random.random() < 0.5
+        )
         N = random.choice([1, 1, 1, 2, 2, 2, 3, 4])
         d = random.choice([1, 1, 1, 2])
-        shape = dict(N=N, S=N if random.random() < 0.5 else random.randint(1, N), d=d, convex=convex,
-                     T=random.choice([1, 1, 2, 2, 3, 4, 5]),
-                     K=1 if method == "fedsgd" else random.choice([1, 1, 2, 2, 3, 5]),
-                     pieces=1 if "quadratic" not in relaxed else random.choice([1, 1, 2, 2, 3] if convex else
-                                                                               [1, 2, 3, 3, 4]),
-                     lipschitz=int("lipschitz" not in relaxed or convex or random.random() < 0.5),
-                     shared=int("same_curvature" not in relaxed or N == 1 or random.random() < 0.4),
-                     equal=int(N == 1 or random.random() < 0.2),
-                     noise="none" if "exact_gradients" not in relaxed else random.choice(["none", "even", "skewed"]))
+        shape = dict(
+            N=N,
+            S=N if random.random() < 0.5 else random.randint(1, N),
+            d=d,
+            convex=convex,
+            T=random.choice([1, 1, 2, 2, 3, 4, 5]),
+            K=1 if method == "fedsgd" else random.choice([1, 1, 2, 2, 3, 5]),
+            pieces=1
+            if "quadratic" not in relaxed
+            else random.choice([1, 1, 2, 2, 3] if convex else [1, 2, 3, 3, 4]),
+            lipschitz=int("lipschitz" not in relaxed or convex or random.random() < 0.5),
+            shared=int("same_curvature" not in relaxed or N == 1 or random.random() < 0.4),
+            equal=int(N == 1 or random.random() < 0.2),
+            noise="none"
+            if "exact_gradients" not in relaxed
+            else random.choice(["none", "even", "skewed"]),
+        )
         shape["turned"] = int(d == 2 and convex and not shape["shared"] and random.random() < 0.6)
         if method == "scaffold":
             shape["option"] = random.choice([1, 2])
@@ -55,7 +82,9 @@ def coordinates(shape):
         if shape["turned"]:
             found[f"turn_{i}"] = "real"
     if not shape["equal"]:
-        found.update({f"at_star_{i}_{j}": "real" for i in range(shape["N"] - 1) for j in range(shape["d"])})
+        found.update(
+            {f"at_star_{i}_{j}": "real" for i in range(shape["N"] - 1) for j in range(shape["d"])}
+        )
     found.update({f"x_{j}": "real" for j in range(shape["d"])})
     if shape["noise"] != "none":
         found["sigma"] = "positive"
@@ -63,7 +92,11 @@ def coordinates(shape):
 
 
 def build(shape, point):
-    bend = (lambda u: point["scale"] * u) if shape["convex"] else (lambda u: point["scale"] * (2 * u - 1))
+    bend = (
+        (lambda u: point["scale"] * u)
+        if shape["convex"]
+        else (lambda u: point["scale"] * (2 * u - 1))
+    )
     found = []
     for i in range(1 if shape["shared"] else shape["N"]):
         curves = []
@@ -71,14 +104,33 @@ def build(shape, point):
             at = [point[f"knot_{i}_{j}"]] if shape["pieces"] > 1 else []
             for k in range(2, shape["pieces"]):
                 at.append(at[-1] + point[f"gap_{i}_{j}_{k}"])
-            curves.append(losses.bent([bend(point[f"slope_{i}_{j}_{k}"]) for k in range(shape["pieces"])], at))
-        found.append(dict(curves=curves, **(dict(turn=point[f"turn_{i}"]) if shape["turned"] else {})))
+            curves.append(
+                losses.bent([bend(point[f"slope_{i}_{j}_{k}"]) for k in range(shape["pieces"])], at)
+            )
+        found.append(
+            dict(curves=curves, **(dict(turn=point[f"turn_{i}"]) if shape["turned"] else {}))
+        )
     d = shape["d"]
-    at_star = [] if shape["equal"] else [[point["scale"] * point[f"at_star_{i}_{j}"] for j in range(d)]
-                                         for i in range(shape["N"] - 1)]
-    counts = {name: shape[name] for name in ("N", "S", "T", "K", "convex", "lipschitz", "option") if name in shape}
-    return dict(counts, losses=found, at_star=at_star, x_0=[point[f"x_{j}"] for j in range(d)],
-                noise=two_point(point.get("sigma"), shape["noise"], d))
+    at_star = (
+        []
+        if shape["equal"]
+        else [
+            [point["scale"] * point[f"at_star_{i}_{j}"] for j in range(d)]
+            for i in range(shape["N"] - 1)
+        ]
+    )
+    counts = {
+        name: shape[name]
+        for name in ("N", "S", "T", "K", "convex", "lipschitz", "option")
+        if name in shape
+    }
+    return dict(
+        counts,
+        losses=found,
+        at_star=at_star,
+        x_0=[point[f"x_{j}"] for j in range(d)],
+        noise=two_point(point.get("sigma"), shape["noise"], d),
+    )
 
 
 def measure(instance, values, wanted, method):
@@ -87,10 +139,23 @@ def measure(instance, values, wanted, method):
 
 def setting(method, says, takes, gives=("N", "S", "K", "T")):
     return Setting(
-        name=f"run_{method}", says=says, measures=names(TABLE, *MEASURED), algorithms=(method,), gives=gives,
-        loose=dict(L=1, G=1, zeta=1, sigma=1, R=1, mu=-1), takes=takes, shapes=partial(shapes, method=method),
-        coordinates=coordinates, build=build, constants=constants, measure=partial(measure, method=method), table=TABLE,
-        early=frozenset({"sq_distance_0", "gap_0"}), ensures=ENSURES, holds=met)
+        name=f"run_{method}",
+        says=says,
+        measures=names(TABLE, *MEASURED),
+        algorithms=(method,),
+        gives=gives,
+        loose=dict(L=1, G=1, zeta=1, sigma=1, R=1, mu=-1),
+        takes=takes,
+        shapes=partial(shapes, method=method),
+        coordinates=coordinates,
+        build=build,
+        constants=constants,
+        measure=partial(measure, method=method),
+        table=TABLE,
+        early=frozenset({"sq_distance_0", "gap_0"}),
+        ensures=ENSURES,
+        holds=met,
+    )
 
 
 SETTINGS = (

@@ -1,4 +1,5 @@
-"""The mean gradient of a cohort drawn without replacement, its gradients noisy: all cohorts and all draws."""
+"""The mean gradient of a cohort drawn without replacement, its gradients noisy: all cohorts and all
+draws."""
 
 from fractions import Fraction
 from itertools import combinations, product
@@ -17,8 +18,14 @@ MEASURED = ("cohort_error", "cohort_square", "sq_grad", "mean_square", "G_t_sq")
 
 def shapes(random, relaxed):
     N = random.choice([1, 2, 2, 3, 4])
-    return dict(N=N, S=random.randint(1, N), d=random.choice([1, 1, 2]),
-                noise="none" if "exact_gradients" not in relaxed else random.choice(["none", "even", "skewed"]))
+    return dict(
+        N=N,
+        S=random.randint(1, N),
+        d=random.choice([1, 1, 2]),
+        noise="none"
+        if "exact_gradients" not in relaxed
+        else random.choice(["none", "even", "skewed"]),
+    )
 
 
 def coordinates(shape):
@@ -30,8 +37,11 @@ def coordinates(shape):
 
 def build(shape, point):
     d = shape["d"]
-    return dict(S=shape["S"], grads=[[point[f"grad_{i}_{j}"] for j in range(d)] for i in range(shape["N"])],
-                noise=two_point(point.get("sigma"), shape["noise"], d))
+    return dict(
+        S=shape["S"],
+        grads=[[point[f"grad_{i}_{j}"] for j in range(d)] for i in range(shape["N"])],
+        noise=two_point(point.get("sigma"), shape["noise"], d),
+    )
 
 
 def constants(instance):
@@ -41,7 +51,12 @@ def constants(instance):
         raise Undefined("a cohort that does not fit its clients")
     if not isinstance(grads[0][0], Many) and not sound_noise(instance["noise"], d):
         raise Undefined("noise with a mean")
-    return dict(N=Fraction(len(grads)), S=Fraction(S), sigma=root(variance(instance["noise"])), G=root(spread(grads)))
+    return dict(
+        N=Fraction(len(grads)),
+        S=Fraction(S),
+        sigma=root(variance(instance["noise"])),
+        G=root(spread(grads)),
+    )
 
 
 def spread(grads):
@@ -64,18 +79,42 @@ def measure(instance, values, wanted):
                 total = total + p * value(sum(g + n for g, (_, n) in zip(cohort, draws)) / S)
         return total
 
-    named = dict(cohort_error=lambda: expected(lambda g: sq(g - mean)), cohort_square=lambda: expected(sq),
-                 sq_grad=lambda: sq(mean), mean_square=lambda: sum(sq(g) for g in grads) / N,
-                 G_t_sq=lambda: spread(instance["grads"]))
+    named = dict(
+        cohort_error=lambda: expected(lambda g: sq(g - mean)),
+        cohort_square=lambda: expected(sq),
+        sq_grad=lambda: sq(mean),
+        mean_square=lambda: sum(sq(g) for g in grads) / N,
+        G_t_sq=lambda: spread(instance["grads"]),
+    )
     return {name: named[name]() for name in wanted}
 
 
 SETTING = Setting(
-    name="run_cohort", says="a cohort's gradients at one point", measures=names(TABLE, *MEASURED), algorithms=(),
-    gives=("N", "S"), loose=dict(sigma=1, G=1), takes=(), shapes=shapes, coordinates=coordinates, build=build,
-    constants=constants, measure=measure, table=TABLE,
-    ensures=frozenset({"noise", "independent_noise", "uniform_cohort", "equal_weights", "exact_gradients",
-                       "dissimilar"}),
-    holds=lambda instance: frozenset({"noise", "independent_noise", "uniform_cohort", "equal_weights", "dissimilar"} | (
-        set() if instance["noise"] else {"exact_gradients"})),
+    name="run_cohort",
+    says="a cohort's gradients at one point",
+    measures=names(TABLE, *MEASURED),
+    algorithms=(),
+    gives=("N", "S"),
+    loose=dict(sigma=1, G=1),
+    takes=(),
+    shapes=shapes,
+    coordinates=coordinates,
+    build=build,
+    constants=constants,
+    measure=measure,
+    table=TABLE,
+    ensures=frozenset(
+        {
+            "noise",
+            "independent_noise",
+            "uniform_cohort",
+            "equal_weights",
+            "exact_gradients",
+            "dissimilar",
+        }
+    ),
+    holds=lambda instance: frozenset(
+        {"noise", "independent_noise", "uniform_cohort", "equal_weights", "dissimilar"}
+        | (set() if instance["noise"] else {"exact_gradients"})
+    ),
 )

@@ -14,15 +14,30 @@ from fedtheory.settings.general._family import (
 from fedtheory.settings.general._run import above, extent, sq
 from fedtheory.symbols.run import TABLE
 
-MEASURED = ("f_x", "f_y", "f_mix", "gap_x", "sq_x", "sq_y", "sq_sum", "sq_xy", "inner_points", "sq_grad_x", "sq_change",
-            "inner_xy", "inner_change")
+MEASURED = (
+    "f_x",
+    "f_y",
+    "f_mix",
+    "gap_x",
+    "sq_x",
+    "sq_y",
+    "sq_sum",
+    "sq_xy",
+    "inner_points",
+    "sq_grad_x",
+    "sq_change",
+    "inner_xy",
+    "inner_change",
+)
 
 
 def shapes(random, relaxed):
     convex = "convex" not in relaxed or "strongly_convex" not in relaxed or random.random() < 0.3
     shape = draw_family(random, int(convex), False, soft=False)
     lipschitz = int("lipschitz" not in relaxed or convex or random.random() < 0.5)
-    return dict(shape, lipschitz=lipschitz, pieces=1 if "quadratic" not in relaxed else shape["pieces"])
+    return dict(
+        shape, lipschitz=lipschitz, pieces=1 if "quadratic" not in relaxed else shape["pieces"]
+    )
 
 
 def coordinates(shape):
@@ -32,15 +47,21 @@ def coordinates(shape):
 
 
 def build(shape, point):
-    return dict(lipschitz=shape["lipschitz"], loss=build_family(shape, point, 1)[0],
-                **{name: [point[f"{name}_{j}"] for j in range(shape["d"])] for name in "xy"})
+    return dict(
+        lipschitz=shape["lipschitz"],
+        loss=build_family(shape, point, 1)[0],
+        **{name: [point[f"{name}_{j}"] for j in range(shape["d"])] for name in "xy"},
+    )
 
 
 def constants(instance):
     f = instance["loss"]
     if any(len(instance[name]) != len(f) for name in "xy"):
         raise Undefined("points of another dimension")
-    return dict(L=losses.smoothness(f) if instance["lipschitz"] else upper_curvature([f]), mu=losses.convexity(f))
+    return dict(
+        L=losses.smoothness(f) if instance["lipschitz"] else upper_curvature([f]),
+        mu=losses.convexity(f),
+    )
 
 
 def measure(instance, values, wanted):
@@ -49,13 +70,25 @@ def measure(instance, values, wanted):
 
     def gap():
         infimum, x_star = losses.least([f], [Fraction(1)])
-        return above(value(x), infimum, extent([f], losses.smoothness(f), x, x_star), sq(x - x_star))
+        return above(
+            value(x), infimum, extent([f], losses.smoothness(f), x, x_star), sq(x - x_star)
+        )
 
     named = dict(
-        f_x=lambda: value(x), f_y=lambda: value(y), f_mix=lambda: value(values["lam"] * x + (1 - values["lam"]) * y),
-        gap_x=gap, sq_x=lambda: sq(x), sq_y=lambda: sq(y),
-        sq_sum=lambda: sq(x + y), sq_xy=lambda: sq(x - y), inner_points=lambda: x.dot(y), sq_grad_x=lambda: sq(g),
-        sq_change=lambda: sq(g - h), inner_xy=lambda: g.dot(y - x), inner_change=lambda: (g - h).dot(x - y))
+        f_x=lambda: value(x),
+        f_y=lambda: value(y),
+        f_mix=lambda: value(values["lam"] * x + (1 - values["lam"]) * y),
+        gap_x=gap,
+        sq_x=lambda: sq(x),
+        sq_y=lambda: sq(y),
+        sq_sum=lambda: sq(x + y),
+        sq_xy=lambda: sq(x - y),
+        inner_points=lambda: x.dot(y),
+        sq_grad_x=lambda: sq(g),
+        sq_change=lambda: sq(g - h),
+        inner_xy=lambda: g.dot(y - x),
+        inner_change=lambda: (g - h).dot(x - y),
+    )
     return {name: named[name]() for name in wanted}
 
 
@@ -63,15 +96,39 @@ def holds(instance):
     f = instance["loss"]
     low, high = losses.curvature(f)
     infimum = losses.infimum([f], [Fraction(1)])
-    return frozenset({"smooth"} | {name for name, met in dict(
-        lipschitz=instance["lipschitz"] or low >= -high, convex=low >= 0, strongly_convex=low > 0,
-        quadratic=all(not c["bends"] for c in f), bounded_below=not isinstance(infimum, float),
-    ).items() if met})
+    return frozenset(
+        {"smooth"}
+        | {
+            name
+            for name, met in dict(
+                lipschitz=instance["lipschitz"] or low >= -high,
+                convex=low >= 0,
+                strongly_convex=low > 0,
+                quadratic=all(not c["bends"] for c in f),
+                bounded_below=not isinstance(infimum, float),
+            ).items()
+            if met
+        }
+    )
 
 
 SETTING = Setting(
-    name="run_points", says="one loss at two points", measures=names(TABLE, *MEASURED), algorithms=(), gives=(),
-    loose=dict(L=1, mu=-1), takes=("lam",), shapes=shapes, coordinates=coordinates, build=build, constants=constants,
-    measure=measure, table=TABLE, holds=holds, kind="exact",
-    ensures=frozenset({"smooth", "lipschitz", "convex", "strongly_convex", "quadratic", "bounded_below"}),
+    name="run_points",
+    says="one loss at two points",
+    measures=names(TABLE, *MEASURED),
+    algorithms=(),
+    gives=(),
+    loose=dict(L=1, mu=-1),
+    takes=("lam",),
+    shapes=shapes,
+    coordinates=coordinates,
+    build=build,
+    constants=constants,
+    measure=measure,
+    table=TABLE,
+    holds=holds,
+    kind="exact",
+    ensures=frozenset(
+        {"smooth", "lipschitz", "convex", "strongly_convex", "quadratic", "bounded_below"}
+    ),
 )

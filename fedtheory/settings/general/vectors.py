@@ -1,7 +1,9 @@
-"""Vectors, random variables and cohorts of gradients: what lemmas of either paper say of any of them.
+"""Vectors, random variables and cohorts of gradients: what lemmas of either paper say of any of
+them.
 
-Random variables have finite support. Variable i of a chain depends on the outcomes of variables 1 to i, which are
-drawn independently, so that a chain holds any dependence, martingale differences and independence alike.
+Random variables have finite support. Variable i of a chain depends on the outcomes of variables 1
+to i, which are drawn independently, so that a chain holds any dependence, martingale differences
+and independence alike.
 """
 
 from fractions import Fraction
@@ -15,7 +17,7 @@ from fedtheory.settings.fsl._quantities import sq
 from fedtheory.settings.general._family import SKEWS, outcomes, sound_noise, two_point, variance
 from fedtheory.symbols import fsl, mixed
 
-HERE = {"sq_sum", "sum_sq", "sq_pair", "sq_i", "sq_j", "sq_cross"}    # of vectors themselves
+HERE = {"sq_sum", "sum_sq", "sq_pair", "sq_i", "sq_j", "sq_cross"}  # of vectors themselves
 
 
 def entries(point, name, d):
@@ -24,60 +26,111 @@ def entries(point, name, d):
 
 # Vectors
 
+
 def some_vectors(table, count, split):
     """The setting of v_1, ..., v_count; a pair is the first and the last."""
+
     def measure(instance, values, wanted):
         v = [vector(row) for row in instance["vectors"]]
         one, other, a = v[0], v[-1], values[split]
-        named = dict(sq_sum=lambda: sq(sum(v)), sum_sq=lambda: sum(sq(each) for each in v),
-                     sq_pair=lambda: sq(one + other), sq_i=lambda: sq(one), sq_j=lambda: sq(other),
-                     sq_cross=lambda: a * sq(one) + 2 * one.dot(other) + sq(other) / a)
+        named = dict(
+            sq_sum=lambda: sq(sum(v)),
+            sum_sq=lambda: sum(sq(each) for each in v),
+            sq_pair=lambda: sq(one + other),
+            sq_i=lambda: sq(one),
+            sq_j=lambda: sq(other),
+            sq_cross=lambda: a * sq(one) + 2 * one.dot(other) + sq(other) / a,
+        )
         return {name: named[name]() for name in wanted}
 
     return Setting(
-        name=f"{table.paper}_vectors", says="vectors", measures=names(table, *HERE & set(table)), algorithms=(),
-        gives=(count,), loose={}, takes=(split,),
-        shapes=lambda random, relaxed: {count: random.choice([1, 2, 2, 3, 5]), "d": random.choice([1, 1, 2])},
-        coordinates=lambda shape: {f"v_{i}_{j}": "real" for i in range(shape[count]) for j in range(shape["d"])},
-        build=lambda shape, point: dict(vectors=[entries(point, f"v_{i}", shape["d"]) for i in range(shape[count])]),
-        constants=lambda instance: {count: Fraction(len(instance["vectors"]))}, measure=measure, table=table,
-        kind="exact")
+        name=f"{table.paper}_vectors",
+        says="vectors",
+        measures=names(table, *HERE & set(table)),
+        algorithms=(),
+        gives=(count,),
+        loose={},
+        takes=(split,),
+        shapes=lambda random, relaxed: {
+            count: random.choice([1, 2, 2, 3, 5]),
+            "d": random.choice([1, 1, 2]),
+        },
+        coordinates=lambda shape: {
+            f"v_{i}_{j}": "real" for i in range(shape[count]) for j in range(shape["d"])
+        },
+        build=lambda shape, point: dict(
+            vectors=[entries(point, f"v_{i}", shape["d"]) for i in range(shape[count])]
+        ),
+        constants=lambda instance: {count: Fraction(len(instance["vectors"]))},
+        measure=measure,
+        table=table,
+        kind="exact",
+    )
 
 
 # Random variables
 
+
 def some_variables(table, count, spread, ensures):
-    """The setting of random variables Xi_1, ..., Xi_count with means xi_i, plain or given the variables before."""
+    """The setting of random variables Xi_1, ..., Xi_count with means xi_i, plain or given the
+    variables before."""
+
     def shapes(random, relaxed):
         how = "independent" if "zero_mean_independent" in ensures else "given"
         how = "chain" if ensures & relaxed - {"bounded_variance"} else how
         many = random.choice([1, 2, 2, 3])
-        return {count: many, "d": random.choice([1, 1, 2]) if many < 3 else 1, "how": how,
-                "skew": random.choice(["even", "even", "skewed"])}
+        return {
+            count: many,
+            "d": random.choice([1, 1, 2]) if many < 3 else 1,
+            "how": how,
+            "skew": random.choice(["even", "even", "skewed"]),
+        }
 
     return Setting(
-        name=f"{table.paper}_variables", says="random variables of finite support", algorithms=(), gives=(count,),
-        measures=names(table, *{"E_sq_sum", "E_sum_sq", "sq_sum_means", "E_sq_sum_means", "E_sq_sum_errors"}
-                       & set(table)),
-        loose={spread: 1} if spread else {}, takes=(), shapes=shapes, coordinates=lambda s: placed(s, s[count]),
+        name=f"{table.paper}_variables",
+        says="random variables of finite support",
+        algorithms=(),
+        gives=(count,),
+        measures=names(
+            table,
+            *{"E_sq_sum", "E_sum_sq", "sq_sum_means", "E_sq_sum_means", "E_sq_sum_errors"}
+            & set(table),
+        ),
+        loose={spread: 1} if spread else {},
+        takes=(),
+        shapes=shapes,
+        coordinates=lambda s: placed(s, s[count]),
         build=lambda s, point: chain(s, s[count], point),
-        constants=lambda instance: {count: Fraction(len(instance["variables"])), **(
-            {spread: root(maximum(*deviations(instance)))} if spread else {})},
-        measure=moments, table=table, ensures=ensures, holds=lambda instance: ensures & met(instance))
+        constants=lambda instance: {
+            count: Fraction(len(instance["variables"])),
+            **({spread: root(maximum(*deviations(instance)))} if spread else {}),
+        },
+        measure=moments,
+        table=table,
+        ensures=ensures,
+        holds=lambda instance: ensures & met(instance),
+    )
 
 
 def placed(shape, count):
-    """Coordinates: one vector for each way that the draws up to a variable can go, or one for each variable."""
+    """Coordinates: one vector for each way that the draws up to a variable can go, or one for each
+    variable."""
     each = (lambda i: 1) if shape["how"] == "independent" else (lambda i: 2 ** (i + 1))
-    return {f"z_{i}_{way}_{j}": "real" for i in range(count) for way in range(each(i)) for j in range(shape["d"])}
+    return {
+        f"z_{i}_{way}_{j}": "real"
+        for i in range(count)
+        for way in range(each(i))
+        for j in range(shape["d"])
+    }
 
 
 def chain(shape, count, point):
-    """Each variable's value for each way the draws up to it can go: the last draw is the last bit of its place."""
+    """Each variable's value for each way the draws up to it can go: the last draw is the last bit
+    of its place."""
     up, rows = SKEWS[shape["skew"]], []
     for i in range(count):
         at = lambda way: entries(point, f"z_{i}_{way}", shape["d"])
-        if shape["how"] == "independent":    # centred, whatever came before
+        if shape["how"] == "independent":  # centred, whatever came before
             size = at(0)
             rows.append([size, [-x * up / (1 - up) for x in size]] * 2**i)
         else:
@@ -89,12 +142,15 @@ def ways(instance, length):
     """[(probability, place of a way that `length` draws can go)]."""
     found, up = [(Fraction(1), 0)], instance["up"]
     for _ in range(length):
-        found = [each for p, way in found for each in ((p * up, 2 * way), (p * (1 - up), 2 * way + 1))]
+        found = [
+            each for p, way in found for each in ((p * up, 2 * way), (p * (1 - up), 2 * way + 1))
+        ]
     return found
 
 
 def means(instance):
-    """xi_i for each way of the draws before variable i: their common mean, or the mean given that way."""
+    """xi_i for each way of the draws before variable i: their common mean, or the mean given that
+    way."""
     found, up = [], instance["up"]
     for i, row in enumerate(instance["variables"]):
         row = [vector(v) for v in row]
@@ -107,8 +163,10 @@ def means(instance):
 def deviations(instance):
     """E||Xi_i - xi_i||^2 of each variable."""
     xi = means(instance)
-    return [sum(p * sq(vector(row[way]) - xi[i][way // 2]) for p, way in ways(instance, i + 1))
-            for i, row in enumerate(instance["variables"])]
+    return [
+        sum(p * sq(vector(row[way]) - xi[i][way // 2]) for p, way in ways(instance, i + 1))
+        for i, row in enumerate(instance["variables"])
+    ]
 
 
 def moments(instance, values, wanted):
@@ -117,63 +175,100 @@ def moments(instance, values, wanted):
     Xi = lambda way: [vector(rows[i][way >> (count - 1 - i)]) for i in range(count)]
     mean = lambda way: [xi[i][way >> (count - i)] for i in range(count)]
     E = lambda value: sum(p * value(way) for p, way in ways(instance, count))
-    named = dict(E_sq_sum=lambda: E(lambda way: sq(sum(Xi(way)))),
-                 E_sum_sq=lambda: E(lambda way: sum(sq(each) for each in Xi(way))),
-                 sq_sum_means=lambda: sq(sum(mean(0))) if instance["means"] == "plain" else INF,    # no number
-                 E_sq_sum_means=lambda: E(lambda way: sq(sum(mean(way)))),
-                 E_sq_sum_errors=lambda: E(lambda way: sq(sum(Xi(way)) - sum(mean(way)))))
+    named = dict(
+        E_sq_sum=lambda: E(lambda way: sq(sum(Xi(way)))),
+        E_sum_sq=lambda: E(lambda way: sum(sq(each) for each in Xi(way))),
+        sq_sum_means=lambda: sq(sum(mean(0))) if instance["means"] == "plain" else INF,  # no number
+        E_sq_sum_means=lambda: E(lambda way: sq(sum(mean(way)))),
+        E_sq_sum_errors=lambda: E(lambda way: sq(sum(Xi(way)) - sum(mean(way)))),
+    )
     return {name: named[name]() for name in wanted}
 
 
 def met(instance):
     """Conditions that a chain meets, decided from its values."""
     rows, up, d = instance["variables"], instance["up"], len(instance["variables"][0][0])
-    if not (0 < up < 1 and all(len(row) == 2 ** (i + 1) and all(len(v) == d for v in row)
-                               for i, row in enumerate(rows))):
+    if not (
+        0 < up < 1
+        and all(
+            len(row) == 2 ** (i + 1) and all(len(v) == d for v in row) for i, row in enumerate(rows)
+        )
+    ):
         return frozenset()
     found, xi = {"bounded_variance"}, means(instance)
-    own = all(row[way] == row[way % 2] for row in rows for way in range(len(row)))    # each by its own draw alone
+    own = all(
+        row[way] == row[way % 2] for row in rows for way in range(len(row))
+    )  # each by its own draw alone
     if own and all(x == 0 for means_of in xi for mean in means_of for x in mean):
         found.add("zero_mean_independent")
-    # xi_i is a function of the earlier values: ways that look alike so far have one mean, the true one.
+    # xi_i is a function of the earlier values: ways that look alike so far have one mean, the true
+    # one.
     seen = {}
     for i, row in enumerate(rows):
         for p, way in ways(instance, i):
             before = (i, *(tuple(rows[k][way >> (i - 1 - k)]) for k in range(i)))
             true = up * vector(row[2 * way]) + (1 - up) * vector(row[2 * way + 1])
             seen.setdefault(before, []).append((p, tuple(true), tuple(xi[i][way])))
-    if all(len({said for _, _, said in group}) == 1
-           and all(sum(p * true[j] for p, true, _ in group) == sum(p for p, _, _ in group) * group[0][2][j]
-                   for j in range(d)) for group in seen.values()):
+    if all(
+        len({said for _, _, said in group}) == 1
+        and all(
+            sum(p * true[j] for p, true, _ in group) == sum(p for p, _, _ in group) * group[0][2][j]
+            for j in range(d)
+        )
+        for group in seen.values()
+    ):
         found.add("martingale")
     return frozenset(found)
 
 
 # A cohort's gradients
 
+
 def cohort_shapes(random, relaxed):
     N = random.choice([1, 2, 3, 4])
-    return dict(N=N, S=random.randint(1, N), d=random.choice([1, 1, 2]), skew=random.choice(["even", "skewed"]),
-                own=int("homogeneous" in relaxed), together=int("independent_noise" in relaxed))
+    return dict(
+        N=N,
+        S=random.randint(1, N),
+        d=random.choice([1, 1, 2]),
+        skew=random.choice(["even", "skewed"]),
+        own=int("homogeneous" in relaxed),
+        together=int("independent_noise" in relaxed),
+    )
 
 
 def cohort_coordinates(shape):
-    found = {f"g_{i}_{j}": "real" for i in range(shape["N"] if shape["own"] else 1) for j in range(shape["d"])}
+    found = {
+        f"g_{i}_{j}": "real"
+        for i in range(shape["N"] if shape["own"] else 1)
+        for j in range(shape["d"])
+    }
     return {**found, **{f"sigma_{i}": "positive" for i in range(shape["N"])}}
 
 
 def cohort(shape, point):
     N, d = shape["N"], shape["d"]
-    return dict(gradients=[entries(point, f"g_{i if shape['own'] else 0}", d) for i in range(N)], S=shape["S"],
-                together=shape["together"], noise=[two_point(point[f"sigma_{i}"], shape["skew"], d) for i in range(N)])
+    return dict(
+        gradients=[entries(point, f"g_{i if shape['own'] else 0}", d) for i in range(N)],
+        S=shape["S"],
+        together=shape["together"],
+        noise=[two_point(point[f"sigma_{i}"], shape["skew"], d) for i in range(N)],
+    )
 
 
 def cohort_error(instance, values, wanted):
-    g, N, S = [vector(row) for row in instance["gradients"]], len(instance["gradients"]), instance["S"]
+    g, N, S = (
+        [vector(row) for row in instance["gradients"]],
+        len(instance["gradients"]),
+        instance["S"],
+    )
     noise, whole = [outcomes(rows, len(g[0])) for rows in instance["noise"]], sum(g) / N
     total, cohorts = Fraction(0), list(counted(combinations(range(N), S)))
     for members in cohorts:
-        draws = zip(*(noise[i] for i in members)) if instance["together"] else product(*(noise[i] for i in members))
+        draws = (
+            zip(*(noise[i] for i in members))
+            if instance["together"]
+            else product(*(noise[i] for i in members))
+        )
         for drawn in draws:
             p = drawn[0][0]
             for q, _ in () if instance["together"] else drawn[1:]:
@@ -185,24 +280,45 @@ def cohort_error(instance, values, wanted):
 def cohort_holds(instance):
     g, noise, d = instance["gradients"], instance["noise"], len(instance["gradients"][0])
     odds = {tuple(p for p, _ in rows) for rows in noise}
-    if not (1 <= instance["S"] <= len(g) == len(noise) and all(len(row) == d for row in g) and len(odds) == 1
-            and all(sound_noise(rows, d) for rows in noise)):
+    if not (
+        1 <= instance["S"] <= len(g) == len(noise)
+        and all(len(row) == d for row in g)
+        and len(odds) == 1
+        and all(sound_noise(rows, d) for rows in noise)
+    ):
         return frozenset()
-    return COHORT - ({"homogeneous"} if any(row != g[0] for row in g) else set()) \
+    return (
+        COHORT
+        - ({"homogeneous"} if any(row != g[0] for row in g) else set())
         - ({"independent_noise"} if instance["together"] and instance["S"] > 1 else set())
+    )
 
 
 COHORT = frozenset({"homogeneous", "noise", "independent_noise", "uniform_cohort"})
 SETTINGS = (
-    some_vectors(fsl.TABLE, "m", "a_split"), some_vectors(mixed.TABLE, "tau", "a"),
+    some_vectors(fsl.TABLE, "m", "a_split"),
+    some_vectors(mixed.TABLE, "tau", "a"),
     some_variables(fsl.TABLE, "m", None, frozenset({"bounded_variance", "zero_mean_independent"})),
     some_variables(mixed.TABLE, "tau", "spread", frozenset({"bounded_variance", "martingale"})),
     Setting(
-        name="mixed_cohort", says="a cohort's gradients at a point", measures=names(mixed.TABLE, "cohort_error"),
-        algorithms=(), gives=("N", "S"), loose=dict(sigma=1), takes=(), shapes=cohort_shapes,
-        coordinates=cohort_coordinates, build=cohort, measure=cohort_error, table=mixed.TABLE, ensures=COHORT,
+        name="mixed_cohort",
+        says="a cohort's gradients at a point",
+        measures=names(mixed.TABLE, "cohort_error"),
+        algorithms=(),
+        gives=("N", "S"),
+        loose=dict(sigma=1),
+        takes=(),
+        shapes=cohort_shapes,
+        coordinates=cohort_coordinates,
+        build=cohort,
+        measure=cohort_error,
+        table=mixed.TABLE,
+        ensures=COHORT,
         constants=lambda instance: dict(
-            N=Fraction(len(instance["gradients"])), S=Fraction(instance["S"]),
-            sigma=root(maximum(*(variance(rows) for rows in instance["noise"]), Fraction(0)))),
-        holds=cohort_holds),
+            N=Fraction(len(instance["gradients"])),
+            S=Fraction(instance["S"]),
+            sigma=root(maximum(*(variance(rows) for rows in instance["noise"]), Fraction(0))),
+        ),
+        holds=cohort_holds,
+    ),
 )

@@ -1,8 +1,10 @@
-"""One iteration of FED-LAMB, from a known start, on losses of bounded gradient; noise by enumeration (appendix A.2).
+"""One iteration of FED-LAMB, from a known start, on losses of bounded gradient; noise by
+enumeration (appendix A.2).
 
-Curves are piecewise quadratic and straight far out, so that H2's M, the supremum of a stochastic gradient's norm over
-all of R^d, is known exactly. Iterations before the last are history: momentum, drift inside a round, a grown v.
-Quantities of lemmas 1 and 2 are taken in expectation too, which a bound on every outcome implies.
+Curves are piecewise quadratic and straight far out, so that H2's M, the supremum of a stochastic
+gradient's norm over all of R^d, is known exactly. Iterations before the last are history: momentum,
+drift inside a round, a grown v. Quantities of lemmas 1 and 2 are taken in expectation too, which a
+bound on every outcome implies.
 """
 
 from fractions import Fraction
@@ -28,25 +30,60 @@ from fedtheory.settings.general._family import outcomes, sound_noise, two_point
 from fedtheory.settings.lamb import _quantities
 from fedtheory.symbols.lamb import TABLE
 
-MEASURED = ("loss_now", "loss_next", "inner_move", "sq_move_L", "sq_gap_11", "sq_momentum_11", "momentum_14", "A_1",
-            "inner_g", "sq_grad_vartheta", "sq_g_bar", "sq_error", "error_momentum", "error_17", "B_1", "B_2",
-            "sum_gap", "sq_lag", "sum_inner", "sum_sq_grad", "sum_kept", "sum_wrong", "excess_sign", "grad_by_root_v",
-            "avg_grad_by_root_v", "gap_sq", "avg_grad_by_v", "grad_by_v")
-BELOW_1 = 1 - Fraction(1, 2**20)    # the largest decay in a search: 1, which rounding may reach, defines nothing
+MEASURED = (
+    "loss_now",
+    "loss_next",
+    "inner_move",
+    "sq_move_L",
+    "sq_gap_11",
+    "sq_momentum_11",
+    "momentum_14",
+    "A_1",
+    "inner_g",
+    "sq_grad_vartheta",
+    "sq_g_bar",
+    "sq_error",
+    "error_momentum",
+    "error_17",
+    "B_1",
+    "B_2",
+    "sum_gap",
+    "sq_lag",
+    "sum_inner",
+    "sum_sq_grad",
+    "sum_kept",
+    "sum_wrong",
+    "excess_sign",
+    "grad_by_root_v",
+    "avg_grad_by_root_v",
+    "gap_sq",
+    "avg_grad_by_v",
+    "grad_by_v",
+)
+BELOW_1 = 1 - Fraction(
+    1, 2**20
+)  # the largest decay in a search: 1, which rounding may reach, defines nothing
 ROUNDING = 1e-12
-MOST = 16    # outcomes of the noise that an enumeration may have
+MOST = 16  # outcomes of the noise that an enumeration may have
 
 
 def draw(random, steps):
-    """What a run's shape has in common: clients, layers, losses and noise, for `steps` iterations."""
+    """What a run's shape has in common: clients, layers, losses and noise, for `steps`
+    iterations."""
     n = random.choice([1, 2, 2, 2, 2, 2, 2, 3, 3, 5])
     h = random.choice([1, 1, 1, 2, 3])
     noisy = random.random() < 0.5 and 2 ** (n * steps) <= MOST
-    return dict(n=n, h=h, p=h + random.choice([0, 0, 0, 1, 2]), pieces=random.choice([1, 1, 1, 2]),
-                convex=int(random.random() < 0.7),
-                own=random.choice(["none", "tilt", "tilt", "slopes"]) if n > 1 else "none",
-                flat=int(random.random() < 0.6), noise=random.choice(["even", "skewed"]) if noisy else "none",
-                spread=random.choice(["one", "all"]))
+    return dict(
+        n=n,
+        h=h,
+        p=h + random.choice([0, 0, 0, 1, 2]),
+        pieces=random.choice([1, 1, 1, 2]),
+        convex=int(random.random() < 0.7),
+        own=random.choice(["none", "tilt", "tilt", "slopes"]) if n > 1 else "none",
+        flat=int(random.random() < 0.6),
+        noise=random.choice(["even", "skewed"]) if noisy else "none",
+        spread=random.choice(["one", "all"]),
+    )
 
 
 def shapes(random, relaxed):
@@ -56,7 +93,8 @@ def shapes(random, relaxed):
 
 
 def _names(shape):
-    """(client, coordinate, names of the numbers of its curve): those of client 0 where all share one curve."""
+    """(client, coordinate, names of the numbers of its curve): those of client 0 where all share
+    one curve."""
     for i in range(shape["n"]):
         for j in range(shape["p"]):
             of = i if shape["own"] == "slopes" else 0
@@ -80,7 +118,8 @@ def coordinates(shape):
 
 
 def build_losses(shape, point):
-    """Losses of every client: curves bent between knots, their gradients tilted by amounts that add up to 0."""
+    """Losses of every client: curves bent between knots, their gradients tilted by amounts that add
+    up to 0."""
     scale = point["scale"]
     bend = lambda u: scale * u if shape["convex"] else scale * (2 * u - 1)
     found = [[] for _ in range(shape["n"])]
@@ -93,63 +132,98 @@ def build_losses(shape, point):
         rise = sum((b * gap for b, gap in zip(bends, gaps)), Fraction(0))
         tilts = [point.get(f"tilt_{k}_{j}", Fraction(0)) for k in range(1, shape["n"])]
         tilt = tilts[i - 1] if i else -sum(tilts, Fraction(0))
-        found[i].append(losses.bent([Fraction(0), *bends, Fraction(0)], knots,
-                                    scale * tilt - point[name("lean")] * rise))
+        found[i].append(
+            losses.bent(
+                [Fraction(0), *bends, Fraction(0)], knots, scale * tilt - point[name("lean")] * rise
+            )
+        )
     return found
 
 
 def build(shape, point):
     p, h = shape["p"], shape["h"]
     noise = two_point(point.get("sigma"), shape["noise"], p)
-    if shape["spread"] == "all":    # every coordinate errs alike
+    if shape["spread"] == "all":  # every coordinate errs alike
         noise = [[chance, [way[0]] * p] for chance, way in noise]
-    first = p - h + 1    # all layers but the first have one coordinate
-    return dict({name: shape[name] for name in ("n", "T", "t", "R") if name in shape},
-                layers=[[0, first], *([j, j + 1] for j in range(first, p))], losses=build_losses(shape, point),
-                x=[point[f"x_{j}"] for j in range(p)], noise=noise, alpha=point["alpha"],
-                phi=[point["phi"], point["phi"] + point.get("phi_more", Fraction(0))])
+    first = p - h + 1  # all layers but the first have one coordinate
+    return dict(
+        {name: shape[name] for name in ("n", "T", "t", "R") if name in shape},
+        layers=[[0, first], *([j, j + 1] for j in range(first, p))],
+        losses=build_losses(shape, point),
+        x=[point[f"x_{j}"] for j in range(p)],
+        noise=noise,
+        alpha=point["alpha"],
+        phi=[point["phi"], point["phi"] + point.get("phi_more", Fraction(0))],
+    )
 
 
 def smoothness(instance):
     """L_l for each layer."""
-    return [losses.smoothness(*([f[j] for j in range(*layer)] for f in instance["losses"]))
-            for layer in instance["layers"]]
+    return [
+        losses.smoothness(*([f[j] for j in range(*layer)] for f in instance["losses"]))
+        for layer in instance["layers"]
+    ]
 
 
 def straight(f):
     """Whether a curve is straight far out: its gradient is bounded."""
     ends = losses.slopes(f)[0], losses.slopes(f)[-1]
-    return all(isinstance(end, Many) or end == 0 for end in ends)    # in a batch, as it was built
+    return all(isinstance(end, Many) or end == 0 for end in ends)  # in a batch, as it was built
 
 
 def gradient_bound(instance):
-    """M^2: the largest squared norm of a stochastic gradient, over clients, outcomes and all points."""
+    """M^2: the largest squared norm of a stochastic gradient, over clients, outcomes and all
+    points."""
     if not all(straight(f) for loss in instance["losses"] for f in loss):
         return INF
     found = []
     for loss in instance["losses"]:
-        slopes = [[losses.slope_at(f, knot) for knot in losses.knots(f) or [Fraction(0)]] for f in loss]
+        slopes = [
+            [losses.slope_at(f, knot) for knot in losses.knots(f) or [Fraction(0)]] for f in loss
+        ]
         for _, error in outcomes(instance["noise"], len(loss)):
-            found.append(sum(maximum(Fraction(0), *((g + e) * (g + e) for g in gs)) for gs, e in zip(slopes, error)))
+            found.append(
+                sum(
+                    maximum(Fraction(0), *((g + e) * (g + e) for g in gs))
+                    for gs, e in zip(slopes, error)
+                )
+            )
     return maximum(Fraction(0), *found)
 
 
 def constants(instance):
     noise, p = instance["noise"], len(instance["x"])
     L, M = maximum(Fraction(0), *smoothness(instance)), gradient_bound(instance)
-    variance = maximum(Fraction(0), *(sum((c * way[j] * way[j] for c, way in noise), Fraction(0)) for j in range(p)))
-    return dict(n=Fraction(instance["n"]), T=Fraction(instance["T"]), h=Fraction(len(instance["layers"])),
-                p=Fraction(p), alpha=instance["alpha"], alpha_r=instance["alpha"], L_l=L, L_bar=L,
-                M=M if isinstance(M, float) else root(M), sigma=root(variance), phi_m=instance["phi"][0],
-                phi_M=instance["phi"][1])
+    variance = maximum(
+        Fraction(0),
+        *(sum((c * way[j] * way[j] for c, way in noise), Fraction(0)) for j in range(p)),
+    )
+    return dict(
+        n=Fraction(instance["n"]),
+        T=Fraction(instance["T"]),
+        h=Fraction(len(instance["layers"])),
+        p=Fraction(p),
+        alpha=instance["alpha"],
+        alpha_r=instance["alpha"],
+        L_l=L,
+        L_bar=L,
+        M=M if isinstance(M, float) else root(M),
+        sigma=root(variance),
+        phi_m=instance["phi"][0],
+        phi_M=instance["phi"][1],
+    )
 
 
 def in_range(values):
-    """1 where the method's numbers are what it takes, NaN elsewhere in a batch; otherwise nothing is defined."""
+    """1 where the method's numbers are what it takes, NaN elsewhere in a batch; otherwise nothing
+    is defined."""
     betas = values["beta_1"], values["beta_2"]
     found = Fraction(1)
-    for good in (values["v_0"] > 0, *(beta >= 0 for beta in betas),
-                 *(beta <= BELOW_1 if isinstance(beta, Many) else beta < 1 for beta in betas)):
+    for good in (
+        values["v_0"] > 0,
+        *(beta >= 0 for beta in betas),
+        *(beta <= BELOW_1 if isinstance(beta, Many) else beta < 1 for beta in betas),
+    ):
         if isinstance(good, Many):
             found = where(good, found, Many(np.asarray(np.nan)))
         elif not good:
@@ -158,11 +232,14 @@ def in_range(values):
 
 
 def gradient(loss, x):
-    """The gradient; in a batch, 0 where no more than rounding is left of it: a normalised step would blow that up."""
+    """The gradient; in a batch, 0 where no more than rounding is left of it: a normalised step
+    would blow that up."""
     found = losses.grad(loss, x)
     for j, (f, y, g) in enumerate(zip(loss, x, found)):
         if isinstance(g, Many):
-            size = sum((abs(delta) * positive_part(y - at) for delta, at in f["bends"]), abs(f["tilt"]))
+            size = sum(
+                (abs(delta) * positive_part(y - at) for delta, at in f["bends"]), abs(f["tilt"])
+            )
             found[j] = where(abs(g) > ROUNDING * size, g, Fraction(0))
     return found
 
@@ -170,24 +247,39 @@ def gradient(loss, x):
 def case(instance, values):
     f, (least, most) = instance["losses"], instance["phi"]
     return _quantities.Instance(
-        lambda i, x: losses.value(f[i], x), lambda i, x: gradient(f[i], x), instance["layers"],
-        smoothness(instance), lambda norm: minimum(maximum(norm, least), most), instance["n"], instance["T"],
-        instance["alpha"], values["beta_1"], values["beta_2"], values["v_0"], values["M"], values["phi_M"])
+        lambda i, x: losses.value(f[i], x),
+        lambda i, x: gradient(f[i], x),
+        instance["layers"],
+        smoothness(instance),
+        lambda norm: minimum(maximum(norm, least), most),
+        instance["n"],
+        instance["T"],
+        instance["alpha"],
+        values["beta_1"],
+        values["beta_2"],
+        values["v_0"],
+        values["M"],
+        values["phi_M"],
+    )
 
 
 def ways(instance, steps):
     """[(probability, noise(t, i)), ...]: every outcome of `steps` iterations."""
     n, each = instance["n"], outcomes(instance["noise"], len(instance["x"]))
     spend(n * steps)
-    return [(prod(chance for chance, _ in way), lambda t, i, way=way: way[t * n + i][1])
-            for way in counted(product(each, repeat=n * steps))]
+    return [
+        (prod(chance for chance, _ in way), lambda t, i, way=way: way[t * n + i][1])
+        for way in counted(product(each, repeat=n * steps))
+    ]
 
 
 def measure(instance, values, wanted):
     if not wanted:
         return {}
     t, good = instance["t"], in_range(values)
-    found = _quantities.expected(case(instance, values), vector(instance["x"]), ways(instance, t + 1), t, wanted)
+    found = _quantities.expected(
+        case(instance, values), vector(instance["x"]), ways(instance, t + 1), t, wanted
+    )
     return {name: good * value for name, value in found.items()}
 
 
@@ -195,13 +287,20 @@ def sound(instance):
     """Whether the parts of an instance fit together."""
     p, layers = len(instance["x"]), instance["layers"]
     counts = [instance[name] for name in ("n", "T", "t", "R") if name in instance]
-    return (all(type(k) is int for k in counts) and min(instance["n"], instance["T"], instance.get("R", 1)) >= 1
-            and instance.get("t", 0) >= 0 and len(instance["losses"]) == instance["n"]
-            and all(len(loss) == p for loss in instance["losses"]) and instance["alpha"] > 0
-            and [j for layer in layers for j in range(*layer)] == list(range(p)) and all(a < b for a, b in layers)
-            and 0 < instance["phi"][0] <= instance["phi"][1] and all(len(way) == p for _, way in instance["noise"])
-            and not any(f.get("soft") for loss in instance["losses"] for f in loss)
-            and sound_noise(instance["noise"], p))
+    return (
+        all(type(k) is int for k in counts)
+        and min(instance["n"], instance["T"], instance.get("R", 1)) >= 1
+        and instance.get("t", 0) >= 0
+        and len(instance["losses"]) == instance["n"]
+        and all(len(loss) == p for loss in instance["losses"])
+        and instance["alpha"] > 0
+        and [j for layer in layers for j in range(*layer)] == list(range(p))
+        and all(a < b for a, b in layers)
+        and 0 < instance["phi"][0] <= instance["phi"][1]
+        and all(len(way) == p for _, way in instance["noise"])
+        and not any(f.get("soft") for loss in instance["losses"] for f in loss)
+        and sound_noise(instance["noise"], p)
+    )
 
 
 def least(instance):
@@ -216,15 +315,44 @@ def holds(instance):
         return frozenset()
     bounded = all(straight(f) for loss in instance["losses"] for f in loss)
     below = not isinstance(least(instance), float)
-    return ENSURES - (set() if bounded else {"bounded_gradient"}) - (set() if below else {"bounded_below"})
+    return (
+        ENSURES
+        - (set() if bounded else {"bounded_gradient"})
+        - (set() if below else {"bounded_below"})
+    )
 
 
-ENSURES = frozenset({"equal_weights", "layer_smooth", "bounded_gradient", "coordinate_variance", "bounded_scale",
-                     "everyone", "plain_moments", "layers_apart", "independent_noise", "bounded_below"})
+ENSURES = frozenset(
+    {
+        "equal_weights",
+        "layer_smooth",
+        "bounded_gradient",
+        "coordinate_variance",
+        "bounded_scale",
+        "everyone",
+        "plain_moments",
+        "layers_apart",
+        "independent_noise",
+        "bounded_below",
+    }
+)
 SHARED = dict(
-    algorithms=("fed_lamb",), loose=dict(L_l=1, L_bar=1, M=1, sigma=1, phi_M=1, phi_m=-1),
-    takes=("beta_1", "beta_2", "v_0"), coordinates=coordinates, build=build, table=TABLE, ensures=ENSURES, holds=holds,
+    algorithms=("fed_lamb",),
+    loose=dict(L_l=1, L_bar=1, M=1, sigma=1, phi_M=1, phi_m=-1),
+    takes=("beta_1", "beta_2", "v_0"),
+    coordinates=coordinates,
+    build=build,
+    table=TABLE,
+    ensures=ENSURES,
+    holds=holds,
 )
 SETTING = Setting(
-    name="lamb_round", says="one iteration of FED-LAMB from a known start", measures=names(TABLE, *MEASURED),
-    gives=("n", "T", "h", "p", "alpha", "alpha_r"), shapes=shapes, constants=constants, measure=measure, **SHARED)
+    name="lamb_round",
+    says="one iteration of FED-LAMB from a known start",
+    measures=names(TABLE, *MEASURED),
+    gives=("n", "T", "h", "p", "alpha", "alpha_r"),
+    shapes=shapes,
+    constants=constants,
+    measure=measure,
+    **SHARED,
+)

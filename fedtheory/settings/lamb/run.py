@@ -1,8 +1,9 @@
-"""A few rounds of FED-LAMB from a known start, on losses of bounded gradient: theorem 1, corollary 1, last display.
+"""A few rounds of FED-LAMB from a known start, on losses of bounded gradient: theorem 1, corollary
+1, last display.
 
-Round 1 starts from theta-bar_0, as algorithm 1 has it: theta-bar_r is the mean model after r rounds and v-hat_r the
-second moment that goes with it. Where the text counts iterations t, theta-bar_t is the mean model after t iterations;
-tau is the number of all of them, R T.
+Round 1 starts from theta-bar_0, as algorithm 1 has it: theta-bar_r is the mean model after r rounds
+and v-hat_r the second moment that goes with it. Where the text counts iterations t, theta-bar_t is
+the mean model after t iterations; tau is the number of all of them, R T.
 """
 
 from fractions import Fraction
@@ -19,7 +20,9 @@ MEASURED = ("mean_sq", "f_excess", "mean_sq_t", "f_excess_t", "loss_drop", "nois
 
 
 def shapes(random, relaxed):
-    R, T = random.choice([(1, 1), (1, 1), (2, 1), (3, 1), (6, 1), (1, 2), (1, 3), (2, 2), (2, 3), (3, 2)])
+    R, T = random.choice(
+        [(1, 1), (1, 1), (2, 1), (3, 1), (6, 1), (1, 2), (1, 3), (2, 2), (2, 3), (3, 2)]
+    )
     return dict(R=R, T=T, **draw(random, R * T + 1))
 
 
@@ -29,19 +32,24 @@ def constants(instance):
 
 
 def outcome(case, start, noise, instance, wanted):
-    """The wanted numbers for one outcome of the noise; f_excess and f_excess_t without the infimum."""
+    """The wanted numbers for one outcome of the noise; f_excess and f_excess_t without the
+    infimum."""
     R, T = instance["R"], instance["T"]
     steps, _ = _quantities.path(case, start, noise, R * T + 1)
-    after = [(_quantities.mean(it.theta), it.v_hat) for it in steps]    # after t = 0, 1, ... iterations
+    after = [
+        (_quantities.mean(it.theta), it.v_hat) for it in steps
+    ]  # after t = 0, 1, ... iterations
     size = lambda t: _quantities.by_root(_quantities.full_grad(case, after[t][0]), after[t][1])
     loss = lambda x: _quantities.full_loss(case, x)
     row = lambda t, name: _quantities.quantities(case, steps[t], [name])[name]
     named = dict(
         mean_sq=lambda: sum(size(r * T) for r in range(1, R + 1)) / R,
         mean_sq_t=lambda: sum(size(t) for t in range(1, R * T + 1)) / (R * T),
-        f_excess=lambda: loss(after[T][0]), f_excess_t=lambda: loss(after[1][0]),
+        f_excess=lambda: loss(after[T][0]),
+        f_excess_t=lambda: loss(after[1][0]),
         loss_drop=lambda: row(1, "loss_now") - row(R * T, "loss_next"),
-        noise_sum=lambda: sum(row(t, "noise_row") for t in range(1, R * T + 1)))
+        noise_sum=lambda: sum(row(t, "noise_row") for t in range(1, R * T + 1)),
+    )
     return {name: named[name]() for name in wanted}
 
 
@@ -56,13 +64,19 @@ def measure(instance, values, wanted):
         if isinstance(lowest, float):
             raise Undefined("a loss that is not bounded below")
         total[name] = total[name] - lowest
-    if "noise_sum" in total:    # every client's sigma_i is H3's own
+    if "noise_sum" in total:  # every client's sigma_i is H3's own
         sigma = lamb_round.constants(instance)["sigma"]
         total["noise_sum"] = sigma * sigma * total["noise_sum"]
     return {name: good * value for name, value in total.items()}
 
 
 SETTING = Setting(
-    name="lamb_run", says="a few rounds of FED-LAMB from a known start", measures=names(TABLE, *MEASURED),
-    gives=("n", "T", "h", "p", "alpha", "alpha_r", "R", "tau"), shapes=shapes, constants=constants, measure=measure,
-    **SHARED)
+    name="lamb_run",
+    says="a few rounds of FED-LAMB from a known start",
+    measures=names(TABLE, *MEASURED),
+    gives=("n", "T", "h", "p", "alpha", "alpha_r", "R", "tau"),
+    shapes=shapes,
+    constants=constants,
+    measure=measure,
+    **SHARED,
+)

@@ -1,4 +1,5 @@
-"""What mixed FL's settings share: losses f_f and f_c, their sum's minimiser, and constants (section 4.1)."""
+"""What mixed FL's settings share: losses f_f and f_c, their sum's minimiser, and constants (section
+4.1)."""
 
 from fractions import Fraction
 
@@ -18,17 +19,22 @@ from fedtheory.enclosure.intervals import INF
 from fedtheory.settings import losses
 from fedtheory.settings.general._family import build_family, draw_family, family_coordinates
 
-PLAIN_SUM = (Fraction(1), Fraction(1))    # f = f_f + f_c
+PLAIN_SUM = (Fraction(1), Fraction(1))  # f = f_f + f_c
 FACTS = frozenset({"smooth", "smooth_sum", "convex", "strongly_convex", "bounded_below"})
 
 
 def draw_pair(random, relaxed, alike=False, noisy=False):
-    """Shape of the two losses and of a start; alike: their gradients differ by a constant; noisy: the start may be
-    stationary, where without noise nothing happens at all."""
+    """Shape of the two losses and of a start; alike: their gradients differ by a constant; noisy:
+    the start may be stationary, where without noise nothing happens at all."""
     convex = not {"convex", "strongly_convex"} <= relaxed or random.random() < 0.5
-    return dict(draw_family(random, convex, alike, soft=False), smooth="each" if "smooth_sum" in relaxed else "sum",
-                tilts="free" if "bounded_below" in relaxed and random.random() < 0.3 else "opposed",
-                start="still" if noisy and random.random() < 0.3 else random.choice(["left", "right", "mixed"]))
+    return dict(
+        draw_family(random, convex, alike, soft=False),
+        smooth="each" if "smooth_sum" in relaxed else "sum",
+        tilts="free" if "bounded_below" in relaxed and random.random() < 0.3 else "opposed",
+        start="still"
+        if noisy and random.random() < 0.3
+        else random.choice(["left", "right", "mixed"]),
+    )
 
 
 def pair_coordinates(shape):
@@ -42,23 +48,34 @@ def pair_coordinates(shape):
 
 
 def build_pair(shape, point):
-    """Losses [f_f, f_c] and a start. Opposed tilts make 0 stationary: the two gradients there are opposite, and
-    rounding hides nothing near it."""
+    """Losses [f_f, f_c] and a start. Opposed tilts make 0 stationary: the two gradients there are
+    opposite, and rounding hides nothing near it."""
     axes = range(shape["d"])
     pair = build_family(shape, {f"tilt_1_{j}": Fraction(0) for j in axes} | point, 2)
     if shape["tilts"] == "opposed":
         for f, c in zip(*pair):
             c["tilt"] = -losses.slope_at(f, Fraction(0)) - losses.slope_at(c, Fraction(0))
     signs = dict(left=(-1, -1), right=(1, 1), mixed=(1, -1), still=(0, 0))[shape["start"]]
-    return dict(losses=pair, smooth=shape["smooth"],
-                x=[signs[j] * point[f"x_{j}"] if signs[j] else Fraction(0) for j in axes])
+    return dict(
+        losses=pair,
+        smooth=shape["smooth"],
+        x=[signs[j] * point[f"x_{j}"] if signs[j] else Fraction(0) for j in axes],
+    )
 
 
 def mixed(pair):
     """(f, its gradient, which is 0 in a batch where rounding alone can have made it)."""
-    parts = lambda f, y: [f["slope"] * y, f["tilt"], *(delta * positive_part(y - at) for delta, at in f["bends"])]
-    grad = lambda x: vector([difference([part for f in curves for part in parts(f, y)], [])
-                             for curves, y in zip(zip(*pair), x)])
+    parts = lambda f, y: [
+        f["slope"] * y,
+        f["tilt"],
+        *(delta * positive_part(y - at) for delta, at in f["bends"]),
+    ]
+    grad = lambda x: vector(
+        [
+            difference([part for f in curves for part in parts(f, y)], [])
+            for curves, y in zip(zip(*pair), x)
+        ]
+    )
     return (lambda x: sum(losses.value(loss, x) for loss in pair)), grad
 
 
@@ -81,11 +98,16 @@ def minimizer(instance):
     low, star = losses.least(instance["losses"], PLAIN_SUM)
     if isinstance(low, float):
         raise Undefined("f has no minimiser")
-    return vector([where(low > -INF, y, Many(np.asarray(np.nan))) for y in star]) if isinstance(low, Many) else star
+    return (
+        vector([where(low > -INF, y, Many(np.asarray(np.nan))) for y in star])
+        if isinstance(low, Many)
+        else star
+    )
 
 
 def pair_constants(instance):
-    """beta, that f itself meets too if it is to, and mu: 0 where a loss is not convex, which `pair_holds` tells."""
+    """beta, that f itself meets too if it is to, and mu: 0 where a loss is not convex, which
+    `pair_holds` tells."""
     pair = instance["losses"]
     beta = losses.smoothness(*pair)
     if instance["smooth"] == "sum":
@@ -94,9 +116,13 @@ def pair_constants(instance):
 
 
 def bounded_dissimilarity(instance):
-    """G and B of definition 4.2 at w_f = w_c = 1/2: B as the instance has it, and the least G that goes with it."""
+    """G and B of definition 4.2 at w_f = w_c = 1/2: B as the instance has it, and the least G that
+    goes with it."""
     square = losses.relative_mismatch(*instance["losses"], instance["B"])
-    return dict(B=instance["B"], G=square if isinstance(square, float) else root(maximum(square, Fraction(0))))
+    return dict(
+        B=instance["B"],
+        G=square if isinstance(square, float) else root(maximum(square, Fraction(0))),
+    )
 
 
 def pair_holds(instance):
@@ -106,6 +132,13 @@ def pair_holds(instance):
         return frozenset()
     mu = losses.convexity(*pair)
     failing = set() if instance["smooth"] == "sum" else {"smooth_sum"}
-    failing |= {name for name, holds in (("convex", mu >= 0), ("strongly_convex", mu > 0),
-                                         ("bounded_below", not isinstance(lowest(instance), float))) if not holds}
+    failing |= {
+        name
+        for name, holds in (
+            ("convex", mu >= 0),
+            ("strongly_convex", mu > 0),
+            ("bounded_below", not isinstance(lowest(instance), float)),
+        )
+        if not holds
+    }
     return FACTS - failing

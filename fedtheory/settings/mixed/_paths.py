@@ -1,8 +1,10 @@
-"""Rounds of mixed FL's three methods as algorithms 1 and 2 list them, all steps SGD, and what is expected of a run.
+"""Rounds of mixed FL's three methods as algorithms 1 and 2 list them, all steps SGD, and what is
+expected of a run.
 
-Works on vectors of any numbers of `enclosure.arithmetic`. Noise of finite support is enumerated, which few rounds
-allow; where both losses are quadratics in one dimension, means and covariances are carried from round to round, for
-which variances suffice. Clients are homogeneous. Points are x^(0), ..., x^(T).
+Works on vectors of any numbers of `enclosure.arithmetic`. Noise of finite support is enumerated,
+which few rounds allow; where both losses are quadratics in one dimension, means and covariances are
+carried from round to round, for which variances suffice. Clients are homogeneous. Points are x^(0),
+..., x^(T).
 """
 
 from fractions import Fraction
@@ -14,8 +16,11 @@ import numpy as np
 from fedtheory.enclosure.arithmetic import short, vector
 from fedtheory.enclosure.work import counted, spend
 
-# What a round's recursion takes off ||x - x*||^2, over mu times the effective step: the weights of theorems B.1 to B.3
-CONTRACTIONS = dict(parallel_training=Fraction(1), one_way_gt=Fraction(3, 2), two_way_gt=Fraction(1))
+# What a round's recursion takes off ||x - x*||^2, over mu times the effective step: the weights of
+# theorems B.1 to B.3
+CONTRACTIONS = dict(
+    parallel_training=Fraction(1), one_way_gt=Fraction(3, 2), two_way_gt=Fraction(1)
+)
 
 
 class Case(NamedTuple):
@@ -51,8 +56,8 @@ def walk(grad, x, eta, noise, augmenting):
 
 
 def after(case, state, noise, noise_c):
-    """The state after a round; noise: of each client's steps, noise_c: of the central gradients. A state is (x,), or
-    (x, g_c, g_f) with the gradients transferred from the round before."""
+    """The state after a round; noise: of each client's steps, noise_c: of the central gradients. A
+    state is (x,), or (x, g_c, g_f) with the gradients transferred from the round before."""
     x, *transferred = state
     g_c, g_f = transferred or (0, 0)
     if case.method == "one_way_gt":
@@ -67,7 +72,8 @@ def after(case, state, noise, noise_c):
 
 
 def paths(case, state, noise, noise_c):
-    """Every way a run can go, for noise [(probability, vector), ...]: [(probability, [x^(0), ..., x^(T)])]."""
+    """Every way a run can go, for noise [(probability, vector), ...]: [(probability, [x^(0), ...,
+    x^(T)])]."""
     draws = [(noise, case.S * case.K), (noise_c, case.central)]
     rounds = []
     spend(sum(times for _, times in draws))
@@ -75,8 +81,8 @@ def paths(case, state, noise, noise_c):
         p, drawn = Fraction(1), [n for _, n in picks]
         for q, _ in picks:
             p = p * q
-        clients = [drawn[s * case.K:(s + 1) * case.K] for s in range(case.S)]
-        rounds.append((p, clients, drawn[case.S * case.K:]))
+        clients = [drawn[s * case.K : (s + 1) * case.K] for s in range(case.S)]
+        rounds.append((p, clients, drawn[case.S * case.K :]))
     found = [(Fraction(1), state, [state[0]])]
     for _ in range(case.T):
         longer = []
@@ -89,28 +95,54 @@ def paths(case, state, noise, noise_c):
 
 
 def moments(case, state, bends, tilts, variances, weights):
-    """[(mean, variance) of x^(t)], and those of the points' mean with the weights, for losses bends y^2/2 + tilts y of
-    f_f and f_c; state is of numbers, variances are those of a client's and of a central gradient."""
+    """[(mean, variance) of x^(t)], and those of the points' mean with the weights, for losses bends
+    y^2/2 + tilts y of f_f and f_c; state is of numbers, variances are those of a client's and of a
+    central gradient."""
     n, K, central = len(state), case.K, case.central
     one, zero = Fraction(1), Fraction(0)
     unit = lambda k: vector([one if j == k else zero for j in range(n + 1 + K + central)])
-    # Vectors are coefficients of the state, of 1 and of the round's noise: a round is linear in all of them.
-    linear = case._replace(grad_f=lambda y: bends[0] * y + tilts[0] * unit(n),
-                           grad_c=lambda y: bends[1] * y + tilts[1] * unit(n))
-    then = np.array(after(linear, tuple(unit(k) for k in range(n)), [[unit(n + 1 + k) for k in range(K)]],
-                          [unit(n + 1 + K + k) for k in range(central)]), dtype=object)
+    # Vectors are coefficients of the state, of 1 and of the round's noise: a round is linear in all
+    # of them.
+    linear = case._replace(
+        grad_f=lambda y: bends[0] * y + tilts[0] * unit(n),
+        grad_c=lambda y: bends[1] * y + tilts[1] * unit(n),
+    )
+    then = np.array(
+        after(
+            linear,
+            tuple(unit(k) for k in range(n)),
+            [[unit(n + 1 + k) for k in range(K)]],
+            [unit(n + 1 + K + k) for k in range(central)],
+        ),
+        dtype=object,
+    )
     carry, constant = then[:, :n], then[:, n]
-    spread = [variances[0] / case.S] * K + [variances[1]] * central    # the cohort's paths, averaged, are one path
-    fresh = np.array([[sum((a * b * v for a, b, v in zip(p, q, spread)), zero) for q in then[:, n + 1:]]
-                      for p in then[:, n + 1:]], dtype=object)
-    along = lambda row: sum(row * fresh.dot(row))    # what a round's noise adds to the variance of row . state
+    spread = [variances[0] / case.S] * K + [
+        variances[1]
+    ] * central  # the cohort's paths, averaged, are one path
+    fresh = np.array(
+        [
+            [sum((a * b * v for a, b, v in zip(p, q, spread)), zero) for q in then[:, n + 1 :]]
+            for p in then[:, n + 1 :]
+        ],
+        dtype=object,
+    )
+    along = lambda row: sum(
+        row * fresh.dot(row)
+    )  # what a round's noise adds to the variance of row . state
     mean, spread, row = vector(list(state)), zero, unit(0)[:n]
     found = [(mean[0], spread)]
     for _ in weights[1:]:
-        mean, spread, row = short(carry.dot(mean) + constant), short(spread + along(row)), short(row.dot(carry))
+        mean, spread, row = (
+            short(carry.dot(mean) + constant),
+            short(spread + along(row)),
+            short(row.dot(carry)),
+        )
         found.append((mean[0], spread))
     row, variance = weights[-1] * unit(0)[:n], zero
-    for w in weights[-2::-1]:    # how the weighted sum depends on the state after each round, from the last
+    for w in weights[
+        -2::-1
+    ]:  # how the weighted sum depends on the state after each round, from the last
         variance, row = short(variance + along(row)), short(w * unit(0)[:n] + row.dot(carry))
     full = sum(weights)
     return found, (sum(w * m for w, (m, _) in zip(weights, found)) / full, variance / (full * full))

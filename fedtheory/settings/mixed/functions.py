@@ -1,4 +1,5 @@
-"""One function at three points: mixed FL's perturbed strong convexity and contracting map (lemmas D.7 and D.8)."""
+"""One function at three points: mixed FL's perturbed strong convexity and contracting map (lemmas
+D.7 and D.8)."""
 
 from fedtheory.enclosure.arithmetic import positive_part, vector
 from fedtheory.settings import Setting, losses, names
@@ -6,8 +7,19 @@ from fedtheory.settings.general._family import build_family, draw_family, family
 from fedtheory.settings.mixed._quantities import of_function
 from fedtheory.symbols.mixed import TABLE
 
-MEASURED = ("inner_zy", "inner_zx", "inner_xy", "h_x", "h_y", "h_z", "sq_yz", "sq_zx", "sq_xy", "sq_map",
-            "inner_change")
+MEASURED = (
+    "inner_zy",
+    "inner_zx",
+    "inner_xy",
+    "h_x",
+    "h_y",
+    "h_z",
+    "sq_yz",
+    "sq_zx",
+    "sq_xy",
+    "sq_map",
+    "inner_change",
+)
 POINTS = ("x", "y", "z")
 
 
@@ -22,28 +34,49 @@ def coordinates(shape):
 
 
 def build(shape, point):
-    return dict(loss=build_family(shape, point, 1)[0],
-                **{name: [point[f"{name}_{j}"] for j in range(shape["d"])] for name in POINTS})
+    return dict(
+        loss=build_family(shape, point, 1)[0],
+        **{name: [point[f"{name}_{j}"] for j in range(shape["d"])] for name in POINTS},
+    )
 
 
 def constants(instance):
-    return dict(beta=losses.smoothness(instance["loss"]), mu=positive_part(losses.convexity(instance["loss"])))
+    return dict(
+        beta=losses.smoothness(instance["loss"]),
+        mu=positive_part(losses.convexity(instance["loss"])),
+    )
 
 
 def measure(instance, values, wanted):
     h, points = instance["loss"], [vector(instance[name]) for name in POINTS]
-    return of_function(lambda y: losses.value(h, y), lambda y: losses.grad(h, y), *points, values["eta"], wanted)
+    return of_function(
+        lambda y: losses.value(h, y), lambda y: losses.grad(h, y), *points, values["eta"], wanted
+    )
 
 
 def holds(instance):
     if any(len(instance[name]) != len(instance["loss"]) for name in POINTS):
         return frozenset()
-    return frozenset({"smooth", "convex"} if losses.convexity(instance["loss"]) >= 0 else {"smooth"})
+    return frozenset(
+        {"smooth", "convex"} if losses.convexity(instance["loss"]) >= 0 else {"smooth"}
+    )
 
 
 SETTING = Setting(
-    name="mixed_functions", says="a function at three points", measures=names(TABLE, *MEASURED), algorithms=(),
-    gives=(), loose=dict(beta=1, mu=-1), takes=("eta",), shapes=shapes, coordinates=coordinates, build=build,
-    constants=constants, measure=measure, table=TABLE, ensures=frozenset({"smooth", "convex"}), holds=holds,
+    name="mixed_functions",
+    says="a function at three points",
+    measures=names(TABLE, *MEASURED),
+    algorithms=(),
+    gives=(),
+    loose=dict(beta=1, mu=-1),
+    takes=("eta",),
+    shapes=shapes,
+    coordinates=coordinates,
+    build=build,
+    constants=constants,
+    measure=measure,
+    table=TABLE,
+    ensures=frozenset({"smooth", "convex"}),
+    holds=holds,
     kind="exact",
 )

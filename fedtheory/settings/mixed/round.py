@@ -1,4 +1,5 @@
-"""One round of 1-way gradient transfer on losses known exactly, by enumeration of noise (mixed FL, appendix D.2)."""
+"""One round of 1-way gradient transfer on losses known exactly, by enumeration of noise (mixed FL,
+appendix D.2)."""
 
 from fractions import Fraction
 
@@ -18,19 +19,50 @@ from fedtheory.settings.mixed._pair import (
 from fedtheory.settings.mixed._quantities import Instance, quantities
 from fedtheory.symbols.mixed import TABLE
 
-MEASURED = ("f_t", "f_next", "gap", "gap_f", "gap_c", "sq_grad", "sq_grad_f", "sq_grad_c", "sq_dist", "sq_dist_next",
-            "sq_augmented", "drift", "ends", "furthest", "mean_change", "excess_D11", "excess_D13", "sq_move", "term_A",
-            "term_B", "term_C", "term_C1", "term_C2", "change_mean", "sq_mean_error", "inner_move")
+MEASURED = (
+    "f_t",
+    "f_next",
+    "gap",
+    "gap_f",
+    "gap_c",
+    "sq_grad",
+    "sq_grad_f",
+    "sq_grad_c",
+    "sq_dist",
+    "sq_dist_next",
+    "sq_augmented",
+    "drift",
+    "ends",
+    "furthest",
+    "mean_change",
+    "excess_D11",
+    "excess_D13",
+    "sq_move",
+    "term_A",
+    "term_B",
+    "term_C",
+    "term_C1",
+    "term_C2",
+    "change_mean",
+    "sq_mean_error",
+    "inner_move",
+)
 TO_MINIMUM = {"gap", "gap_f", "gap_c", "sq_dist", "sq_dist_next", "term_C", "term_C1", "term_C2"}
-MOST = 600    # outcomes that an enumeration may have
+MOST = 600  # outcomes that an enumeration may have
 
 
 def shapes(random, relaxed):
     while True:
         S = random.choice([1, 1, 1, 2, 2, 3])
         noise, noise_c = (random.choice(["none", "none", "even", "skewed"]) for _ in range(2))
-        shape = dict(N=S + random.choice([0, 0, 1]), S=S, K=random.choice([1, 1, 2, 2, 3, 5, 10]), noise=noise,
-                     noise_c=noise_c, **draw_pair(random, relaxed, noisy={noise, noise_c} != {"none"}))
+        shape = dict(
+            N=S + random.choice([0, 0, 1]),
+            S=S,
+            K=random.choice([1, 1, 2, 2, 3, 5, 10]),
+            noise=noise,
+            noise_c=noise_c,
+            **draw_pair(random, relaxed, noisy={noise, noise_c} != {"none"}),
+        )
         ways = (1 if noise == "none" else 2 ** (shape["K"] * S)) * (1 if noise_c == "none" else 2)
         if ways <= MOST:
             return shape
@@ -38,49 +70,93 @@ def shapes(random, relaxed):
 
 def coordinates(shape):
     found = pair_coordinates(shape)
-    found.update({name: "positive" for name, kind in (("sigma", "noise"), ("sigma_c", "noise_c"))
-                  if shape[kind] != "none"})
+    found.update(
+        {
+            name: "positive"
+            for name, kind in (("sigma", "noise"), ("sigma_c", "noise_c"))
+            if shape[kind] != "none"
+        }
+    )
     return found
 
 
 def build(shape, point):
-    return dict(build_pair(shape, point), **{name: shape[name] for name in ("N", "S", "K")},
-                noise=two_point(point.get("sigma"), shape["noise"], shape["d"]),
-                noise_c=two_point(point.get("sigma_c"), shape["noise_c"], shape["d"]))
+    return dict(
+        build_pair(shape, point),
+        **{name: shape[name] for name in ("N", "S", "K")},
+        noise=two_point(point.get("sigma"), shape["noise"], shape["d"]),
+        noise_c=two_point(point.get("sigma_c"), shape["noise_c"], shape["d"]),
+    )
 
 
 def constants(instance):
-    return dict({name: Fraction(instance[name]) for name in ("N", "S", "K")}, **pair_constants(instance),
-                sigma=root(variance(instance["noise"])), sigma_c=root(variance(instance["noise_c"])))
+    return dict(
+        {name: Fraction(instance[name]) for name in ("N", "S", "K")},
+        **pair_constants(instance),
+        sigma=root(variance(instance["noise"])),
+        sigma_c=root(variance(instance["noise_c"])),
+    )
 
 
 def measure(instance, values, wanted):
     (f, c), d = instance["losses"], len(instance["x"])
     star = minimizer(instance) if TO_MINIMUM & set(wanted) else None
-    case = Instance(lambda y: losses.value(f, y), lambda y: losses.value(c, y), lambda y: losses.grad(f, y),
-                    lambda y: losses.grad(c, y), outcomes(instance["noise"], d), outcomes(instance["noise_c"], d), star,
-                    *(instance[name] for name in ("N", "S", "K")),
-                    *(values[name] for name in ("eta", "eta_s", "beta", "mu", "sigma", "sigma_c")))
+    case = Instance(
+        lambda y: losses.value(f, y),
+        lambda y: losses.value(c, y),
+        lambda y: losses.grad(f, y),
+        lambda y: losses.grad(c, y),
+        outcomes(instance["noise"], d),
+        outcomes(instance["noise_c"], d),
+        star,
+        *(instance[name] for name in ("N", "S", "K")),
+        *(values[name] for name in ("eta", "eta_s", "beta", "mu", "sigma", "sigma_c")),
+    )
     x = vector(instance["x"])
     found = quantities(case, x, [name for name in wanted if name != "gap"])
-    return dict(found, gap=above(instance, x)) if "gap" in wanted else found    # f(x) - f(x*), less rounding
+    return (
+        dict(found, gap=above(instance, x)) if "gap" in wanted else found
+    )  # f(x) - f(x*), less rounding
 
 
 def holds(instance):
     d = len(instance["x"])
-    sound = 1 <= instance["S"] <= instance["N"] and instance["K"] >= 1 and all(
-        sound_noise(instance[kind], d) for kind in ("noise", "noise_c"))
+    sound = (
+        1 <= instance["S"] <= instance["N"]
+        and instance["K"] >= 1
+        and all(sound_noise(instance[kind], d) for kind in ("noise", "noise_c"))
+    )
     held = pair_holds(instance) if sound else frozenset()
     return held | ROUND if held else frozenset()
 
 
 # Clients are alike, do K plain steps each and draw afresh: so is the round built.
-ROUND = frozenset({"homogeneous", "noise", "sgd", "equal_steps", "independent_noise", "uniform_cohort",
-                   "equal_weights"})
+ROUND = frozenset(
+    {
+        "homogeneous",
+        "noise",
+        "sgd",
+        "equal_steps",
+        "independent_noise",
+        "uniform_cohort",
+        "equal_weights",
+    }
+)
 ENSURES = FACTS | ROUND
 SETTING = Setting(
-    name="mixed_round", says="one round of 1-way gradient transfer from a known point",
-    measures=names(TABLE, *MEASURED), algorithms=("one_way_gt",), gives=("N", "S", "K"),
-    loose=dict(beta=1, sigma=1, sigma_c=1, mu=-1), takes=("eta", "eta_s"), shapes=shapes, coordinates=coordinates,
-    build=build, constants=constants, measure=measure, table=TABLE, ensures=ENSURES, holds=holds,
+    name="mixed_round",
+    says="one round of 1-way gradient transfer from a known point",
+    measures=names(TABLE, *MEASURED),
+    algorithms=("one_way_gt",),
+    gives=("N", "S", "K"),
+    loose=dict(beta=1, sigma=1, sigma_c=1, mu=-1),
+    takes=("eta", "eta_s"),
+    shapes=shapes,
+    coordinates=coordinates,
+    build=build,
+    constants=constants,
+    measure=measure,
+    table=TABLE,
+    ensures=ENSURES,
+    holds=holds,
 )

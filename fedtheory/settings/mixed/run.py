@@ -1,5 +1,5 @@
-"""Whole runs of mixed FL's three methods (theorems B.1 to B.3): by their points where nothing is random, by moments
-for noisy quadratics, by enumeration for a few noisy rounds on other losses."""
+"""Whole runs of mixed FL's three methods (theorems B.1 to B.3): by their points where nothing is
+random, by moments for noisy quadratics, by enumeration for a few noisy rounds on other losses."""
 
 from fractions import Fraction
 from functools import partial
@@ -24,32 +24,66 @@ from fedtheory.settings.mixed._paths import Case, moments, paths
 from fedtheory.settings.mixed._quantities import sq
 from fedtheory.symbols.mixed import TABLE
 
-MOST = 256    # runs that an enumeration may have
+MOST = 256  # runs that an enumeration may have
 MANY = dict(parallel_training=(10, 30, 100), one_way_gt=(10, 30, 100), two_way_gt=(90, 170))
-RUN = frozenset({"homogeneous", "noise", "sgd", "equal_steps", "independent_noise", "uniform_cohort",
-                 "equal_weights"})
-STEPS = dict(parallel_training=("eta", "eta_s", "eta_c", "eta_m"), one_way_gt=("eta", "eta_s"),
-             two_way_gt=("eta", "eta_s", "eta_c", "eta_m"))
+RUN = frozenset(
+    {
+        "homogeneous",
+        "noise",
+        "sgd",
+        "equal_steps",
+        "independent_noise",
+        "uniform_cohort",
+        "equal_weights",
+    }
+)
+STEPS = dict(
+    parallel_training=("eta", "eta_s", "eta_c", "eta_m"),
+    one_way_gt=("eta", "eta_s"),
+    two_way_gt=("eta", "eta_s", "eta_c", "eta_m"),
+)
 
 
 def shapes(method, random, relaxed):
     strong = "strongly_convex" not in relaxed
     while True:
         noisy = random.random() < 0.7
-        noise, noise_c = (random.choice(["none", "even", "skewed"] if noisy else ["none"]) for _ in range(2))
+        noise, noise_c = (
+            random.choice(["none", "even", "skewed"] if noisy else ["none"]) for _ in range(2)
+        )
         S = random.choice([1, 2, 3, 10]) if noise != "none" else random.choice([1, 2])
-        shape = dict(draw_pair(random, relaxed, alike="dissimilar" not in relaxed and random.random() < 0.7,
-                               noisy=noisy), noise=noise, noise_c=noise_c, S=S, N=S + random.choice([0, 1]),
-                     K=random.choice([1, 1, 2, 3, 5]), T=random.choice([1, 1, 2, 3, 5, 10]), method=method)
+        shape = dict(
+            draw_pair(
+                random,
+                relaxed,
+                alike="dissimilar" not in relaxed and random.random() < 0.7,
+                noisy=noisy,
+            ),
+            noise=noise,
+            noise_c=noise_c,
+            S=S,
+            N=S + random.choice([0, 1]),
+            K=random.choice([1, 1, 2, 3, 5]),
+            T=random.choice([1, 1, 2, 3, 5, 10]),
+            method=method,
+        )
         if method == "two_way_gt":
-            shape["first"] = "gradients" if "gradients_first" not in relaxed else random.choice(
-                ["gradients", "none", "any"])
+            shape["first"] = (
+                "gradients"
+                if "gradients_first" not in relaxed
+                else random.choice(["gradients", "none", "any"])
+            )
         if random.random() < (1.0 if strong else 0.3 if method == "two_way_gt" else 0.6):
-            # Theorems B.1 and B.3 ask for 6 and 81 rounds where mu > 0, the latter with mu near beta; a floor of noise
-            # shows after many. A text, lest long runs pass for large shapes.
+            # Theorems B.1 and B.3 ask for 6 and 81 rounds where mu > 0, the latter with mu near
+            # beta; a floor of noise shows after many. A text, lest long runs pass for large shapes.
             shape.update(T=str(random.choice(MANY[method])), K=random.choice([1, 1, 2]))
-            if not quadratic(shape) and (noisy or method == "two_way_gt") or \
-                    strong and method == "two_way_gt" and shape["own"] != "tilt":
+            if (
+                not quadratic(shape)
+                and (noisy or method == "two_way_gt")
+                or strong
+                and method == "two_way_gt"
+                and shape["own"] != "tilt"
+            ):
                 continue
         if quadratic(shape) or ways(shape) <= MOST:
             return shape
@@ -62,14 +96,21 @@ def quadratic(shape):
 def ways(shape):
     """Runs that an enumeration has."""
     central = 1 if shape["method"] == "one_way_gt" else shape["K"]
-    drawn = shape["K"] * shape["S"] * (shape["noise"] != "none") + central * (shape["noise_c"] != "none")
+    drawn = shape["K"] * shape["S"] * (shape["noise"] != "none") + central * (
+        shape["noise_c"] != "none"
+    )
     return 2 ** (drawn * int(shape["T"]))
 
 
 def coordinates(shape):
     found = pair_coordinates(shape)
-    found.update({name: "positive" for name, kind in (("sigma", "noise"), ("sigma_c", "noise_c"))
-                  if shape[kind] != "none"})
+    found.update(
+        {
+            name: "positive"
+            for name, kind in (("sigma", "noise"), ("sigma_c", "noise_c"))
+            if shape[kind] != "none"
+        }
+    )
     if shape["method"] == "parallel_training":
         found["more_B"] = "nonnegative"
     if shape.get("first") == "any":
@@ -79,46 +120,67 @@ def coordinates(shape):
 
 def build(shape, point):
     d = shape["d"]
-    built = dict(build_pair(shape, point), **{name: int(shape[name]) for name in ("N", "S", "K", "T")},
-                 noise=two_point(point.get("sigma"), shape["noise"], d),
-                 noise_c=two_point(point.get("sigma_c"), shape["noise_c"], d))
+    built = dict(
+        build_pair(shape, point),
+        **{name: int(shape[name]) for name in ("N", "S", "K", "T")},
+        noise=two_point(point.get("sigma"), shape["noise"], d),
+        noise_c=two_point(point.get("sigma_c"), shape["noise_c"], d),
+    )
     if shape["method"] == "parallel_training":
         built["B"] = 1 + point["more_B"]
     if shape["method"] == "two_way_gt":
         x = vector(built["x"])
-        given = dict(gradients=lambda side, loss: list(losses.grad(loss, x)),
-                     none=lambda side, loss: [Fraction(0)] * d,
-                     any=lambda side, loss: [point[f"first_{side}_{j}"] for j in range(d)])[shape["first"]]
+        given = dict(
+            gradients=lambda side, loss: list(losses.grad(loss, x)),
+            none=lambda side, loss: [Fraction(0)] * d,
+            any=lambda side, loss: [point[f"first_{side}_{j}"] for j in range(d)],
+        )[shape["first"]]
         built["first"] = [given(side, loss) for side, loss in zip("fc", built["losses"])]
     return built
 
 
 def constants(method, instance):
     x, star = vector(instance["x"]), minimizer(instance)
-    found = dict({name: Fraction(instance[name]) for name in ("N", "S", "K", "T")}, **pair_constants(instance),
-                 sigma=root(variance(instance["noise"])), sigma_c=root(variance(instance["noise_c"])),
-                 D_sq=sq(x - star), F=above(instance, x))
+    found = dict(
+        {name: Fraction(instance[name]) for name in ("N", "S", "K", "T")},
+        **pair_constants(instance),
+        sigma=root(variance(instance["noise"])),
+        sigma_c=root(variance(instance["noise_c"])),
+        D_sq=sq(x - star),
+        F=above(instance, x),
+    )
     if method == "parallel_training":
         found.update(bounded_dissimilarity(instance))
     if method == "two_way_gt":
-        found["lag"] = sum(2 * sq(vector(first) - losses.grad(loss, star))
-                           for first, loss in zip(instance["first"], instance["losses"]))
+        found["lag"] = sum(
+            2 * sq(vector(first) - losses.grad(loss, star))
+            for first, loss in zip(instance["first"], instance["losses"])
+        )
     return found
 
 
 def measure(method, instance, values, wanted):
     f_f, f_c = instance["losses"]
-    case = Case(method, lambda y: losses.grad(f_f, y), lambda y: losses.grad(f_c, y),
-                *(instance[name] for name in ("S", "K", "T")), *(values[name] for name in STEPS[method]))
-    runs = by_moments if all(not curve["bends"] for loss in instance["losses"] for curve in loss) and \
-        len(instance["x"]) == 1 else by_paths
+    case = Case(
+        method,
+        lambda y: losses.grad(f_f, y),
+        lambda y: losses.grad(f_c, y),
+        *(instance[name] for name in ("S", "K", "T")),
+        *(values[name] for name in STEPS[method]),
+    )
+    runs = (
+        by_moments
+        if all(not curve["bends"] for loss in instance["losses"] for curve in loss)
+        and len(instance["x"]) == 1
+        else by_paths
+    )
     found = {}
     if "best_sq_grad" in wanted:
         found["best_sq_grad"] = minimum(*runs(case, instance, [Fraction(1)] * (case.T + 1))[0])
     for name in ("gap_mean", "gap_weighted"):
         if name in wanted:
             ratio = 1 - values["mu"] * case.contraction if name == "gap_weighted" else Fraction(1)
-            weights = [Fraction(1)]    # (1 - c)^(-t), all times (1 - c)^T
+            weights = [Fraction(1)]  # (1 - c)^(-t), all times (1 - c)^T
             for _ in range(case.T):
                 weights.insert(0, short(weights[0] * ratio))
             found[name] = runs(case, instance, weights)[1] - lowest(instance)
@@ -134,17 +196,27 @@ def by_paths(case, instance, weights):
     """([E||grad f(x^(t))||^2], E f(weighted mean of the points))."""
     f, grad = mixed(instance["losses"])
     d, full = len(instance["x"]), sum(weights)
-    every = paths(case, state(instance), outcomes(instance["noise"], d), outcomes(instance["noise_c"], d))
+    every = paths(
+        case, state(instance), outcomes(instance["noise"], d), outcomes(instance["noise_c"], d)
+    )
     squares = [sum(p * sq(grad(points[t])) for p, points in every) for t in range(case.T + 1)]
-    return squares, sum(p * f(sum(w * x for w, x in zip(weights, points)) / full) for p, points in every)
+    return squares, sum(
+        p * f(sum(w * x for w, x in zip(weights, points)) / full) for p, points in every
+    )
 
 
 def by_moments(case, instance, weights):
     """The same where both losses are quadratics in one dimension."""
     curves = [loss[0] for loss in instance["losses"]]
     bends, tilts = [curve["slope"] for curve in curves], [curve["tilt"] for curve in curves]
-    points, (mean, spread) = moments(case, state(instance, lambda v: v[0]), bends, tilts,
-                                     [variance(instance[kind]) for kind in ("noise", "noise_c")], weights)
+    points, (mean, spread) = moments(
+        case,
+        state(instance, lambda v: v[0]),
+        bends,
+        tilts,
+        [variance(instance[kind]) for kind in ("noise", "noise_c")],
+        weights,
+    )
     bend, tilt = sum(bends), sum(tilts)
     squares = [(bend * m + tilt) * (bend * m + tilt) + bend * bend * v for m, v in points]
     return squares, bend * (mean * mean + spread) / 2 + tilt * mean
@@ -152,17 +224,25 @@ def by_moments(case, instance, weights):
 
 def holds(method, instance):
     d = len(instance["x"])
-    sound = 1 <= instance["S"] <= instance["N"] and min(instance["K"], instance["T"]) >= 1 and all(
-        sound_noise(instance[kind], d) for kind in ("noise", "noise_c")) and all(
-        len(first) == d for first in instance.get("first", ()))
+    sound = (
+        1 <= instance["S"] <= instance["N"]
+        and min(instance["K"], instance["T"]) >= 1
+        and all(sound_noise(instance[kind], d) for kind in ("noise", "noise_c"))
+        and all(len(first) == d for first in instance.get("first", ()))
+    )
     held = pair_holds(instance) if sound else frozenset()
     if not held:
         return frozenset()
-    if method == "parallel_training" and instance["B"] >= 1 and not isinstance(
-            losses.relative_mismatch(*instance["losses"], instance["B"]), float):
+    if (
+        method == "parallel_training"
+        and instance["B"] >= 1
+        and not isinstance(losses.relative_mismatch(*instance["losses"], instance["B"]), float)
+    ):
         held |= {"dissimilar"}
-    if method == "two_way_gt" and all(list(losses.grad(loss, vector(instance["x"]))) == list(first)
-                                      for loss, first in zip(instance["losses"], instance["first"])):
+    if method == "two_way_gt" and all(
+        list(losses.grad(loss, vector(instance["x"]))) == list(first)
+        for loss, first in zip(instance["losses"], instance["first"])
+    ):
         held |= {"gradients_first"}
     return held | RUN
 
@@ -170,15 +250,29 @@ def holds(method, instance):
 def setting(method, says, more, early=()):
     early = {"D_sq", "F", *early}
     return Setting(
-        name=f"mixed_run_{method}", says=f"a run of {says}",
-        measures=names(TABLE, "gap_mean", "gap_weighted", "best_sq_grad", *early), algorithms=(method,),
+        name=f"mixed_run_{method}",
+        says=f"a run of {says}",
+        measures=names(TABLE, "gap_mean", "gap_weighted", "best_sq_grad", *early),
+        algorithms=(method,),
         gives=("N", "S", "K", "T"),
-        loose=dict(beta=1, sigma=1, sigma_c=1, mu=-1, **({"G": 1, "B": 1} if "dissimilar" in more else {})),
-        takes=STEPS[method], shapes=partial(shapes, method), coordinates=coordinates, build=build,
-        constants=partial(constants, method), measure=partial(measure, method), table=TABLE, early=frozenset(early),
-        ensures=FACTS | RUN | more, holds=partial(holds, method))
+        loose=dict(
+            beta=1, sigma=1, sigma_c=1, mu=-1, **({"G": 1, "B": 1} if "dissimilar" in more else {})
+        ),
+        takes=STEPS[method],
+        shapes=partial(shapes, method),
+        coordinates=coordinates,
+        build=build,
+        constants=partial(constants, method),
+        measure=partial(measure, method),
+        table=TABLE,
+        early=frozenset(early),
+        ensures=FACTS | RUN | more,
+        holds=partial(holds, method),
+    )
 
 
-SETTINGS = (setting("parallel_training", "parallel training", {"dissimilar"}),
-            setting("one_way_gt", "1-way gradient transfer", set()),
-            setting("two_way_gt", "2-way gradient transfer", {"gradients_first"}, ("lag",)))
+SETTINGS = (
+    setting("parallel_training", "parallel training", {"dissimilar"}),
+    setting("one_way_gt", "1-way gradient transfer", set()),
+    setting("two_way_gt", "2-way gradient transfer", {"gradients_first"}, ("lag",)),
+)

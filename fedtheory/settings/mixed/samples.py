@@ -1,4 +1,5 @@
-"""Sampled gradients of a cohort and of the center, with the proportions of influence (mixed FL, (7))."""
+"""Sampled gradients of a cohort and of the center, with the proportions of influence (mixed FL,
+(7))."""
 
 from fractions import Fraction
 
@@ -30,15 +31,35 @@ def constants(instance):
 
 def measure(instance, values, wanted):
     w_f, w_c = values["w_f"], values["w_c"]
-    f, c = sum(map(vector, instance["clients"])) / len(instance["clients"]), vector(instance["center"])
-    needed = lambda: w_f * sq(f / w_f) + w_c * sq(c / w_c)    # left side of definition 4.2
-    named = dict(sq_seen_f=lambda: sq(f), sq_seen_c=lambda: sq(c), sq_seen=lambda: sq(f + c),
-                 G_t_sq=lambda: needed() - sq(f + c), B_t_sq=lambda: needed() / sq(f + c))
+    f, c = (
+        sum(map(vector, instance["clients"])) / len(instance["clients"]),
+        vector(instance["center"]),
+    )
+    needed = lambda: w_f * sq(f / w_f) + w_c * sq(c / w_c)  # left side of definition 4.2
+    named = dict(
+        sq_seen_f=lambda: sq(f),
+        sq_seen_c=lambda: sq(c),
+        sq_seen=lambda: sq(f + c),
+        G_t_sq=lambda: needed() - sq(f + c),
+        B_t_sq=lambda: needed() / sq(f + c),
+    )
     return {name: named[name]() for name in wanted}
 
 
 SETTING = Setting(
-    name="mixed_samples", says="sampled gradients", measures=names(TABLE, *MEASURED), algorithms=(), gives=("S",),
-    loose={}, takes=("w_f", "w_c"), shapes=shapes, coordinates=coordinates, build=build, constants=constants,
-    measure=measure, table=TABLE, ensures=frozenset(), kind="exact",
+    name="mixed_samples",
+    says="sampled gradients",
+    measures=names(TABLE, *MEASURED),
+    algorithms=(),
+    gives=("S",),
+    loose={},
+    takes=("w_f", "w_c"),
+    shapes=shapes,
+    coordinates=coordinates,
+    build=build,
+    constants=constants,
+    measure=measure,
+    table=TABLE,
+    ensures=frozenset(),
+    kind="exact",
 )

@@ -1,4 +1,5 @@
-"""A cohort's round of 2-way gradient transfer, draw by draw: what deltas tell of gradients (mixed FL, A.2)."""
+"""A cohort's round of 2-way gradient transfer, draw by draw: what deltas tell of gradients (mixed
+FL, A.2)."""
 
 from fractions import Fraction
 
@@ -21,16 +22,27 @@ def coordinates(shape):
     found = family_coordinates(shape, shape["S"])
     for j in range(shape["d"]):
         found.update({f"x_{j}": "real", f"transferred_{j}": "real"})
-        found.update({f"noise_{i}_{k}_{j}": "real" for i in range(shape["S"]) for k in range(shape[f"K_{i}"])})
+        found.update(
+            {
+                f"noise_{i}_{k}_{j}": "real"
+                for i in range(shape["S"])
+                for k in range(shape[f"K_{i}"])
+            }
+        )
     return found
 
 
 def build(shape, point):
     axes = range(shape["d"])
-    return dict(losses=build_family(shape, point, shape["S"]), x=[point[f"x_{j}"] for j in axes],
-                transferred=[point[f"transferred_{j}"] for j in axes],
-                noise=[[[point[f"noise_{i}_{k}_{j}"] for j in axes] for k in range(shape[f"K_{i}"])]
-                       for i in range(shape["S"])])
+    return dict(
+        losses=build_family(shape, point, shape["S"]),
+        x=[point[f"x_{j}"] for j in axes],
+        transferred=[point[f"transferred_{j}"] for j in axes],
+        noise=[
+            [[point[f"noise_{i}_{k}_{j}"] for j in axes] for k in range(shape[f"K_{i}"])]
+            for i in range(shape["S"])
+        ],
+    )
 
 
 def constants(instance):
@@ -50,23 +62,41 @@ def measure(instance, values, wanted):
         sums.append(total)
     own, recovered = sums[0] / steps[0], -deltas[0] / (eta * steps[0])
     named = dict(
-        miss_8=lambda: sq(recovered - (own + g_c)), miss_9=lambda: sq(recovered - g_c - own),
+        miss_8=lambda: sq(recovered - (own + g_c)),
+        miss_9=lambda: sq(recovered - g_c - own),
         miss_10=lambda: sq(-sum(deltas) / (eta * sum(steps)) - g_c - sum(sums) / sum(steps)),
-        sq_transferred=lambda: sq(g_c), sq_applied=lambda: sq(own + g_c))
+        sq_transferred=lambda: sq(g_c),
+        sq_applied=lambda: sq(own + g_c),
+    )
     return {name: named[name]() for name in wanted}
 
 
 def holds(instance):
     d = len(instance["x"])
-    sound = len(instance["noise"]) == len(instance["losses"]) and len(instance["transferred"]) == d and all(
-        len(loss) == d for loss in instance["losses"]) and all(
-        noise and all(len(n) == d for n in noise) for noise in instance["noise"])
+    sound = (
+        len(instance["noise"]) == len(instance["losses"])
+        and len(instance["transferred"]) == d
+        and all(len(loss) == d for loss in instance["losses"])
+        and all(noise and all(len(n) == d for n in noise) for noise in instance["noise"])
+    )
     return frozenset({"sgd"}) if sound else frozenset()
 
 
 SETTING = Setting(
-    name="mixed_transfer", says="a cohort's round of 2-way gradient transfer", measures=names(TABLE, *MEASURED),
-    algorithms=("two_way_gt",), gives=("S",), loose={}, takes=("eta",), shapes=shapes, coordinates=coordinates,
-    build=build, constants=constants, measure=measure, table=TABLE, ensures=frozenset({"sgd"}), holds=holds,
+    name="mixed_transfer",
+    says="a cohort's round of 2-way gradient transfer",
+    measures=names(TABLE, *MEASURED),
+    algorithms=("two_way_gt",),
+    gives=("S",),
+    loose={},
+    takes=("eta",),
+    shapes=shapes,
+    coordinates=coordinates,
+    build=build,
+    constants=constants,
+    measure=measure,
+    table=TABLE,
+    ensures=frozenset({"sgd"}),
+    holds=holds,
     kind="exact",
 )
