@@ -177,7 +177,7 @@ def mean_for_max(state, cohort, work, p, y, local, h):
         dict(init=one_layer),
         dict(aggregate=mean_for_max),
     ],
-    ids=str,
+    ids=lambda damage: next(iter(damage.values())).__name__,
 )
 def test_a_damaged_copy_is_caught(damage):
     # Twelve rounds: near the minimiser gradients shrink, and a mean lets go of v_hat where a
