@@ -20,7 +20,7 @@ from fedtheory.errors import FedtheoryError, printable, refuse
 from verify import campaign, evidence, redrawing, reviewing
 
 SECONDS = 240.0  # of one core that a sample of searches may take, if its size is not asked for
-SHOWN, NAMES = 200, 30  # differences that are printed, and names of what is absent
+SHOWN, NAMES = 200, 6  # differences that are printed, and names of what is absent
 OURS = (
     "ledger.json",
     "index.html",

@@ -205,7 +205,7 @@ def replay(path):
     return (
         rows,
         printable(
-            "\n".join([*text, f"  it states {found.get('about', 'no more than its lines')}"])
+            "\n".join([*text, f"  it carries {found.get('about', 'no more than its lines')}"])
         ),
         True,
     )

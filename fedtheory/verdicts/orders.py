@@ -5,8 +5,9 @@ The constant that O hides may depend on whatever the shape does not mention, and
 a family that refutes moves only what the shape mentions and what equations fix. A companion
 supports its order if whatever it assumes follows from what the order assumes, its regime included,
 and if its bound over the shape stays below a constant while what the shape mentions goes to its
-extremes. Both are searched, not proved. What the companion says of symbols of its own (the rounds,
-coefficients, a learning rate that the order does not name) says what the order leaves open.
+extremes, the same one wherever the sweeps start. Both are searched, not proved. What the companion
+says of symbols of its own (the rounds, coefficients, a learning rate that the order does not name)
+says what the order leaves open.
 """
 
 import sympy
@@ -26,6 +27,7 @@ HELD = (
     0.1,
     0.01,
 )  # what is held fixed, tried in turn: a step size is small enough at the last
+DRAWN, ALIKE = 3, 1.25  # draws that sweeps start from, and how far apart their suprema may lie
 FOLLOWED = (sympy.Le, sympy.Lt, sympy.Ge, sympy.Gt, sympy.Eq)  # relations that a search can follow
 
 
@@ -102,6 +104,15 @@ def supported(claim, at, budget, seed, check, notes):
             f"what is measured being any number, grows along {growth}"
         )
         return open_(f"Its shape does not follow from {companion.id}.", verdict.cases)
+    again = [swept(claim, at, companion, seed + more, [held]) for more in range(1, DRAWN)]
+    constants = [constant, *(found[0] for found in again if found)]
+    if any(found is None or found[2] for found in again) or max(constants) > ALIKE * min(constants):
+        return open_(
+            f"No constant: the bound of {companion.id} over the shape reaches "
+            f"{', '.join(f'{c:.6g}' for c in constants)} as its sweeps start from other draws.",
+            verdict.cases,
+        )
+    constant = max(constants)
     if verdict.status not in ("proved", "holds"):
         return open_(
             f"{companion.id}, from which it would follow with the constant {constant:.6g}, is "

@@ -117,6 +117,13 @@ def test_a_companion_that_does_not_give_the_shape_is_told_from_one_that_does():
     assert verdict.status == "undecided" and "violated" in verdict.why
 
 
+def test_a_constant_that_moves_with_the_draws_is_none():
+    """By hand: x <= C x (x - 2)^2 needs C >= 1 / (x - 2)^2, which is without bound near x = 2."""
+    shape = x * (x - 2) ** 2 + y
+    verdict = ft.check(order(x, shape, explicit=explicit(x, x)), budget=0.5)
+    assert verdict.status != "holds", verdict
+
+
 def test_a_family_that_was_tampered_with_is_refused():
     document = ft.check(order(SUM, n), budget=1.0).certificate
 

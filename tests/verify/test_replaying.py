@@ -32,7 +32,7 @@ def test_a_package_derives_anew_and_says_what_it_did(made, capsys):
     assert (
         "absent: claims that were not asked for: " in told
         and "more: say --json" in told
-        and "theory_fsl" in told
+        and "absent: figures: flex_fig1, " in told
     )
 
 
