@@ -10,7 +10,6 @@ from pathlib import Path
 
 from fedtheory import discover
 from fedtheory.app.explain import KINDS, described
-from fedtheory.claim import SIGNS
 
 HEADINGS = {
     "exact": "Explicit statements",
@@ -39,16 +38,7 @@ def display(latex):
 
 def formulas(claim):
     """LaTeX of everything a claim's page shows: [(what, latex)]."""
-    found = []
-    for left, sign, right in claim.lines:
-        right = claim.latex(right)
-        found.append(
-            (
-                "statement",
-                f"{claim.latex(left)} {SIGNS[sign]}"
-                + (rf"\left({right}\right)" if sign == "O" else f" {right}"),
-            )
-        )
+    found = [("statement", line.latex) for line in claim.lines]
     found += [
         ("regime", rf"{claim.latex(t.symbol)} = \Theta\left({claim.latex(t.shape)}\right)")
         for t in claim.regime

@@ -5,6 +5,7 @@ A unit is a pair of powers (of a point's unit, of a loss's unit): a gradient is 
 (2, -1).
 """
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import sympy
@@ -85,6 +86,21 @@ def _written(printer, expr, table):
         else frozenset(entry.symbol for entry in table.values() if entry.measure is not None)
     )
     return printer.doprint(expr)
+
+
+def expand(expr, definitions):
+    """An expression with derived symbols replaced by what they are."""
+    return _expanded(expr, tuple(definitions.items()))
+
+
+@lru_cache(maxsize=4096)
+def _expanded(expr, definitions):
+    for _ in definitions:  # each pass resolves one level
+        expanded = expr.xreplace(dict(definitions))
+        if expanded == expr:
+            break
+        expr = expanded
+    return expr
 
 
 class Measure(NamedTuple):
@@ -245,6 +261,11 @@ class Table:
 
     def items(self):
         return self.entries.items()
+
+    @property
+    def definitions(self):
+        """symbol -> expression for derived symbols, in order."""
+        return {e.symbol: e.definition for e in self.entries.values() if e.definition is not None}
 
     def latex_names(self):
         return {entry.symbol: entry.latex for entry in self.entries.values()}

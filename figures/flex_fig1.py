@@ -10,7 +10,7 @@ from figures import _structure, _style
 from figures._flex import SCHEMES
 from figures._record import Figure
 
-CLAIM = "flex.scheme_C_unbiased"
+CLAIM = "flex.fig1_gains"
 E, WORK, ETA = 5, (3, 4, 5, 5), 0.05
 HESSIAN = np.array([1.0, 0.6])
 LABELS = dict(

@@ -3,6 +3,7 @@ hand."""
 
 import subprocess
 import sys
+from dataclasses import fields
 from fractions import Fraction as Q
 
 import numpy as np
@@ -11,7 +12,8 @@ from sympy import Eq, Symbol, sqrt
 
 import fedtheory as ft
 from fedtheory import conditions, discover, metrics
-from fedtheory.claim import Claim
+from fedtheory.app import ledger
+from fedtheory.claim import Cells, Claim, Comparisons, Equivalences, Lines, Order
 from fedtheory.conditions import Assumption
 from fedtheory.errors import InvalidInput
 from fedtheory.symbol import CURVATURE, LOSS, STEP, Table
@@ -234,13 +236,43 @@ def test_every_record_is_whole(claim):
     if claim.kind == "finding":
         assert claim.says and claim.compares and claim.figure
     if claim.kind == "structure":
-        assert claim.says and (claim.same or claim.lines or claim.printed and claim.compute)
+        assert claim.lines or claim.says and (claim.same or claim.printed and claim.compute)
     for name in (claim.algorithm,) if isinstance(claim.algorithm, str) else claim.algorithm or ():
         assert name in ft.algorithms()
     for entry in claim.symbols.values():
         assert entry.latex and entry.meaning
     for entry in claim.quantities.values():
         assert entry.measure.metric in metrics.ALL or entry.measure.metric.isidentifier()
+
+
+@pytest.mark.parametrize("claim", discover.claims(), ids=lambda c: c.id)
+def test_short_words_say_all_of_a_statement(claim):
+    """A variant goes by the short words, and a statement that is handed on stays as it is."""
+    said = ledger.content(claim)
+    assert ledger.content(claim.replace(kind=claim.kind)) == said
+    assert ledger.content(claim.replace(statement=claim.statement)) == said
+    assert claim.replace(kind=claim.kind).latex() == claim.latex()
+
+
+def test_a_line_is_three_parts_with_text_latex_and_value():
+    (line,) = HOUSE.lines
+    left, relation, right = line
+    assert (left, relation, right) == (HOUSE.measures, "<=", HOUSE.bound) == tuple(line)
+    assert line.text == str(HOUSE) and line.latex == HOUSE.latex()
+    value = line.value(GOOD)
+    assert value.exact == Q(31, 16) and line.of(TABLE).value(GOOD).exact == Q(31, 16)
+    two = HOUSE.replace(lines=[line, (mu, ">=", L / 3)])
+    assert two.also == ((mu, ">=", L / 3),) and two.teeth == HOUSE.teeth
+    third = two.lines[1].value(dict(L=1))  # rounded down, as it is a lower bound
+    assert Q(float(third)) <= Q(1, 3) < Q(np.nextafter(float(third), 1))
+
+
+def test_a_statement_is_one_of_five():
+    kinds = {type(claim.statement) for claim in discover.claims()}
+    assert kinds == {Lines, Order, Equivalences, Cells, Comparisons}
+    assert len(fields(Claim)) == 12
+    for claim in discover.claims():
+        assert bool(claim.lines) == isinstance(claim.statement, Lines)
 
 
 def test_importing_the_package_leaves_sympy_alone():

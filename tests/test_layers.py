@@ -15,6 +15,8 @@ LEVELS = (
     {"metrics", "symbol", "paper"},
     {"conditions"},
     {"given"},
+    {"statements"},
+    {"valued", "variants"},
     {"problem", "algorithm", "claim"},
     {"symbols", "papers"},
     {"problems", "participation"},

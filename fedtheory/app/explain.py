@@ -65,14 +65,9 @@ def explain(claim, width=88, bold=False):
         out += ["", head("with")]
         for name, formula in about["definitions"].items():
             out += _formula(f"{name} = {formula}", width)
-    for title, key in (
-        ("It holds for steps of the order", "regime"),
-        ("It prescribes", "schedule"),
-    ):
-        if about[key]:
-            out += ["", head(title)] + [
-                line for text in about[key] for line in _formula(text, width)
-            ]
+    if about["regime"]:
+        out += ["", head("It holds for steps of the order")]
+        out += [line for text in about["regime"] for line in _formula(text, width)]
     for title, key in (
         ("It assumes", "stated"),
         ("Its proof also uses, though the text does not say so", "unstated"),
@@ -155,13 +150,7 @@ def of_paper(name, width=88):
 def described(claim):
     """What `explain` says, as data."""
     claim = discover.claim(claim)
-    sides = lambda a, sign, b: (
-        f"{claim.plain(a)} = O({claim.plain(b)})"
-        if sign == "O"
-        else f"{claim.plain(a)} {'=' if sign == '==' else sign} {claim.plain(b)}"
-    )
     hypotheses = [a for a in claim.assumptions if a.where != "by meaning"]
-    lines = [sides(*line) for line in claim.lines] or [claim.says]
     return dict(
         id=claim.id,
         paper=claim.paper,
@@ -169,11 +158,10 @@ def described(claim):
         kind=claim.kind,
         meaning=claim.meaning or claim.says,
         **{"from": str(discover.papers().get(claim.paper, ""))},
-        statement=lines,
+        statement=[line.text for line in claim.lines] or [claim.says],
         latex=claim.latex() if claim.lines else "",
         definitions={s.name: claim.plain(e) for s, e in claim.definitions.items()},
         regime=[f"{plain(theta.symbol)} = Theta({plain(theta.shape)})" for theta in claim.regime],
-        schedule=[f"{name} = {plain(e)}" for name, e in claim.schedule.items()],
         stated=[_assumption(a) for a in hypotheses if a.stated],
         unstated=[_assumption(a) for a in hypotheses if not a.stated],
         by_meaning=[plain(a.holds) for a in claim.assumptions if a.where == "by meaning"],

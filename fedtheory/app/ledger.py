@@ -122,7 +122,6 @@ def content(claim):
                 ]
                 for name, e in claim.symbols.items()
             ],
-            schedule={name: formula(e) for name, e in claim.schedule.items()},
             regime=[list(map(formula, theta)) for theta in claim.regime],
             compares=[list(c) for c in claim.compares],
             printed=list(claim.printed.items()),
@@ -281,26 +280,14 @@ def _file(name):
 
 def statement(claim):
     """What a claim says, in plain text and in LaTeX."""
-    from fedtheory.claim import SIGNS
-    from fedtheory.symbol import plain
-
-    latex = lambda a, sign, b: (
-        f"{claim.latex(a)} {SIGNS[sign]}"
-        + (rf"\left({claim.latex(b)}\right)" if sign == "O" else f" {claim.latex(b)}")
-    )
-    sides = lambda a, sign, b: (
-        f"{plain(a)} = O({plain(b)})"
-        if sign == "O"
-        else f"{plain(a)} {'=' if sign == '==' else sign} {plain(b)}"
-    )
     return dict(
         id=claim.id,
         paper=claim.paper,
         cites=claim.cites,
         kind=claim.kind,
         meaning=claim.meaning or claim.says,
-        statement=[sides(*line) for line in claim.lines] or [claim.says],
-        latex=[latex(*line) for line in claim.lines],
+        statement=[line.text for line in claim.lines] or [claim.says],
+        latex=[line.latex for line in claim.lines],
         regime=[
             rf"{claim.latex(t.symbol)} = \Theta\left({claim.latex(t.shape)}\right)"
             for t in claim.regime
@@ -310,7 +297,7 @@ def statement(claim):
         ],
         assumptions=[
             dict(
-                says=a.condition.says if a.condition else plain(a.relation),
+                says=a.condition.says if a.condition else claim.plain(a.relation),
                 latex="" if a.condition else claim.latex(a.relation),
                 where=a.where,
                 stated=a.stated,

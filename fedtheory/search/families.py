@@ -77,7 +77,6 @@ def bounded(claim, at, constant):
         regime=(),
         teeth=None,
         unstated=(*claim.unstated, *regime, *(a for a in more if a.relation not in here)),
-        table=table,
         symbols=table,
     )
 

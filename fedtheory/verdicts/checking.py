@@ -10,6 +10,7 @@ import time
 
 from fedtheory import arguments, discover
 from fedtheory.certificates.check_proof import Refused
+from fedtheory.claim import Cells, Equivalences
 from fedtheory.proofs import algebra
 from fedtheory.search import counterexample, hunting
 from fedtheory.search.coverage import Coverage
@@ -280,7 +281,7 @@ def unfit(claim):
 def without_lines(claim, budget, seed):
     """The Verdict on a structure by running or computing both of its sides; a finding's figure has
     its own."""
-    if claim.same or claim.compute:
+    if isinstance(claim.statement, (Equivalences, Cells)):
         from fedtheory.verdicts import structure  # loads the compiler, which no other verdict needs
 
         return structure.decide(claim, budget, seed)

@@ -53,13 +53,9 @@ def mutants(claim):
 
 
 def with_bound(claim, at, bound):
-    name = f"{claim.id} (mutant)"
-    if at == 0:
-        return claim.replace(name=name, bound=bound)
-    also = list(claim.also)
-    place = at - (claim.bound is not None)
-    also[place] = (also[place][0], also[place][1], bound)
-    return claim.replace(name=name, also=tuple(also))
+    lines = list(claim.lines)
+    lines[at] = lines[at]._replace(right=bound)
+    return claim.replace(name=f"{claim.id} (mutant)", lines=lines)
 
 
 def changes(claim, right):

@@ -439,7 +439,7 @@ def test_schemes(case):
         agree(ft.claim("flex.scheme_C_unbiased"), dict(p_k=p[k], E=E, s_k=1), p[k] * E)
         agree(ft.claim("flex.scheme_C_unbiased"), dict(p_k=p[k], E=E, s_k=E), 1, line=1)
     agree(ft.claim("flex.jensen_s"), dict(E_s=E, E_inv_s=Q(1, E)), Q(1, E))
-    assert ft.claim("flex.scheme_C_unbiased").cells() == [
+    assert ft.claim("flex.fig1_gains").cells() == [
         ("E=5, s=3", Q(5, 3), Q(5, 3)),
         ("E=5, s=4", Q(5, 4), Q(5, 4)),
         ("E=5, s=5", 1, 1),

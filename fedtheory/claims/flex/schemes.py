@@ -14,7 +14,6 @@ from fedtheory.claims.flex._assumptions import (
     SOME_COMPLETE,
 )
 from fedtheory.conditions import Assumption
-from fedtheory.participation.moments import coefficients
 from fedtheory.symbols.flex import (
     TABLE,
     E,
@@ -42,6 +41,8 @@ ACTIVE = Assumption(ALL_ACTIVE, "figure 1")
 
 def figure1():
     """Scheme C's coefficients at E = 5."""
+    from fedtheory.participation.moments import coefficients  # wakes the compiler
+
     return {f"E=5, s={s}": coefficients("C", [Fraction(1)], [s], 5)[0] for s in (3, 4, 5)}
 
 
@@ -82,11 +83,20 @@ CLAIMS = (
         relation="==",
         bound=p_k * E,
         also=((gain_k, "==", E / s_k),),
-        printed={"E=5, s=3": Fraction(5, 3), "E=5, s=4": Fraction(5, 4), "E=5, s=5": Fraction(1)},
-        compute=figure1,
         teeth=p_k * E_s_k,
         meaning="Scheme C gives every device the weight of full work, however much of it was done.",
         note="To first order in the step size: gradients of one device are summed at different points.",
+    ),
+    Claim(
+        id="flex.fig1_gains",
+        cites="flex, figure 1",
+        kind="structure",
+        symbols=TABLE,
+        figure="flex_fig1",
+        says="Scheme C scales what devices send by E/s: 5/3, 5/4 and 1 where E = 5 and s = 3, 4 and 5.",
+        printed={"E=5, s=3": Fraction(5, 3), "E=5, s=4": Fraction(5, 4), "E=5, s=5": Fraction(1)},
+        compute=figure1,
+        meaning="Scheme C makes up for work left undone by a factor of E over the steps that were done.",
     ),
     Claim(
         id="flex.bias_A_B",

@@ -104,7 +104,6 @@ CLAIMS = (
     Claim(
         id="mixed.table12_comp",
         cites="mixed FL, table 12, computation",
-        says="The regulariser costs (K N^2 d)/2 operations on the device and (N^2 d)/2 at the server.",
         measures=comp_base,
         relation="==",
         bound=on_device,
@@ -114,21 +113,22 @@ CLAIMS = (
         ),
         teeth=K * movies**2 * dim,  # "instead of N^2 d": half the products suffice
         meaning="A regulariser computed once a round at the server, not at each of a client's K steps.",
-        note="Half of the N^2 inner products suffice because they are symmetric. The savings of 99.98 % and table 3's "
+        note="The text: The regulariser costs (K N^2 d)/2 operations on the device and (N^2 d)/2 at the server. "
+        "Half of the N^2 inner products suffice because they are symmetric. The savings of 99.98 % and table 3's "
         "125.16 MFLOP are of one step: they have no K.",
         **COST,
     ),
     Claim(
         id="mixed.table12_comm",
         cites="mixed FL, table 12, communication",
-        says="Clients exchange 2 N d numbers (baseline), 2 n d (PT), 3 n d (1-W and 2-W GT).",
         measures=comm_base,
         relation="==",
         bound=2 * movies * dim,
         also=((comm_pt, "==", 2 * local_movies * dim), (comm_gt, "==", 3 * local_movies * dim)),
         teeth=4 * movies * dim,  # M = (N + N) d both ways: the two towers share one table
         meaning="Clients get and return embeddings of their own movies; gradient transfer sends gradients as well.",
-        note="The model is said to have M = (N + N) d parameters, whose exchange would be 4 N d; the table is shared, "
+        note="The text: Clients exchange 2 N d numbers (baseline), 2 n d (PT), 3 n d (1-W and 2-W GT). "
+        "The model is said to have M = (N + N) d parameters, whose exchange would be 4 N d; the table is shared, "
         "and 494 KB are 2 N d.",
         **COST,
     ),

@@ -87,16 +87,16 @@ two_way = {
 eight, eighteen = 1 / (8 * beta), 1 / (18 * beta)
 
 
-def implication(name, says, measures, bound, also, meaning, **more):
+def implication(name, text, measures, bound, also, meaning, note="", **more):
     return Claim(
         id=f"mixed.{name}",
         cites="mixed FL, section 4.2",
         symbols=TABLE,
-        says=says,
         measures=measures,
         bound=bound,
         also=also,
         meaning=meaning,
+        note=f"The text: {text}{' ' * bool(note)}{note}",
         assumes=(SEVERAL_STEPS,),
         figure="mixed_table1",
         **more,
@@ -112,6 +112,7 @@ def both(case):
     return (shape(3, case), "<=", shape(1, case)), (shape(3, case), "<=", shape(2, case))
 
 
+ALWAYS = "2-way gradient transfer should always converge at least as well as others."
 SMALL = Assumption(eps <= 1, "O~, log(1/epsilon) >= 0", stated=False)
 CLAIMS = (
     *(
@@ -129,7 +130,6 @@ CLAIMS = (
         cites="mixed FL, table 5",
         symbols=TABLE,
         figure="mixed_table5",
-        says="The bounds assume eta_m >= 1 (PT), eta_s >= sqrt(S) (1-W GT), eta_m >= 1 (2-W GT).",
         assumes=(SERVER_NONCONVEX,),
         measures=eta_s,
         relation=">",
@@ -137,7 +137,8 @@ CLAIMS = (
         also=((eta_s, ">=", sqrt(S)),),
         teeth=sqrt(8 * S / 5),
         meaning="The table's one rate for 1-way gradient transfer meets both of the theorem's conditions.",
-        note="eta_m >= 1 is word for word what theorems B.1 and B.3 ask.",
+        note="The text: the bounds assume eta_m >= 1 (PT), eta_s >= sqrt(S) (1-W GT), eta_m >= 1 (2-W GT). "
+        "eta_m >= 1 is word for word what theorems B.1 and B.3 ask.",
     ),
     implication(
         "implication_dissimilarity",
@@ -170,18 +171,27 @@ CLAIMS = (
     ),
     implication(
         "implication_two_way",
-        "2-way gradient transfer should always converge at least as well as others.",
+        ALWAYS,
         shape(3, "strong"),
         least(shape(1, "strong"), shape(2, "strong")),
         (*both("convex"), *both("nonconvex")),
         "None of its three rates is above that of another method, term by term.",
         unstated=(Assumption(B >= 1, "definition 4.2", stated=False), SMALL),
         teeth=least(shape(1, "strong"), shape(2, "strong")) / 2,
+        note="The shapes are ordered; constants are not (table 4 allows 2-way gradient transfer the shortest steps), "
+        "so the sentence about convergence does not follow from them.",
+    ),
+    Claim(
+        id="mixed.implication_two_way_runs",
+        cites="mixed FL, section 4.2",
+        kind="finding",
+        symbols=TABLE,
+        figure="mixed_table1",
+        says=ALWAYS,
         compares=(
             Comparison("rounds_to_loss", "2-W GT", "<=", "PT"),
             Comparison("rounds_to_loss", "2-W GT", "<=", "1-W GT"),
         ),
-        note="The shapes are ordered; constants are not (table 4 allows 2-way gradient transfer the shortest steps), "
-        "so the sentence about convergence does not follow from them.",
+        meaning=ALWAYS,
     ),
 )

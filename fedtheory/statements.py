@@ -1,0 +1,308 @@
+"""What a claim can state: lines, an order of growth, equivalences, cells, or comparisons.
+
+A statement is one of these records. The words of `Claim(measures=..., relation=..., bound=..., ...)`
+are a short way to one, made here by `stated`.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import NamedTuple
+
+import sympy
+
+from fedtheory import enclosure, given, metrics
+from fedtheory.errors import refuse
+from fedtheory.symbol import (
+    LOSS,
+    SQ_GRADIENT,
+    SQ_POINT,
+    Entry,
+    Measure,
+    Table,
+    expand,
+    latex,
+    plain,
+)
+
+KINDS = ("exact", "order", "step", "structure", "finding")
+SIGNS = {"<=": r"\le", "<": "<", "==": "=", ">=": r"\ge", ">": ">", "O": r"=\mathcal{O}"}
+DOWN = (">=", ">")  # a right side that is rounded down, so that the line stays on the safe side
+
+
+class Theta(NamedTuple):
+    """symbol = Theta(shape): a step-size regime of an order claim."""
+
+    symbol: sympy.Expr
+    shape: sympy.Expr
+
+
+class Comparison(NamedTuple):
+    """A sentence about an experiment: in every cell of `where`, `quantity` of `one` is `relation`
+    that of `other`."""
+
+    quantity: str
+    one: str
+    relation: str  # "<", ">", "<=", ">=", "~" (alike), "increases in", "decreases in"
+    other: str
+    where: str = ""
+    # how far apart the alike may be, fixed before any run: what the text prints shows as noise.
+    margin: float | None = None
+    # A printed number has half a unit of its last digit besides, and needs no margin of its own.
+
+
+class Same(NamedTuple):
+    """Two ways to run that give the same points: an algorithm with some fields fixed, and another,
+    or a plain function (problem, x_0, rounds, **shared) that returns the path. `shared` fields are
+    free and equal in both."""
+
+    one: str
+    fixed: dict
+    other: object
+    other_fixed: dict
+    shared: tuple
+    clients: int | None = None  # N, where the equivalence needs it
+
+
+class _Sides(NamedTuple):
+    left: sympy.Expr
+    relation: str
+    right: sympy.Expr
+
+
+class Line(_Sides):
+    """left, relation, right, with the letters of its claim: its text, its LaTeX, its value."""
+
+    letters: Table | None = None
+
+    def of(self, letters):
+        """The line in the letters of a table."""
+        line = Line(*self)
+        line.letters = letters
+        return line
+
+    @property
+    def text(self):
+        """The line in plain text, for terminals."""
+        left, right = plain(self.left, self.letters), plain(self.right, self.letters)
+        if self.relation == "O":
+            return f"{left} = O({right})"
+        return f"{left} {'=' if self.relation == '==' else self.relation} {right}"
+
+    @property
+    def latex(self):
+        """The line with the paper's letters."""
+        left, right = latex(self.left, self.letters), latex(self.right, self.letters)
+        right = rf"\left({right}\right)" if self.relation == "O" else f" {right}"
+        return f"{left} {SIGNS[self.relation]}{right}"
+
+    def value(self, numbers):
+        """The right side at numbers, a float on the safe side of its enclosure."""
+        return self._at(self.right, numbers, self.relation not in DOWN)
+
+    def value_left(self, numbers):
+        """The left side likewise, rounded the other way."""
+        return self._at(self.left, numbers, self.relation in DOWN)
+
+    def _at(self, side, numbers, up):
+        return enclosure.enclose(expand(side, self.letters.definitions), numbers, up=up)
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """Inequalities and equations that hold together, with every constant given."""
+
+    lines: tuple[Line, ...]
+    kind: str = "exact"  # "exact", "step" (a line of a proof) or "structure" (a count)
+    teeth: sympy.Expr | None = None  # a false right side of the first line, to be refuted
+    explicit: str = ""  # id of the companion that gives a constant which the text leaves open
+
+    def turned(self, turn):
+        """The statement with each of its expressions replaced by `turn` of it."""
+        return replace(
+            self,
+            lines=tuple(Line(turn(a), sign, turn(b)) for a, sign, b in self.lines),
+            teeth=None if self.teeth is None else turn(self.teeth),
+        )
+
+    @property
+    def expressions(self):
+        """Every formula of the statement."""
+        return [e for a, _, b in self.lines for e in (a, b)] + [self.teeth] * (
+            self.teeth is not None
+        )
+
+    @property
+    def text(self):
+        return ", ".join(line.text for line in self.lines)
+
+    @property
+    def latex(self):
+        return r",\qquad ".join(line.latex for line in self.lines)
+
+
+@dataclass(frozen=True, eq=False)
+class Order(Lines):
+    """An order of growth: its constants are left out, `explicit` is the companion with them."""
+
+    kind: str = field(default="order", init=False)
+    regime: tuple[Theta, ...] = ()
+
+    def turned(self, turn):
+        regime = tuple(Theta(*map(turn, theta)) for theta in self.regime)
+        return replace(super().turned(turn), regime=regime)
+
+    @property
+    def expressions(self):
+        return super().expressions + [e for theta in self.regime for e in theta]
+
+
+class _Words:
+    """A statement in words: it has no lines, and no formulas."""
+
+    lines, expressions = (), ()
+    says: str
+    text = property(lambda self: self.says)
+    latex = property(lambda self: rf"\text{{{self.says}}}")
+
+    def turned(self, turn):
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class Equivalences(_Words):
+    """Ways to run that are said to give the same points."""
+
+    says: str
+    same: tuple[Same, ...]
+    kind = "structure"
+
+
+@dataclass(frozen=True, eq=False)
+class Cells(_Words):
+    """Cells as the text prints them, and a function that computes the same cells, or some."""
+
+    says: str
+    printed: Mapping
+    compute: Callable[[], Mapping] | None = None
+    kind = "structure"
+
+    def cells(self):
+        """(cell, printed, computed) of each."""
+        computed = self.compute() if self.compute else {}
+        return [(cell, value, computed.get(cell)) for cell, value in self.printed.items()]
+
+
+@dataclass(frozen=True, eq=False)
+class Comparisons(_Words):
+    """A sentence about an experiment, as comparisons of what its figure measures."""
+
+    says: str
+    compares: tuple[Comparison, ...]
+    printed: Mapping = field(default_factory=dict)  # cells that the text prints
+    kind = "finding"
+
+
+STATEMENTS = (Lines, Order, Equivalences, Cells, Comparisons)
+# What short words a statement is made of; those of a line stand for its lines.
+FIRST = ("measures", "relation", "bound", "also")
+SHORT = (
+    "kind",
+    *FIRST,
+    "lines",
+    *("teeth", "explicit", "regime", "says", "same", "printed", "compute", "compares"),
+)
+
+
+def stated(whose, table, words):
+    """(statement, table) of short words; the table also holds the metric that `measures` names."""
+    kind, relation = words.get("kind", "exact"), words.get("relation", "<=")
+    if kind not in KINDS:
+        refuse(f"{whose}: kind", f"must be one of {', '.join(KINDS)}", kind)
+    if relation not in (*SIGNS,):
+        refuse(f"{whose}: relation", f"must be one of {', '.join(SIGNS)}", relation)
+    empty = lambda value: value is None or isinstance(value, (str, tuple, list, dict)) and not value
+    said = {name: value for name, value in words.items() if not empty(value)}
+    for name in ("measures", "bound"):
+        if kind in ("exact", "order", "step") and name not in said and "lines" not in said:
+            refuse(
+                f"{whose}: {name}",
+                "must be an expression, as this is no structure and no finding",
+                words.get(name),
+            )
+    lined = bool({"bound", "lines"} & said.keys())
+    if lined and kind == "finding":
+        refuse(f"{whose}: bound", "must be left out, as a finding is a sentence", words["bound"])
+    if not lined:
+        made = _in_words(kind, said)
+    else:
+        if "lines" not in said and not isinstance(said["measures"], sympy.Basic):
+            table, said["measures"] = _with_metric(table, said["measures"])
+        made = _of_lines(whose, kind, relation, said)
+    own = {f.name for f in fields(made)} | {"kind"} | ({*FIRST, "lines"} if lined else {"relation"})
+    strange = sorted(said.keys() - own)
+    if strange:
+        refuse(
+            f"{whose}: {strange[0]}", f"must be left out of {type(made).__name__}", said[strange[0]]
+        )
+    return made, table
+
+
+def _of_lines(whose, kind, relation, said):
+    lines = said.get("lines")
+    if lines is None:
+        sides = (given.formula(f"{whose}: {name}", said[name]) for name in ("measures", "bound"))
+        left, right = sides
+        also = tuple(given.line(whose, each, SIGNS) for each in said.get("also", ()))
+        lines = ((left, relation, right), *also)
+    else:
+        lines = tuple(given.line(whose, each, SIGNS) for each in lines)
+    teeth = said.get("teeth")
+    more = dict(
+        lines=tuple(Line(*line) for line in lines),
+        teeth=None if teeth is None else given.formula(f"{whose}: teeth", teeth),
+        explicit=said.get("explicit", ""),
+    )
+    if kind == "order":
+        return Order(**more, regime=tuple(said.get("regime", ())))
+    return Lines(**more, kind=kind)
+
+
+def _in_words(kind, said):
+    says = said.get("says", "")
+    if kind == "finding":
+        return Comparisons(says, tuple(said.get("compares", ())), said.get("printed", {}))
+    if {"compute", "printed"} & said.keys():
+        return Cells(says, said.get("printed", {}), said.get("compute"))
+    return Equivalences(says, tuple(said.get("same", ())))
+
+
+def shortened(statement):
+    """The short words of a statement."""
+    words = {f.name: getattr(statement, f.name) for f in fields(statement)}
+    if isinstance(statement, Lines):
+        (measures, relation, bound), *also = words.pop("lines")
+        words.update(measures=measures, relation=relation, bound=bound, also=tuple(also))
+    return dict(words, kind=statement.kind)
+
+
+def _with_metric(table, metric):
+    """A table that also holds a metric of the last round, for claims that name one."""
+    name = getattr(metric, "name", metric)
+    if not isinstance(name, str) or name not in metrics.ALL:
+        refuse("measures", f"must be an expression or one of {', '.join(metrics.ALL)}", name)
+    symbol = sympy.Symbol(f"measured_{name}", real=True)
+    unit = (
+        LOSS
+        if name.endswith("loss")
+        else SQ_POINT
+        if name.endswith(("distance", "drift"))
+        else SQ_GRADIENT
+    )
+    entry = Entry(
+        symbol,
+        metrics.ALL[name].latex.replace("x_t", "x_T"),
+        metrics.ALL[name].meaning,
+        unit,
+        measure=Measure(name, "T", "E"),
+    )
+    return table.extended([entry]), symbol

@@ -1,0 +1,107 @@
+"""Variants of a claim: other sides, other hypotheses, fewer hypotheses."""
+
+from dataclasses import replace
+
+import sympy
+
+from fedtheory import given, statements
+from fedtheory.conditions import Assumption
+from fedtheory.errors import refuse
+
+ANY = "any_"  # how the name of a constant begins that no hypothesis certifies any more
+# What a claim has beside its statement.
+RECORD = (
+    *("id", "cites", "paper", "symbols", "meaning", "note", "figure", "algorithm"),
+    *("assumes", "unstated", "dropped"),
+)
+
+
+class Varied:
+    """How variants of a Claim are made; the claim itself stays as it is."""
+
+    def replace(self, name=None, assumptions=None, **changes):
+        """A variant: `bound`, `measures`, ... replaced; `assumptions` are then all it assumes;
+        `name` is its id.
+
+        >>> from fedtheory import claim
+        >>> print(claim("mixed.propD6").replace("mine.half", bound=0))
+        sq_grad <= 0
+
+        """
+        known = (*RECORD, *statements.SHORT, "statement")
+        unknown = sorted(set(changes) - set(known))
+        if unknown:
+            refuse("replace", f"takes name, assumptions, {', '.join(known)}", unknown)
+        if assumptions is not None:
+            assumptions = given.hypotheses(f"{self.id}: replace: assumptions", assumptions, True)
+            changes.update(
+                assumes=tuple(a for a in assumptions if not isinstance(a, Assumption) or a.stated),
+                unstated=tuple(
+                    a for a in assumptions if isinstance(a, Assumption) and not a.stated
+                ),
+            )
+        if self.lines and changes.get("bound", self.bound) is None:
+            refuse(
+                f"{self.id}: replace: bound",
+                "must be an expression, as the claim has a bound",
+                None,
+            )
+        mine = {field: getattr(self, field) for field in RECORD}
+        words = {field: change for field, change in changes.items() if field in statements.SHORT}
+        said = changes.get("statement", self.statement)
+        if not words:
+            mine["statement"] = said
+        else:
+            was = statements.shortened(said)
+            for first in statements.FIRST if "lines" in words else ():
+                was.pop(first, None)
+            mine.update(was)
+        return type(self)(**{**mine, **changes, "id": self.id if name is None else name})
+
+    def without(self, *names):
+        """The variant that assumes less: hypotheses switched off by name or place."""
+        known = {label for a in self.assumptions for label in (a.name, a.where)}
+        for name in names:
+            if name not in known:
+                refuse(
+                    "without", f"takes assumptions of {self.id}: {', '.join(sorted(known))}", name
+                )
+        return self.under(
+            [a for a in (*self.assumes, *self.unstated) if not {a.name, a.where} & set(names)]
+        )
+
+    def under(self, kept, name=None):
+        """The variant that assumes only `kept` of its own hypotheses.
+
+        A constant that none of these certifies any more (G, once nothing is said of dissimilarity)
+        is any number.
+        """
+        certified = lambda some: set(
+            self.table.certified(
+                {
+                    constant
+                    for a in some
+                    if a.condition is not None
+                    for constant in a.condition.constants
+                }
+            )
+        )
+        lost = certified(self.assumptions) - certified(kept)
+        entries = [self.parameters[c] for c in sorted(lost & set(self.parameters))]
+        gone = (*self.dropped, *(a for a in (*self.assumes, *self.unstated) if a not in kept))
+        if not entries:
+            return self.replace(name, kept, dropped=gone)
+        free = {e.symbol: sympy.Symbol(ANY + e.name, **e.symbol.assumptions0) for e in entries}
+        turned = lambda e: self.expand(e).xreplace(free)
+        return self.replace(
+            name,
+            [a if a.relation is None else replace(a, holds=turned(a.holds)) for a in kept],
+            statement=self.statement.turned(turned),
+            dropped=gone,
+            symbols=self.table.extended(
+                [
+                    e._replace(symbol=free[e.symbol], meaning=f"any number for: {e.meaning}")
+                    for e in entries
+                ]
+            ),
+        )
