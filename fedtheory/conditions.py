@@ -20,12 +20,39 @@ from fedtheory.symbol import DOMAINS, Entry, plain
 DRAWN = ("none", "gaussian", "rademacher", "sphere", "minibatch")
 
 
+# What a condition means to proofs; `constant` is a name in problem.constants.
+
+
+class Along(NamedTuple):
+    """Of the components g_x and g_y of a gradient along a straight line, at two points s apart."""
+
+    # "steeper": g_y - g_x >= constant s, and constant > 0; "flatter": g_y - g_x <= constant s;
+    # "curved": |g_y - g_x| <= constant s; "bounded": |g_x| and |g_y| <= constant
+    kind: str
+    constant: str
+    within: str = ""  # "layer": on lines inside one layer, by which no whole gradient is bounded
+
+
+class Root(NamedTuple):
+    """The root of a metric is at most a constant, at any point."""
+
+    metric: str
+    constant: str
+
+
+class Confined(NamedTuple):
+    """Points stay in a bounded set, so that other conditions need not hold on all of R^d."""
+
+    set: str = "bounded"
+
+
 class Condition(NamedTuple):
     name: str
     says: str
     holds: Callable
     # what it certifies: names of problem.constants, or of symbols that no problem has
     constants: tuple = ()
+    means: tuple = ()  # what proofs may use of it: Along, Root, Confined
 
     def __call__(self, problem, setup=None):
         return bool(self.holds(problem, setup or SimpleNamespace(cohort="without", partial=False)))
@@ -102,7 +129,13 @@ class Outside:
         return f"<assumes {self}>"
 
 
-SMOOTH = Condition("smooth", "f_0, ..., f_N are L-smooth", Certified("L"), ("L",))
+SMOOTH = Condition(
+    "smooth",
+    "f_0, ..., f_N are L-smooth",
+    Certified("L"),
+    ("L",),
+    (Along("flatter", "L"),),  # an upper quadratic is all that every text means by it
+)
 # The text's smoothness is one-sided (an upper quadratic); proofs use Lipschitz gradients, its two
 # sides.
 LIPSCHITZ = Condition(
@@ -112,6 +145,7 @@ LIPSCHITZ = Condition(
         "L" in problem.constants and not problem.constants["L"].how.startswith("one-sided")
     ),
     ("L",),
+    (Along("curved", "L"),),
 )
 DISSIMILAR = Condition(
     "dissimilar",
@@ -120,7 +154,11 @@ DISSIMILAR = Condition(
     ("G",),
 )
 SERVER_DISSIMILAR = Condition(
-    "server_dissimilar", "||grad f_0 - grad F|| is at most xi_bar", Certified("xi_bar"), ("xi_bar",)
+    "server_dissimilar",
+    "||grad f_0 - grad F|| is at most xi_bar",
+    Certified("xi_bar"),
+    ("xi_bar",),
+    (Root("sq_xi", "xi_bar"),),
 )
 NOISE = Condition(
     "noise",
@@ -160,6 +198,7 @@ STRONGLY_CONVEX = Condition(
     "f_0, ..., f_N are mu-strongly convex with mu > 0",
     lambda problem, setup: "mu" in problem.constants and problem.constants["mu"].value > 0,
     ("mu",),
+    (Along("steeper", "mu"),),
 )
 SERVER = Condition(
     "server", "the server has a loss f_0 of its own", lambda problem, setup: problem.has_server

@@ -12,7 +12,7 @@ import sympy
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import BooleanAtom
 
-from fedtheory.conditions import Assumption, Condition
+from fedtheory.conditions import Along, Assumption, Condition, Confined, Root
 from fedtheory.errors import refuse
 from fedtheory.symbol import Table
 
@@ -84,6 +84,8 @@ def _condition(given):
         and callable(given.holds)
         and isinstance(given.constants, tuple)
         and all(isinstance(name, str) for name in given.constants)
+        and isinstance(given.means, tuple)
+        and all(isinstance(meaning, (Along, Root, Confined)) for meaning in given.means)
     )
 
 

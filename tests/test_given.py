@@ -10,7 +10,7 @@ from sympy import And, Eq, Rational, Symbol, sqrt
 import fedtheory as ft
 from fedtheory import discover
 from fedtheory.claim import Claim
-from fedtheory.conditions import CONVEX, Assumption, Condition
+from fedtheory.conditions import CONVEX, Along, Assumption, Condition
 from fedtheory.errors import InvalidInput
 from fedtheory.search.strategies import cases
 from fedtheory.settings import fitting
@@ -41,6 +41,8 @@ NO_HYPOTHESES = (
     Condition("", "says", print),
     Condition("odd", "says", "text"),
     Condition("odd", "says", print, "L"),
+    Condition("odd", "says", print, ("L",), ("curved",)),
+    Condition("odd", "says", print, ("L",), Along("curved", "L")),
     Symbol("p") | Symbol("q"),
 )
 

@@ -102,7 +102,12 @@ def content(claim):
                     a.where,
                     a.stated,
                     a.note,
-                    [a.holds.name, a.holds.says, list(a.holds.constants)]
+                    [
+                        a.holds.name,
+                        a.holds.says,
+                        list(a.holds.constants),
+                        [[type(meaning).__name__, *meaning] for meaning in a.holds.means],
+                    ]
                     if a.condition
                     else formula(a.relation),
                 ]

@@ -9,6 +9,7 @@ Read off the metrics that a claim's symbols name, and off its conditions; never 
 
 import sympy
 
+from fedtheory.conditions import Along, Root
 from fedtheory.errors import refuse
 from fedtheory.symbol import plain
 
@@ -77,8 +78,14 @@ INNER = {
     "sq_j": squared(SECOND),
     "sq_pair": squared(FIRST + SECOND),
 }
-# What a condition says: (metric, the constant whose square bounds it at any point).
-BOUNDED = {"server_dissimilar": ("sq_xi", "xi_bar")}
+
+
+def meant(claim, kind):
+    """(assumption, meaning) of each meaning of a kind that the claim's conditions carry."""
+    for assumption in claim.assumptions:
+        for meaning in assumption.condition.means if assumption.condition is not None else ():
+            if isinstance(meaning, kind):
+                yield assumption, meaning
 
 
 def facts(claim):
@@ -94,28 +101,13 @@ def facts(claim):
         for metric, symbol in single.items()
         if metric in INNER
     ]
-    for assumption in claim.assumptions:
-        metric, constant = BOUNDED.get(assumption.name, (None, None))
-        if metric is not None and single.keys() & {"sq_grad_norm", "sq_server_grad_norm", "sq_xi"}:
+    if single.keys() & {"sq_grad_norm", "sq_server_grad_norm", "sq_xi"}:
+        for _, (metric, constant) in meant(claim, Root):
             found.append(sympy.Le(INNER[metric], claim.table[constant].symbol ** 2, evaluate=False))
     return found
 
 
-# What a condition says of the gradient g along a straight line of R^d: at two points, s apart, g_x
-# and g_y are the components along it. (kind, the constant it certifies); a bound on E||g||^2 bounds
-# the expected gradient.
-ALONG = {
-    "strongly_convex": ("steeper", "mu"),
-    "devices_strongly_convex": ("steeper", "mu"),
-    "smooth": ("flatter", "L"),  # an upper quadratic is all that every text means by it
-    "devices_smooth": ("flatter", "L"),
-    "lipschitz": ("curved", "L"),
-    "layer_smooth": ("curved", "L"),
-    "second_moment": ("bounded", "M"),
-    "bounded_gradient": ("bounded", "M"),
-}
-# Conditions by which the others need not hold on all of R^d.
-SCOPED = {"stays"}
+# The components of a gradient along a straight line of R^d, at two points s apart.
 g_x, g_y = (sympy.Symbol(name, real=True) for name in ("g_x", "g_y"))
 s = sympy.Symbol("s", positive=True)
 # Metric of a squared gradient -> (metric of its loss, how many smooth losses that is the sum of).
@@ -124,7 +116,6 @@ GRADIENT_OF = {
     "sq_tilde_grad_norm": ("tilde_loss", 1),
     "sq_mixed_grad_norm": ("mixed_loss", 2),
 }
-SMOOTH = {"smooth", "lipschitz", "devices_smooth"}
 
 
 def letter(claim, constant):
@@ -142,10 +133,7 @@ def along(claim):
     the conditions on R^d.
     """
     found, steep, bounds = [], [], []
-    for assumption in claim.assumptions:
-        kind, constant = ALONG.get(assumption.name, (None, None))
-        if kind is None or assumption.condition is None:
-            continue
+    for assumption, (kind, constant, _) in meant(claim, Along):
         of = letter(claim, constant)
         of = sympy.Symbol(f"{constant}_{kind}", nonnegative=True) if of is None else of
         relations = dict(
@@ -169,10 +157,14 @@ def trivial(claim):
     At any point ||grad f||^2 <= 2 L (f - inf f) where f is L-smooth, and a minimum over rounds is
     at most the first.
     """
-    named = {
-        assumption.name for assumption in claim.assumptions if assumption.condition is not None
-    }
-    smooth = letter(claim, "L") if named & SMOOTH else None
+    smooth = next(
+        (
+            letter(claim, meaning.constant)
+            for _, meaning in meant(claim, Along)
+            if meaning.kind in ("flatter", "curved") and not meaning.within
+        ),
+        None,
+    )
     found = []
     for entry in claim.quantities.values():
         loss, parts = GRADIENT_OF.get(entry.measure.metric, (None, None))

@@ -9,6 +9,7 @@ import numpy as np
 import sympy
 
 from fedtheory.certificates.check_proof import Refused
+from fedtheory.conditions import Confined
 from fedtheory.proofs import algebra, meaning, refutation
 
 ABSURD = sympy.Le(1, 0, evaluate=False)
@@ -37,7 +38,7 @@ def vacuity(claim, seed=0, budget=10.0):
     conditions, proof = contradiction(claim, relations, seconds)
     if proof:
         said = f"on all of R^d no loss meets all of: {'; '.join(conditions)}"
-        saved = [a.condition.says for a in claim.assumptions if a.name in meaning.SCOPED]
+        saved = [a.condition.says for a, _ in meaning.meant(claim, Confined)]
         if not saved:
             return "vacuous", said[0].upper() + said[1:] + ".", [], proof.certificate
         notes.append(f"{said}. It speaks of something only because {saved[0]}")

@@ -11,13 +11,15 @@ import fedtheory as ft
 from fedtheory import conditions, discover
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.claim import Claim
-from fedtheory.conditions import Condition
+from fedtheory.conditions import Along, Condition, Confined
 from fedtheory.settings import fitting
 from fedtheory.symbol import LOSS, SQ_GRADIENT, Table
 from fedtheory.verdicts import vacuity
 
 anything = lambda problem, setup=SimpleNamespace(): True
-BOUNDED = Condition("bounded_gradient", "gradients are at most M", anything, ("M",))
+BOUNDED = Condition(
+    "bounded_gradient", "gradients are at most M", anything, ("M",), (Along("bounded", "M"),)
+)
 
 
 def table():
@@ -82,7 +84,10 @@ def test_strong_convexity_and_a_gradient_bound_exclude_each_other_on_all_of_spac
         assert vacuity.vacuity(
             invented(t, assumes=tuple(a for a in both[:2] if a is not one) + (conditions.SMOOTH,))
         )[0] == ("vacuous" if one is conditions.SMOOTH else None)
-    stays = Condition("stays", "iterates stay in a bounded set", anything)
+    # A name means nothing to proofs: what a condition means, it carries.
+    named = Condition("strongly_convex", "its name alone", anything, ("mu",))
+    assert vacuity.vacuity(invented(t, assumes=(named, BOUNDED)))[0] is None
+    stays = Condition("stays", "iterates stay in a bounded set", anything, means=(Confined(),))
     status, _, notes, _ = vacuity.vacuity(invented(t, assumes=(*both, stays)))
     assert status is None and "stay in a bounded set" in notes[0]
 

@@ -3,15 +3,18 @@
 from sympy import Eq, Ne
 
 from fedtheory import conditions
-from fedtheory.conditions import DRAWN, Assumption, Certified, Condition
+from fedtheory.conditions import DRAWN, Along, Assumption, Certified, Condition, Confined
 from fedtheory.symbols.flex import E, eta, mu, ps, ratio_sup, tau, theta
 
-SMOOTH = Condition("devices_smooth", "F_1, ..., F_N are L-smooth", Certified("L"), ("L",))
+SMOOTH = Condition(
+    "devices_smooth", "F_1, ..., F_N are L-smooth", Certified("L"), ("L",), conditions.SMOOTH.means
+)
 STRONGLY_CONVEX = Condition(
     "devices_strongly_convex",
     "F_1, ..., F_N are mu-strongly convex with mu > 0",
     lambda problem, setup: Certified("mu")(problem, setup) and problem.constants["mu"].value > 0,
     ("mu",),
+    conditions.STRONGLY_CONVEX.means,
 )
 VARIANCE = Condition(
     "devices_noise",
@@ -20,7 +23,11 @@ VARIANCE = Condition(
     ("sigma_bar_sq",),
 )
 SECOND_MOMENT = Condition(
-    "second_moment", "E||g_t^k||^2 is at most G^2 for all k and t", Certified("M"), ("M",)
+    "second_moment",
+    "E||g_t^k||^2 is at most G^2 for all k and t",
+    Certified("M"),
+    ("M",),
+    (Along("bounded", "M"),),  # it bounds the expected gradient
 )
 STATIC = Condition(
     "static_law",
@@ -36,6 +43,7 @@ STAYS = Condition(
     "stays",
     "iterates stay in a bounded set: only there strong convexity and bounded gradients coexist",
     lambda problem, setup: "M" in problem.constants and problem.constants["M"].scope != "global",
+    means=(Confined(),),
 )
 HOMOGENEOUS = Condition(
     "homogeneous",

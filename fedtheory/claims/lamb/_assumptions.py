@@ -3,17 +3,22 @@
 from sympy import Eq
 
 from fedtheory import conditions
-from fedtheory.conditions import DRAWN, Assumption, Certified, Condition
+from fedtheory.conditions import DRAWN, Along, Assumption, Certified, Condition
 from fedtheory.symbols.lamb import M, T, beta_1, lambda_
 
 LAYER_SMOOTH = Condition(
-    "layer_smooth", "each client's gradient is L_l-Lipschitz in layer l", Certified("L"), ("L",)
+    "layer_smooth",
+    "each client's gradient is L_l-Lipschitz in layer l",
+    Certified("L"),
+    ("L",),
+    (Along("curved", "L", within="layer"),),
 )
 BOUNDED = Condition(
     "bounded_gradient",
     "stochastic gradients are unbiased and of norm at most M",
     lambda problem, setup: "M" in problem.constants and problem.noise in DRAWN,
     ("M",),
+    (Along("bounded", "M"),),  # it bounds the expected gradient
 )
 VARIANCE = Condition(
     "coordinate_variance",

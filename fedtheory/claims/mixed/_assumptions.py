@@ -20,6 +20,7 @@ SMOOTH_LOSSES = Condition(
     "f_1, ..., f_N and f_c are beta-smooth (definition D.1)",
     conditions.LIPSCHITZ.holds,
     ("L",),
+    conditions.SMOOTH.means,
 )
 HOMOGENEOUS = Condition(
     "homogeneous",
@@ -44,6 +45,7 @@ MU_STRONGLY = Condition(
     "f_1, ..., f_N and f_c are mu-convex with mu > 0",
     conditions.STRONGLY_CONVEX.holds,
     ("mu",),
+    conditions.STRONGLY_CONVEX.means,
 )
 DISSIMILAR = Condition(
     "dissimilar",
