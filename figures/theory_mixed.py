@@ -13,7 +13,7 @@ import numpy as np
 import fedtheory as ft
 from fedtheory import discover
 from fedtheory.problems.mixed import mixed_minimizer
-from fedtheory.settings.mixed import _paths
+from fedtheory.settings.mixed import moments
 from figures import _style, _theory
 from figures._record import Figure
 
@@ -125,7 +125,7 @@ def weights(id, T, at):
     """Those of x^(0), ..., x^(T) in the mean point."""
     method, strong = METHODS[IDS[id][0]], IDS[id][1] == "strong"
     rate = (
-        float(_paths.CONTRACTIONS[method])
+        float(moments.CONTRACTIONS[method])
         * at["mu"]
         * at["K"]
         * at["eta_m"]
@@ -140,14 +140,14 @@ def exact_gap(id, T, at):
     """E f(mean point) - f*: coordinates part, and each has moments of its own."""
     of, x_0 = problem(id)
     method, star = METHODS[IDS[id][0]], mixed_minimizer(of)
-    case = _paths.Case(
+    case = moments.Case(
         method, None, None, at["S"], at["K"], T, at["eta"], at["eta_s"], at["eta_c"], at["eta_m"]
     )
     bends, total = curvatures(of), 0.0
     tilts = bends * (star - np.stack([of.data.x_star, of.data.b[0]]))
     for j in range(of.d):
         state = (x_0[j] - star[j], 0.0, 0.0) if method == "two_way_gt" else (x_0[j] - star[j],)
-        _, (mean, variance) = _paths.moments(
+        _, (mean, variance) = moments.moments(
             case,
             state,
             bends[:, j].tolist(),

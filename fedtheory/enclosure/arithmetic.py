@@ -94,7 +94,10 @@ def _spread(one, other, operation):
         found = np.empty(other.shape, dtype=object)
         found.ravel()[:] = [_spread(one, part, operation) for part in other.ravel()]
         return found
-    return Many(operation(one.at, one._other(other)))
+    try:
+        return Many(operation(one.at, one._other(other)))
+    except TypeError:  # what the other is, it may know itself
+        return NotImplemented
 
 
 class Interval:
@@ -117,7 +120,10 @@ class Interval:
             return found
         if isinstance(other, Many):
             return NotImplemented  # a batch takes the middle
-        return Interval(*operation(self.pair, pair(other)))
+        try:
+            return Interval(*operation(self.pair, pair(other)))
+        except TypeError:  # what the other is, it may know itself
+            return NotImplemented
 
     def __add__(self, other):
         return self._with(other, RULES.add)

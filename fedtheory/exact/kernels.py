@@ -224,9 +224,6 @@ class Kernels:
                 raise NotExact(
                     f"{name}'s {role} cannot be read on these numbers: {error}"
                 ) from None
-            for argument in arguments:
-                if isinstance(argument, tuple):
-                    refuse_floats(argument, f"{name}'s {role}")
 
         return run
 
@@ -255,16 +252,15 @@ class Kernels:
         )
 
 
-def refuse_floats(memory, who):
-    """A float among exact numbers would make a result look exact that is not."""
-    for array in memory:
+def refuse_floats(arrays, who):
+    """A float among exact numbers would make a result look exact that is not; one that enters
+    stays, so it is enough to look where a walk or a round ends."""
+    for array in arrays:
+        kind = array.dtype.kind
         if (
-            isinstance(array, np.ndarray)
-            and array.dtype != object
-            and array.dtype.kind == "f"
-            or isinstance(array, np.ndarray)
-            and array.dtype == object
-            and any(isinstance(number, (float, np.floating)) for number in array.flat)
+            kind == "f"
+            or kind == "O"
+            and any(isinstance(n, (float, np.floating)) for n in array.flat)
         ):
             raise NotExact(f"{who} turns exact numbers into floats")
 

@@ -16,9 +16,10 @@ import numpy as np
 
 from fedtheory.enclosure.arithmetic import vector
 from fedtheory.enclosure.work import counted, spend
-from fedtheory.exact.kernels import Count, Kernels, copied, counts, stacked
+from fedtheory.exact.kernels import Count, Kernels, copied, counts, refuse_floats, stacked
 
 ONE = Fraction(1)
+AT_X = -1  # the number of the step whose gradient is taken at x, before any
 A_STEP = 10  # what calling a kernel costs, in steps of arithmetic
 
 
@@ -26,10 +27,12 @@ class Losses(NamedTuple):
     """What a method sees: gradients, their noise, and the clients' weights."""
 
     grad: Callable  # (i, x) -> vector; i = 0 is the server
-    noise: Callable  # i -> [(probability, vector), ...]; [] for exact gradients
+    # (i, k) -> [(probability, vector), ...] in step k, -1 for the gradient at x; [] where exact
+    noise: Callable
     p: tuple  # (N + 1,) weights of the objective, p_0 = 0
     d: int
     layers: tuple = (0,)
+    alike: bool = False  # whether clients share loss and noise: the walks of one are those of all
 
 
 class Walk(NamedTuple):
@@ -83,17 +86,18 @@ class Rounds:
     def zero(self):
         return vector([Fraction(0)] * self.losses.d)
 
-    def estimates(self, i, x, wanted=True):
+    def estimates(self, i, k, x, wanted=True):
         """[(probability, gradient, estimate)] of a call, or one that is not wanted."""
         if not wanted:
             return [(ONE, None, self.zero)]
         g = self.losses.grad(i, x)
-        return [(q, g, g + n) for q, n in self.losses.noise(i)] or [(ONE, g, g)]
+        return [(q, g, g + n) for q, n in self.losses.noise(i, k)] or [(ONE, g, g)]
 
     def walks(self, state, i, steps):
         """[(probability, Walk)] of a client that does so many steps from a state."""
         k, h, found = self.kernels, self.h, []
-        for q, _, fresh in self.estimates(i, state.x, self.method.asks(self.method.client_grad, h)):
+        asked = self.method.asks(self.method.client_grad, h)
+        for q, _, fresh in self.estimates(i, AT_X, state.x, asked):
             y, memory = self.zero.copy(), k.local(self.losses.d, self.layers, h)
             k.local_start(state, i, y, fresh.copy(), memory, h)
             found.append((q, Walk((y,), (), (), fresh, memory)))
@@ -105,6 +109,7 @@ class Rounds:
         )
         for _, walk in found:
             k.local_end(state, i, Count(steps), walk.points[-1], walk.memory, h)
+            refuse_floats((walk.points[-1], *walk.memory), f"a step of {self.method.name}")
         return found
 
     def _stepped(self, walks, i, steps, kernel):
@@ -112,7 +117,7 @@ class Rounds:
             longer = []
             for p, walk in walks:
                 spend(A_STEP)
-                for q, g, estimate in self.estimates(i, walk.points[-1]):
+                for q, g, estimate in self.estimates(i, step, walk.points[-1]):
                     y, memory = walk.points[-1].copy(), copied(walk.memory)
                     kernel(step, y, estimate.copy(), memory)
                     longer.append(
@@ -133,14 +138,18 @@ class Rounds:
         """[(probability, Trace)] of the round that starts at a state; `law` is [(probability,
         cohort, work)], and `walks` (state, client, steps) gives walks that are known already."""
         k, h, found, walks = self.kernels, self.h, [], walks or self.walks
-        for p, _, g in self.estimates(0, state.x, self.method.asks(self.method.server_grad, h)):
+        asked = self.method.asks(self.method.server_grad, h)
+        for p, _, g in self.estimates(0, AT_X, state.x, asked):
             begun, known = copied(state), {}
             k.begin(begun, self.t, g.copy(), h)
             for chance, cohort, work in law:
                 members = list(dict.fromkeys(zip(cohort, work)))  # a client drawn twice walks once
-                for key in members:
-                    if key not in known:
-                        known[key] = walks(begun, *key)
+                for i, steps in members:
+                    if (i, steps) not in known:
+                        first = 1 if self.losses.alike else i
+                        if (first, steps) not in known:
+                            known[first, steps] = walks(begun, first, steps)
+                        known[i, steps] = known[first, steps]
                 for ways in counted(product(*(known[key] for key in members))):
                     q, walk = p * chance, dict(zip(members, (walk for _, walk in ways)))
                     for part, _ in ways:
@@ -171,6 +180,7 @@ class Rounds:
         for chance, walk in self._stepped(ways, 0, self.server_steps, step):
             after = walk.memory
             k.end(after, h)
+            refuse_floats(after, f"a round of {self.method.name}")
             yield (
                 chance,
                 Trace(before, cohort, work, walks, middle, walk._replace(memory=()), after),
@@ -180,6 +190,26 @@ class Rounds:
     def _server_at(state):
         """Where the server takes its gradients."""
         return getattr(state, "w", state.x).copy()
+
+    def after(self, state, law):
+        """[(probability, state)] after a round."""
+        return [(p, trace.after) for p, trace in self.of(state, law)]
+
+
+def followed(rounds, law, start, T, kept=lambda state: state):
+    """Levels t = 0, ..., T of [(probability, (x_0, ..., x_t), state)]: all ways that T rounds can
+    go; `kept` is what is kept of a state's numbers, which grow."""
+    levels = [[(ONE, (start.x,), start)]]
+    for _ in range(T):
+        levels.append(
+            [
+                (p * q, (*path, then.x), then)
+                for p, path, state in levels[-1]
+                for q, after in rounds.after(state, law)
+                for then in (kept(after),)
+            ]
+        )
+    return levels
 
 
 def expectation(ways, value):

@@ -28,15 +28,6 @@ def exact(argument, value):
         refuse(argument, "must be a finite number, or a fraction as text", value)
 
 
-def gradient_descent(eta):
-    def method(x, gradient):
-        while True:
-            yield x
-            x = x - eta * gradient(1, x)
-
-    return method
-
-
 def momentum(eta, beta):
     """Heavy ball; Nesterov's method has its gradient at the extrapolated point."""
 
@@ -71,12 +62,13 @@ def of(record, N, **h):
     record = discover.algorithm(record)
 
     def method(x, gradient):
+        batched = isinstance(x, (float, np.ndarray))  # floats are no exact numbers
         whole, part = (
-            (Many, lambda y: y.at) if isinstance(x, np.ndarray) else (lambda y: y, lambda y: y)
+            (lambda y: Many(np.asarray(y)), lambda y: y.at) if batched else (lambda y: y,) * 2
         )
         seen = Losses(
             lambda i, y: vector([whole(gradient(i, part(y[0])))]),
-            lambda i: [],
+            lambda i, k: [],
             (0, *[Fraction(1, N)] * N),
             1,
         )
@@ -92,6 +84,10 @@ def of(record, N, **h):
 
 def number(value):
     return value if isinstance(value, int) else exact("a method's number", value)
+
+
+def gradient_descent(eta):
+    return of("fedsgd", 1, eta=eta)
 
 
 def fedavg(N, K, eta_l, eta_g=1):

@@ -27,11 +27,13 @@ import json
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import islice
 
 from fedtheory.certificates import check_worst_case
 from fedtheory.certificates.check_worst_case import QUANTITIES, STAR, Reading, Refused
 from fedtheory.errors import refuse
+from fedtheory.exact.linear import Linear
 from fedtheory.worstcase.methods import (
     exact,
     fedavg,
@@ -60,39 +62,11 @@ __all__ = [
 ]
 
 
-class Unknown:
+class Unknown(Linear):
     """A combination of x_0 (0) and answers (1, 2, ...), with exact coefficients."""
 
-    __array_ufunc__ = None  # NumPy's numbers come from the left, too
-
-    def __init__(self, terms):
-        self.terms = {i: value for i, value in terms.items() if value}
-
-    def __add__(self, other):
-        if not isinstance(other, Unknown):  # a kernel's sums begin at the number 0
-            return self if isinstance(other, Fraction) and other == 0 else NotImplemented
-        return Unknown(
-            {i: self.terms.get(i, 0) + other.terms.get(i, 0) for i in {**self.terms, **other.terms}}
-        )
-
-    def __mul__(self, factor):
-        return Unknown(
-            {i: value * exact("a method's number", factor) for i, value in self.terms.items()}
-        )
-
-    def __truediv__(self, divisor):
-        return self * (1 / exact("a method's number", divisor))
-
-    def __neg__(self):
-        return self * -1
-
-    def __sub__(self, other):
-        return self + -other
-
-    def __rsub__(self, other):
-        return -self + other
-
-    __radd__, __rmul__ = __add__, __mul__
+    __slots__ = ()
+    number = staticmethod(partial(exact, "a method's number"))
 
     def written(self):
         return {str(i): str(value) for i, value in sorted(self.terms.items())}

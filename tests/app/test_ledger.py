@@ -56,7 +56,7 @@ def test_a_name_is_made_of_all_that_defines_a_result_and_of_nothing_else():
     [
         ("search/hunting.py", True),
         ("enclosure/intervals.py", True),
-        ("settings/fsl/_quantities.py", True),
+        ("settings/fsl/quantities.py", True),
         ("symbols/fsl.py", True),
         ("claims/mixed/lemmas.py", False),
         ("claims/fsl/theorem1.py", False),

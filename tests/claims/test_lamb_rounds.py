@@ -10,7 +10,7 @@ import pytest
 import fedtheory as ft
 from fedtheory.enclosure.arithmetic import Interval, Many, Undecided, maximum, minimum, vector
 from fedtheory.problems.bounded import bounded
-from fedtheory.settings.lamb import _quantities
+from fedtheory.settings.lamb import quantities
 
 
 def many(values):
@@ -52,7 +52,7 @@ def instance(
     )
     A = A * np.where(np.arange(3) % 2, 0.5, 1.0)
     loss, grad = lambda i, x: (A * (x - b[i]) ** 2).sum() / 2, lambda i, x: A * (x - b[i])
-    case = _quantities.Instance(
+    case = quantities.Instance(
         loss,
         grad,
         layers,
@@ -80,7 +80,7 @@ CASES = [
     instance(5, beta_1=0.9, alpha=1e-3),
 ]
 ROWS = [
-    (case, plain(row)) for case, x, noise in CASES for row in _quantities.iterate(case, x, noise, 6)
+    (case, plain(row)) for case, x, noise in CASES for row in quantities.iterate(case, x, noise, 6)
 ]
 
 
@@ -192,7 +192,7 @@ def test_quantities_against_the_engine(T, beta_1):
         np.array([0.4, -0.7, 1.1]),
         1e-16,
     )  # epsilon, which the engine adds to sqrt(v) as well, is far below it
-    case = _quantities.Instance(
+    case = quantities.Instance(
         loss, grad, layers, (2.0, 0.5), clipped, 2, T, 0.02, beta_1, Many(0.9), Many(v_0)
     )
     r = ft.run(
@@ -217,7 +217,7 @@ def test_quantities_against_the_engine(T, beta_1):
     points = path + beta_1 / (1 - beta_1) * np.diff(
         path, axis=0, prepend=path[:1]
     )  # (8), T = 1 where beta_1 > 0
-    rows = _quantities.iterate(case, many(x_0), lambda t, i: np.zeros(3), 6 * T, ["loss_now"])[::T]
+    rows = quantities.iterate(case, many(x_0), lambda t, i: np.zeros(3), 6 * T, ["loss_now"])[::T]
     assert [row["loss_now"] for row in rows] == pytest.approx(
         [problem.loss(x) for x in points], rel=1e-9
     )
@@ -227,7 +227,7 @@ def test_quantities_against_the_engine(T, beta_1):
 def test_lemma1_gap_by_hand():
     """Two clients, one coordinate, one step: each moves by exactly alpha phi in the direction of
     its own gradient."""
-    case = _quantities.Instance(
+    case = quantities.Instance(
         lambda i, x: 0,
         lambda i, x: vector([Q(1), Q(-1)][i : i + 1]),
         ((0, 1),),
@@ -240,7 +240,7 @@ def test_lemma1_gap_by_hand():
         Q(1, 2),
         Q(1),
     )
-    row = _quantities.iterate(case, vector([Q(3)]), lambda t, i: vector([Q(0)]), 1)[0]
+    row = quantities.iterate(case, vector([Q(3)]), lambda t, i: vector([Q(0)]), 1)[0]
     assert row["gap_sq"] == Q(1, 4)  # 3 -+ 0.25 * 2, mean 3
     assert row["sq_g_bar"] == 0 and row["B_1"] == 0 and row["B_2"] == 2  # (1 - 2)^2 + (-1 + 2)^2
 
@@ -249,7 +249,7 @@ def test_a_layer_rests_without_a_direction():
     """Exactly, in a batch, and not at all where an interval cannot tell."""
 
     def run(g):
-        case = _quantities.Instance(
+        case = quantities.Instance(
             lambda i, x: 0,
             lambda i, x: vector(g),
             ((0, 1), (1, 3)),
@@ -262,7 +262,7 @@ def test_a_layer_rests_without_a_direction():
             Q(1, 2),
             Q(4),
         )
-        return _quantities.path(case, vector([Q(5)] * 3), lambda t, i: vector([Q(0)] * 3), 1)[1][0][
+        return quantities.path(case, vector([Q(5)] * 3), lambda t, i: vector([Q(0)] * 3), 1)[1][0][
             0
         ].tolist()
 
@@ -287,13 +287,13 @@ def test_expectations_weigh_outcomes():
         for s, r in product((-1.0, 1.0), repeat=2)
     ]
     single = [
-        [plain(row) for row in _quantities.iterate(case, x, noise, 2)] for _, noise in outcomes
+        [plain(row) for row in quantities.iterate(case, x, noise, 2)] for _, noise in outcomes
     ]
-    late = plain(_quantities.expected(case, x, outcomes, 1, ["B_2", "inner_g", "loss_next"]))
+    late = plain(quantities.expected(case, x, outcomes, 1, ["B_2", "inner_g", "loss_next"]))
     for name in ("B_2", "inner_g", "loss_next"):
         assert late[name] == pytest.approx(np.mean([s[1][name] for s in single]), rel=1e-12)
     worst = np.mean([s[0]["excess_by_coordinate"] for s in single], axis=0).max()
-    assert plain(_quantities.expected(case, x, outcomes, 0))["excess_sign"] == pytest.approx(
+    assert plain(quantities.expected(case, x, outcomes, 0))["excess_sign"] == pytest.approx(
         worst, rel=1e-12
     )
 
@@ -302,7 +302,7 @@ def test_expectations_weigh_outcomes():
 def test_excess_of_wrong_signs_by_hand(gradient):
     """One coordinate, gradient +-1, estimates 3 and -1 times it: half of them wrong, phi / ||p|| =
     2 sqrt(v) / |g|."""
-    case = _quantities.Instance(
+    case = quantities.Instance(
         lambda i, x: 0,
         lambda i, x: vector([Q(gradient)]),
         ((0, 1),),
@@ -317,6 +317,6 @@ def test_excess_of_wrong_signs_by_hand(gradient):
         phi_M=Q(2),
     )
     outcomes = [(Q(1, 2), lambda t, i, s=s: vector([Q(s)])) for s in (2, -2)]
-    row = _quantities.expected(case, vector([Q(3)]), outcomes, 0, ["excess_sign", "sum_wrong"])
+    row = quantities.expected(case, vector([Q(3)]), outcomes, 0, ["excess_sign", "sum_wrong"])
     assert row["sum_wrong"] == -3  # 1/2 * 2 * 3 / 1 * (-1)
     assert row["excess_sign"] == 3 - gradient

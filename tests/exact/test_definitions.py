@@ -1,5 +1,5 @@
-"""Where a setting has a definition of its own beside the kernels, both give the same points, in
-fractions."""
+"""Definitions beside the kernels, in fractions: where a setting has one for speed it goes where the
+kernels go, and algorithms 1 and 2 of mixed FL are written here once more, as another opinion."""
 
 from fractions import Fraction
 from random import Random
@@ -10,7 +10,7 @@ from fedtheory import discover
 from fedtheory.enclosure.arithmetic import positive_part, vector
 from fedtheory.exact.traces import Losses, Rounds
 from fedtheory.participation.moments import coefficients, two_lines
-from fedtheory.settings.mixed._paths import Case, after
+from fedtheory.settings.mixed.moments import Case
 
 ZERO = Fraction(0)
 
@@ -27,47 +27,53 @@ def curved(random, d):
     )
 
 
+def walk(grad, x, eta, noise, augmenting):
+    """(move of the steps, mean of the gradient estimates), one step for each noise."""
+    move, total = 0 * x, 0
+    for n in noise:
+        g = grad(x + move) + n
+        move, total = move - eta * (g + augmenting), total + g
+    return move, total / len(noise)
+
+
+def after(case, state, noise, noise_c):
+    """The state after a round as algorithms 1 and 2 list it; noise: of each client's steps,
+    noise_c: of the central gradients. A state is (x,), or (x, g_c, g_f) with the gradients
+    transferred from the round before."""
+    x, *transferred = state
+    g_c, g_f = transferred or (0, 0)
+    if case.method == "one_way_gt":
+        g_c = case.grad_c(x) + noise_c[-1]
+    walks = [walk(case.grad_f, x, case.eta, noise[i], g_c) for i in sorted(noise)]
+    delta = case.eta_s * sum(move for move, _ in walks) / len(walks)
+    if case.method == "one_way_gt":
+        return (x + delta,)
+    central, next_c = walk(case.grad_c, x, case.eta_c, [noise_c[k] for k in range(case.K)], g_f)
+    x = x + case.eta_m * (central + delta)
+    return (x, next_c, sum(mean for _, mean in walks) / len(walks)) if transferred else (x,)
+
+
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("method", ["parallel_training", "one_way_gt", "two_way_gt"])
 def test_mixed_rounds_are_the_kernels(method, seed):
-    """Algorithms 1 and 2 with SGD throughout, three rounds, noise of each call given."""
+    """Three rounds with SGD throughout, noise of each call given."""
     random = Random(seed)
     d, S, K = random.choice([1, 2]), random.choice([1, 2, 3]), random.choice([1, 2, 3])
-    grad_f, grad_c = curved(random, d), curved(random, d)
     eta, eta_s, eta_c, eta_m = (number(random, 0) / 16 + Fraction(1, 64) for _ in range(4))
-    draws = lambda n: [vector([number(random, -1, 1) for _ in range(d)]) for _ in range(n)]
-    h = dict(eta=eta, eta_s=eta_s, K=K)
-    if method != "one_way_gt":
-        h.update(eta_c=eta_c, eta_m=eta_m)
-    case = Case(
-        method,
-        grad_f,
-        grad_c,
-        S,
-        K,
-        1,
-        eta,
-        eta_s,
-        eta_c,
-        eta_m if method != "one_way_gt" else Fraction(1),
-    )
+    case = Case(method, curved(random, d), curved(random, d), S, K, 1, eta, eta_s, eta_c)
+    case = case if method == "one_way_gt" else case._replace(eta_m=eta_m)
     x = vector([number(random) for _ in range(d)])
     zero, state = vector([ZERO] * d), None
     told = (x, zero, zero) if method == "two_way_gt" else (x,)
-    for t in range(3):
-        noise, noise_c = [draws(K) for _ in range(S)], draws(case.central)
-        left = {i: list(n) for i, n in enumerate(noise, 1)}
-        left[0] = list(noise_c)
-        taken = lambda i, at: (grad_f if i else grad_c)(at) + left[i].pop(0)
-        rounds = Rounds(
-            discover.algorithms()[method],
-            Losses(taken, lambda i: [], (0, *[Fraction(1, S)] * S), d),
-            h,
-            t,
-        )
+    for _ in range(3):
+        draw = lambda: vector([number(random, -1, 1) for _ in range(d)])
+        drawn = {i: {k: draw() for k in range(-1, K)} for i in range(S + 1)}
+        rounds = case.rounds(lambda i, k: [(Fraction(1), drawn[i][k])], d)
+        rounds.losses = rounds.losses._replace(alike=False)  # each client has noise of its own
         state = rounds.start(x) if state is None else state
-        ((_, trace),) = rounds.of(state, [(Fraction(1), tuple(range(1, S + 1)), (K,) * S)])
-        state, told = trace.after, after(case, told, noise, noise_c)
+        ((_, trace),) = rounds.of(state, case.law())
+        noise = {i: [drawn[i][k] for k in range(K)] for i in range(1, S + 1)}
+        state, told = trace.after, after(case, told, noise, drawn[0])
         assert list(state.x) == list(told[0])
         if method == "two_way_gt":
             assert list(state.g_c) == list(told[1]) and list(state.g_f) == list(told[2])
@@ -88,7 +94,7 @@ def test_flex_rounds_are_the_kernels(scheme, seed):
     )
     rounds = Rounds(
         discover.algorithms()[f"flex_{scheme.lower()}"],
-        Losses(lambda i, y: grads[i - 1](y), lambda i: [], (0, *p), d),
+        Losses(lambda i, y: grads[i - 1](y), lambda i, k: [], (0, *p), d),
         dict(eta=eta, E=E),
     )
     ((_, trace),) = rounds.of(rounds.start(x), [(Fraction(1), tuple(range(1, N + 1)), work)])

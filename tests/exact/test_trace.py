@@ -29,7 +29,7 @@ HALF = Fraction(1, 2)
 
 
 def losses(quadratic, noise=()):
-    return Losses(quadratic.grad, lambda i: noise, tuple(quadratic.p), quadratic.d)
+    return Losses(quadratic.grad, lambda i, k: noise, tuple(quadratic.p), quadratic.d)
 
 
 def settings(method, changed):

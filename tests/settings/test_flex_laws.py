@@ -6,8 +6,8 @@ from fractions import Fraction as Q
 import pytest
 
 from fedtheory.participation import moments
-from fedtheory.settings.flex import _law
 from fedtheory.settings.flex import laws as flex_laws
+from fedtheory.settings.flex import quadratics
 from fedtheory.settings.flex import run as flex_run
 
 P = [Q(1, 2), Q(3, 10), Q(1, 5)]
@@ -100,12 +100,13 @@ def test_a_joint_law_by_hand():
     ],
 )
 def test_what_a_law_meets(law, scheme, held):
-    assert _law.held_by_law(law, 2, scheme) == held
+    assert quadratics.held_by_law(law, 2, scheme) == held
 
 
 def test_no_law():
     assert (
-        _law.held_by_law([[Q(1, 2), [1]]], 2) is None and _law.held_by_law([[Q(1), [3]]], 2) is None
+        quadratics.held_by_law([[Q(1, 2), [1]]], 2) is None
+        and quadratics.held_by_law([[Q(1), [3]]], 2) is None
     )
-    assert _law.held_by_law([[Q(3, 2), [1]], [Q(-1, 2), [2]]], 2) is None
+    assert quadratics.held_by_law([[Q(3, 2), [1]], [Q(-1, 2), [2]]], 2) is None
     assert "E_inv_K" in flex_run.LAWS

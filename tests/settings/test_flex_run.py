@@ -13,7 +13,7 @@ from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import Many
 from fedtheory.participation import moments
 from fedtheory.settings import fitting
-from fedtheory.settings.flex import _law
+from fedtheory.settings.flex import quadratics
 from fedtheory.settings.flex import run as flex_run
 
 DEVICES = dict(a=[Q(1), Q(5, 2)], b=[Q(-1), Q(2)], r=[Q(1, 2), Q(1)], p=[Q(1, 3), Q(2, 3)])
@@ -73,9 +73,9 @@ def test_exact_moments_are_those_of_all_paths(scheme):
     assert found == sum(q * (w - best) ** 2 for q, w, _ in every)
     ends = [w for _, w, _ in every]
     visited = [y for _, _, seen in every for y in seen] + ends
-    state = _law.start(case["x"], case["span"])
+    state = quadratics.start(case["x"], case["span"])
     for eta in etas[:2]:
-        state = _law.one_round(
+        state = quadratics.one_round(
             state, DEVICES, moments.rounds_of(scheme, DEVICES["p"], LAW, 2), eta, 2, case["span"]
         )
     assert state[2:4] == (min(ends), max(ends)) and state[4] <= min(
@@ -108,11 +108,13 @@ def test_points_that_leave_the_set_leave_no_number():
 def test_the_learning_rate_goes_back_to_the_start():
     case = instance("B")
     assert (
-        _law.staircase(rates(case, Q(5, 2), Q(1), 1)[2], flex_run.constants(case)["ps"], Q(1), 2)
+        quadratics.staircase(
+            rates(case, Q(5, 2), Q(1), 1)[2], flex_run.constants(case)["ps"], Q(1), 2
+        )
         == rates(case, Q(5, 2), Q(1), 1)[:2]
     )
     with pytest.raises(Undefined):
-        _law.staircase(Q(100), Q(1), Q(1), 1)
+        quadratics.staircase(Q(100), Q(1), Q(1), 1)
 
 
 @pytest.mark.parametrize(
@@ -174,8 +176,10 @@ def test_long_runs_end_at_the_limit(scheme):
     ]
     state, missing = (1.5, 2.25, 1.5, 1.5, None), {}
     for t in range(8000):
-        state = _law.one_round(state, floats, rounds, 16 / (t + 200), 2, [])
-        missing[t + 201] = _law.sq_distance(state, float(_law.minimiser(DEVICES))) - limit
+        state = quadratics.one_round(state, floats, rounds, 16 / (t + 200), 2, [])
+        missing[t + 201] = (
+            quadratics.sq_distance(state, float(quadratics.minimiser(DEVICES))) - limit
+        )
     assert limit > 1e-3 and abs(missing[8200]) < limit
     assert missing[8200] * 8200 == pytest.approx(missing[4100] * 4100, rel=0.03)
 
@@ -195,7 +199,7 @@ def test_full_work_without_noise_is_fedavg():
     found = flex_run.measure(case, dict(flex_run.constants(case), eta=etas[3]), ["sq_dist_new"])[
         "sq_dist"
     ]
-    assert float(found) == pytest.approx((x - float(_law.minimiser(DEVICES))) ** 2, rel=1e-12)
+    assert float(found) == pytest.approx((x - float(quadratics.minimiser(DEVICES))) ** 2, rel=1e-12)
 
 
 def test_an_idle_device_makes_the_limit_as_far_as_it_gets():

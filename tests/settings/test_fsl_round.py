@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
+from fedtheory.settings.families import two_point
 from fedtheory.settings.fsl import round as fsl_round
-from fedtheory.settings.general._family import two_point
 from fedtheory.settings.losses import bent, curve
 from tests.settings.agree import exact_is_batch, middle, refuted, teeth
 

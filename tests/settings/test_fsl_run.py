@@ -8,10 +8,10 @@ import pytest
 
 import fedtheory as ft
 from fedtheory.enclosure.arithmetic import vector
+from fedtheory.settings.families import two_point
 from fedtheory.settings.fsl import round as fsl_round
 from fedtheory.settings.fsl import run as fsl_run
-from fedtheory.settings.fsl._paths import followed, quadratic_gradients
-from fedtheory.settings.general._family import two_point
+from fedtheory.settings.fsl.moments import by_paths, quadratic_gradients
 from fedtheory.settings.losses import bent, curve
 from tests.settings.agree import exact_is_batch, refuted, teeth
 
@@ -65,7 +65,7 @@ def test_moments_are_the_sum_over_all_ways():
     case = fsl_round.case(small, {**fsl_run.constants(small), **STEPS})
     weights = [Q(1, 3), Q(1, 3), Q(1, 3)]
     slope, tilt = Q(7, 6), Q(0)
-    by_ways = followed(case, vector(small["x"]), 3, [lambda y: (slope * y[0] + tilt) ** 2])
+    by_ways = by_paths(case, vector(small["x"]), 3, [lambda y: (slope * y[0] + tilt) ** 2])
     lines = [[(f["slope"], f["tilt"]) for (f,) in small["losses"]]]
     by_moments = quadratic_gradients(
         case, lines, [[Q(1, 4)], [Q(1)]], vector(small["x"]), 3, [weights]

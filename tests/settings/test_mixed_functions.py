@@ -14,7 +14,7 @@ CASE = dict(loss=[bent([Q(1), Q(3)], [Q(1)])], x=[Q(2)], y=[Q(0)], z=[Q(-1)])
 
 
 def test_by_hand():
-    told = mixed_functions.measure(CASE, dict(eta=Q(1, 4)), list(mixed_functions.MEASURED))
+    told = mixed_functions.measure(CASE, dict(eta=Q(1, 4)), list(mixed_functions.FUNCTION))
     assert (told["h_x"], told["h_y"], told["h_z"]) == (3, 0, Q(1, 2))
     assert (told["inner_zy"], told["inner_zx"], told["inner_xy"]) == (-4, -12, 8)
     assert (told["sq_yz"], told["sq_zx"], told["sq_xy"]) == (1, 9, 4)
@@ -25,7 +25,7 @@ def test_by_hand():
 
 def test_a_batch_has_the_exact_numbers():
     assert (
-        exact_is_batch(mixed_functions.SETTING, list(mixed_functions.MEASURED), ["eta"], count=12)
+        exact_is_batch(mixed_functions.SETTING, list(mixed_functions.FUNCTION), ["eta"], count=12)
         > 200
     )
 

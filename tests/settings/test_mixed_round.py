@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory.settings.general._family import two_point
+from fedtheory.settings.families import two_point
 from fedtheory.settings.losses import bent, curve
 from fedtheory.settings.mixed import round as mixed_round
-from fedtheory.settings.mixed._pair import build_pair, pair_constants
+from fedtheory.settings.mixed.pair import build_pair, pair_constants
 from tests.settings.agree import exact_is_batch, refuted, teeth
 
-NAMES = list(mixed_round.MEASURED)
+NAMES = list(mixed_round.ROUND)
 CASE = dict(
     losses=[[curve(Q(1), Q(-1))], [curve(Q(1, 2), Q(1))]],
     x=[Q(2)],

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory.settings.general._family import two_point
+from fedtheory.settings.families import two_point
 from fedtheory.settings.losses import bent, curve
 from fedtheory.settings.mixed import run as mixed_run
 from tests.settings.agree import exact_is_batch, middle, refuted, teeth

@@ -11,7 +11,7 @@ from fedtheory.certificates.check_instance import digest, numbers
 from fedtheory.enclosure import Undefined
 from fedtheory.search.counterexample import texts
 from fedtheory.settings import by_name
-from fedtheory.settings.general._run import Clients
+from fedtheory.settings.general.runs import Clients
 from fedtheory.symbols.run import TABLE
 from fedtheory.verdicts import checking
 from tests.settings.agree import exact_is_batch

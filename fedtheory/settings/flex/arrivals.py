@@ -6,7 +6,7 @@ from fractions import Fraction
 from fedtheory.enclosure.arithmetic import maximum, minimum, positive_part, root, vector, where
 from fedtheory.enclosure.intervals import INF
 from fedtheory.settings import Setting, names
-from fedtheory.settings.flex import _law
+from fedtheory.settings.flex import quadratics
 from fedtheory.symbols.flex import TABLE
 
 CONVEX = frozenset({"devices_smooth", "devices_strongly_convex"})
@@ -62,7 +62,7 @@ def optima(instance):
     """Minimisers without and with the last device."""
     N, d = len(instance["n"]), len(instance["a"][0])
     return [
-        vector([_law.minimiser(along(instance, j, range(members))) for j in range(d)])
+        vector([quadratics.minimiser(along(instance, j, range(members))) for j in range(d)])
         for members in (N - 1, N)
     ]
 
@@ -117,7 +117,7 @@ def shift(event):
         shapes=shift_shapes,
         coordinates=shift_coordinates,
         build=shift_build(event),
-        constants=_law.checked(shift_constants, shift_holds),
+        constants=quadratics.checked(shift_constants, shift_holds),
         measure=shift_measure,
         table=TABLE,
         ensures=CONVEX,
@@ -224,7 +224,7 @@ def reboot_measure(instance, values, wanted):
 
 def ratio(part, whole):
     """part / whole, 0 where both are."""
-    return part / where(whole > 0, whole, _law.ONE)
+    return part / where(whole > 0, whole, quadratics.ONE)
 
 
 def reboot_holds(instance):
@@ -260,7 +260,7 @@ SETTINGS = [
         shapes=reboot_shapes,
         coordinates=reboot_coordinates,
         build=reboot_build,
-        constants=_law.checked(reboot_constants, reboot_holds),
+        constants=quadratics.checked(reboot_constants, reboot_holds),
         measure=reboot_measure,
         table=TABLE,
         early=frozenset({"dist_old"}),

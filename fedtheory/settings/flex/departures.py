@@ -14,7 +14,7 @@ from fedtheory.enclosure import Undefined, arithmetic
 from fedtheory.enclosure.arithmetic import Interval, Many, maximum, minimum, where
 from fedtheory.participation import moments
 from fedtheory.settings import Setting, names
-from fedtheory.settings.flex import _law
+from fedtheory.settings.flex import quadratics
 from fedtheory.settings.flex.run import LAWS
 from fedtheory.symbols.flex import TABLE
 
@@ -23,24 +23,24 @@ BOTH = ("loss_included", "loss_excluded")
 
 def shapes(random, relaxed):
     N, E = random.choice([2, 2, 3]), random.choice([1, 1, 2])
-    tau_0, law = random.choice([1, 1, 1, 2, 3]), _law.draw_law(random, N, E, relaxed, "C")
-    while not _law.may_work(law, N - 1):
-        law = _law.draw_law(random, N, E, relaxed, "C")
+    tau_0, law = random.choice([1, 1, 1, 2, 3]), quadratics.draw_law(random, N, E, relaxed, "C")
+    while not quadratics.may_work(law, N - 1):
+        law = quadratics.draw_law(random, N, E, relaxed, "C")
     return dict(
         N=N,
         E=E,
         tau_0=tau_0,
         T=tau_0 + random.choice([1, 1, 2, 3, 5]),
         noise=random.choice(["none", "even"]),
-        span=_law.draw_span(random, relaxed),
+        span=quadratics.draw_span(random, relaxed),
         **law,
     )
 
 
 def coordinates(shape):
     return dict(
-        _law.device_coordinates(shape["N"], shape["noise"] != "none"),
-        **_law.law_coordinates(shape),
+        quadratics.device_coordinates(shape["N"], shape["noise"] != "none"),
+        **quadratics.law_coordinates(shape),
         x="real",
         left="unit",
         right="unit",
@@ -50,35 +50,38 @@ def coordinates(shape):
 def build(shape, point):
     """(8) asks for bounds that end up low: the last device and the start are placed by how far off
     they are."""
-    devices = _law.build_devices(shape["N"], point)
+    devices = quadratics.build_devices(shape["N"], point)
     *others, last = devices["b"]
-    devices["b"] = [*others, last + _law.minimiser(_law.chosen(devices, range(shape["N"] - 1)))]
-    x = point["x"] + _law.minimiser(devices)
+    devices["b"] = [
+        *others,
+        last + quadratics.minimiser(quadratics.chosen(devices, range(shape["N"] - 1))),
+    ]
+    x = point["x"] + quadratics.minimiser(devices)
     return dict(
         {name: shape[name] for name in ("E", "tau_0", "T")},
         devices=devices,
         x=x,
-        law=_law.build_law(shape, point),
-        span=_law.span_of(shape, point, devices, x),
+        law=quadratics.build_law(shape, point),
+        span=quadratics.span_of(shape, point, devices, x),
     )
 
 
 def remaining(instance):
     """Devices and law once the last one is gone."""
     rest = range(len(instance["devices"]["a"]) - 1)
-    return _law.chosen(instance["devices"], rest), [[q, s[:-1]] for q, s in instance["law"]]
+    return quadratics.chosen(instance["devices"], rest), [[q, s[:-1]] for q, s in instance["law"]]
 
 
 def of_bound(devices, law, instance, more):
     """gamma, D, V and the expected work of theorem 3.1 for these devices; `more` gives sq_dist_0 or
     tilde_start."""
     E = instance["E"]
-    found = _law.law_moments(
+    found = quadratics.law_moments(
         "C",
         devices,
         law,
         E,
-        _law.excess(devices, _law.minimiser(devices)),
+        quadratics.excess(devices, quadratics.minimiser(devices)),
         [name for name in LAWS if name != "I_sum"],
     )
     if not isinstance(found["ps"], Many) and found["ps"] == 0:
@@ -89,7 +92,7 @@ def of_bound(devices, law, instance, more):
         theta=found["ratio_sup"],
         L=maximum(*instance["devices"]["a"]),
         mu=minimum(*instance["devices"]["a"]),
-        G=_law.second_moment(instance["devices"], instance["span"]),
+        G=quadratics.second_moment(instance["devices"], instance["span"]),
     )
     for name in ("gamma", "D", "B_tau", "V"):
         found[name] = value(name, found)
@@ -109,13 +112,13 @@ def until_departure(instance):
     """The bound (3) with all devices, and the state at the departure."""
     devices, law, span = instance["devices"], instance["law"], instance["span"]
     kept = of_bound(
-        devices, law, instance, dict(sq_dist_0=(instance["x"] - _law.minimiser(devices)) ** 2)
+        devices, law, instance, dict(sq_dist_0=(instance["x"] - quadratics.minimiser(devices)) ** 2)
     )
-    state = _law.start(instance["x"], span)
+    state = quadratics.start(instance["x"], span)
     if span:
         rounds = moments.rounds_of("C", devices["p"], law, instance["E"])
         for t in range(instance["tau_0"]):
-            state = _law.one_round(state, devices, rounds, rate(kept, t), instance["E"], span)
+            state = quadratics.one_round(state, devices, rounds, rate(kept, t), instance["E"], span)
     return kept, state
 
 
@@ -127,8 +130,8 @@ def rate(bound, t):
 def excluded(instance, state):
     """The bound (6) without the device."""
     devices, law = remaining(instance)
-    old, new = _law.minimiser(instance["devices"]), _law.minimiser(devices)
-    Delta, shift = _law.sq_distance(state, old), abs(old - new)
+    old, new = quadratics.minimiser(instance["devices"]), quadratics.minimiser(devices)
+    Delta, shift = quadratics.sq_distance(state, old), abs(old - new)
     return of_bound(
         devices,
         law,
@@ -140,12 +143,12 @@ def excluded(instance, state):
 def constants(instance):
     kept, state = until_departure(instance)
     without, devices = excluded(instance, state), instance["devices"]
-    gone = _law.law_moments(
+    gone = quadratics.law_moments(
         "C",
         devices,
         [[q, [*s[:-1], 0]] for q, s in instance["law"]],
         instance["E"],
-        _law.excess(devices, _law.minimiser(devices)),
+        quadratics.excess(devices, quadratics.minimiser(devices)),
         ["ps", "ps_Gamma"],
     )
     D = minimum(kept["D"], value("D", {**kept, **gone}))
@@ -177,26 +180,26 @@ def measure(instance, values, wanted):
         objective, p, eta = runs[name]
         rounds, after = moments.rounds_of("C", p, law, E), state
         for t in range(instance["tau_0"], instance["T"]):
-            after = _law.one_round(after, rest, rounds, eta(t), E, span)
+            after = quadratics.one_round(after, rest, rounds, eta(t), E, span)
         curvature = sum(w * a for w, a in zip(objective["p"], objective["a"]))
-        loss = curvature * _law.sq_distance(after, _law.minimiser(objective)) / 2
-        found[name] = _law.kept_inside(loss, after, span)
+        loss = curvature * quadratics.sq_distance(after, quadratics.minimiser(objective)) / 2
+        found[name] = quadratics.kept_inside(loss, after, span)
     return found
 
 
 def holds(instance):
     devices, law = instance["devices"], instance["law"]
-    of_law = _law.held_by_law(law, instance["E"])
+    of_law = quadratics.held_by_law(law, instance["E"])
     if (
         of_law is None
         or len(devices["a"]) < 2
         or len(law[0][1]) != len(devices["a"])
-        or not _law.sound_devices(devices)
+        or not quadratics.sound_devices(devices)
         or not 0 < instance["tau_0"] < instance["T"]
     ):
         return frozenset()
     return frozenset(
-        _law.ALWAYS | of_law | ({"second_moment", "stays"} if instance["span"] else set())
+        quadratics.ALWAYS | of_law | ({"second_moment", "stays"} if instance["span"] else set())
     )
 
 
@@ -255,10 +258,10 @@ SETTINGS = [
         shapes=shapes,
         coordinates=coordinates,
         build=build,
-        constants=_law.checked(constants, holds),
+        constants=quadratics.checked(constants, holds),
         measure=measure,
         table=TABLE,
-        ensures=_law.ENSURES,
+        ensures=quadratics.ENSURES,
         holds=holds,
     ),
     Setting(
@@ -275,7 +278,7 @@ SETTINGS = [
         constants=lambda instance: {},
         measure=delays,
         table=TABLE,
-        ensures=_law.ENSURES,
+        ensures=quadratics.ENSURES,
         kind="exact",
     ),
 ]

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from fedtheory.participation import moments
 from fedtheory.settings import Setting, names
-from fedtheory.settings.flex import _law
+from fedtheory.settings.flex import quadratics
 from fedtheory.settings.flex.run import LAWS
 from fedtheory.symbols.flex import TABLE
 
@@ -21,7 +21,7 @@ OF_DEVICE = (
     "sq_bias",
     "limit_sq_dist",
 )
-ENSURES = _law.ENSURES - {"second_moment", "stays"}
+ENSURES = quadratics.ENSURES - {"second_moment", "stays"}
 
 
 def shapes(scheme):
@@ -35,7 +35,7 @@ def shapes(scheme):
             k=random.randint(1, N),
             s_k=random.randint(1, E),
             noise=random.choice(["none", "even"]),
-            **_law.draw_law(random, N, E, relaxed, scheme),
+            **quadratics.draw_law(random, N, E, relaxed, scheme),
         )
 
     return draw
@@ -43,7 +43,8 @@ def shapes(scheme):
 
 def coordinates(shape):
     return dict(
-        _law.device_coordinates(shape["N"], shape["noise"] != "none"), **_law.law_coordinates(shape)
+        quadratics.device_coordinates(shape["N"], shape["noise"] != "none"),
+        **quadratics.law_coordinates(shape),
     )
 
 
@@ -51,8 +52,8 @@ def build(scheme):
     def instance(shape, point):
         return dict(
             scheme=scheme,
-            devices=_law.build_devices(shape["N"], point),
-            law=_law.build_law(shape, point),
+            devices=quadratics.build_devices(shape["N"], point),
+            law=quadratics.build_law(shape, point),
             **{name: shape[name] for name in ("E", "tau", "k", "s_k")},
         )
 
@@ -60,14 +61,14 @@ def build(scheme):
 
 
 def constants(instance):
-    devices, best = instance["devices"], _law.minimiser(instance["devices"])
-    Gamma = _law.excess(devices, best)
+    devices, best = instance["devices"], quadratics.minimiser(instance["devices"])
+    Gamma = quadratics.excess(devices, best)
     return dict(
         {name: Fraction(instance[name]) for name in ("E", "tau", "s_k")},
         N=Fraction(len(devices["a"])),
         p_k=devices["p"][instance["k"] - 1],
-        L=_law.maximum(*devices["a"]),
-        mu=_law.minimum(*devices["a"]),
+        L=quadratics.maximum(*devices["a"]),
+        mu=quadratics.minimum(*devices["a"]),
         Gamma=sum(p * g for p, g in zip(devices["p"], Gamma)),
         sigma_bar_sq=sum((p * r) ** 2 for p, r in zip(devices["p"], devices["r"])),
     )
@@ -75,13 +76,13 @@ def constants(instance):
 
 def measure(instance, values, wanted):
     devices, law, E, k = instance["devices"], instance["law"], instance["E"], instance["k"] - 1
-    p, best = devices["p"], _law.minimiser(devices)
-    found = _law.law_moments(
+    p, best = devices["p"], quadratics.minimiser(devices)
+    found = quadratics.law_moments(
         instance["scheme"],
         devices,
         law,
         E,
-        _law.excess(devices, best),
+        quadratics.excess(devices, best),
         [name for name in wanted if name in LAWS],
         instance["tau"],
     )
@@ -110,24 +111,26 @@ def measure(instance, values, wanted):
         limit_weight_B_k=lambda: pulls("B")[k] / sum(pulls("B")),
         sum_weight_A=lambda: sum(weighted(complete())),
         sum_weight_B=lambda: sum(weighted(done)),
-        sq_bias=lambda: (_law.minimiser(devices, bias()) - best) ** 2,
-        limit_sq_dist=lambda: (_law.minimiser(devices, pulls(instance["scheme"])) - best) ** 2,
+        sq_bias=lambda: (quadratics.minimiser(devices, bias()) - best) ** 2,
+        limit_sq_dist=lambda: (
+            (quadratics.minimiser(devices, pulls(instance["scheme"])) - best) ** 2
+        ),
     )
     return {**found, **{name: named[name]() for name in wanted if name in named}}
 
 
 def holds(instance):
-    of_law = _law.held_by_law(instance["law"], instance["E"])
+    of_law = quadratics.held_by_law(instance["law"], instance["E"])
     N = len(instance["devices"]["a"])
     if (
         of_law is None
         or len(instance["law"][0][1]) != N
-        or not _law.sound_devices(instance["devices"])
+        or not quadratics.sound_devices(instance["devices"])
         or not 1 <= instance["k"] <= N
         or not 1 <= instance["s_k"] <= instance["E"]
     ):
         return frozenset()
-    return frozenset(_law.ALWAYS | of_law)
+    return frozenset(quadratics.ALWAYS | of_law)
 
 
 def setting(scheme):
@@ -142,7 +145,7 @@ def setting(scheme):
         shapes=shapes(scheme),
         coordinates=coordinates,
         build=build(scheme),
-        constants=_law.checked(constants, holds),
+        constants=quadratics.checked(constants, holds),
         measure=measure,
         table=TABLE,
         ensures=ENSURES,

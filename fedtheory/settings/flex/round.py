@@ -5,7 +5,7 @@ from fractions import Fraction
 from fedtheory.enclosure.arithmetic import vector
 from fedtheory.participation import moments
 from fedtheory.settings import Setting, names
-from fedtheory.settings.flex import _law
+from fedtheory.settings.flex import quadratics
 from fedtheory.symbols.flex import TABLE
 
 ENSURES = frozenset(
@@ -51,7 +51,7 @@ def build(scheme):
                 [[point[f"tilt_{k}_{i}_{j}"] for j in d] for i in range(int(s) + 1)]
                 for k, s in enumerate(shape["s"])
             ],
-            p=_law.shares([point.get(f"weight_{k}", _law.ONE) for k in devices]),
+            p=quadratics.shares([point.get(f"weight_{k}", quadratics.ONE) for k in devices]),
         )
 
     return instance
@@ -61,8 +61,8 @@ def constants(instance):
     return dict(
         E=Fraction(instance["E"]),
         N=Fraction(len(instance["s"])),
-        L=_law.maximum(*(a for row in instance["a"] for a in row)),
-        mu=_law.minimum(*(a for row in instance["a"] for a in row)),
+        L=quadratics.maximum(*(a for row in instance["a"] for a in row)),
+        mu=quadratics.minimum(*(a for row in instance["a"] for a in row)),
     )
 
 
@@ -110,7 +110,7 @@ def setting(scheme):
         shapes=shapes(scheme),
         coordinates=coordinates,
         build=build(scheme),
-        constants=_law.checked(constants, holds),
+        constants=quadratics.checked(constants, holds),
         measure=measure,
         table=TABLE,
         ensures=ENSURES,

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from fedtheory.participation import moments
 from fedtheory.settings import Setting, names
-from fedtheory.settings.flex import _law
+from fedtheory.settings.flex import quadratics
 from fedtheory.symbols.flex import TABLE
 
 LAWS = (
@@ -39,8 +39,8 @@ def shapes(scheme):
             E=E,
             tau=random.choice([1, 1, 1, 2, 3, 5, 10] if N < 3 else [1, 1, 2, 4]),
             noise=random.choice(["none", "even"]),
-            span=_law.draw_span(random, relaxed),
-            **_law.draw_law(random, N, E, relaxed, scheme),
+            span=quadratics.draw_span(random, relaxed),
+            **quadratics.draw_law(random, N, E, relaxed, scheme),
         )
 
     return draw
@@ -48,8 +48,8 @@ def shapes(scheme):
 
 def coordinates(shape):
     return dict(
-        _law.device_coordinates(shape["N"], shape["noise"] != "none"),
-        **_law.law_coordinates(shape),
+        quadratics.device_coordinates(shape["N"], shape["noise"] != "none"),
+        **quadratics.law_coordinates(shape),
         x="real",
         left="unit",
         right="unit",
@@ -58,15 +58,15 @@ def coordinates(shape):
 
 def build(scheme):
     def instance(shape, point):
-        devices = _law.build_devices(shape["N"], point)
+        devices = quadratics.build_devices(shape["N"], point)
         return dict(
             scheme=scheme,
             E=shape["E"],
             tau=shape["tau"],
             devices=devices,
-            law=_law.build_law(shape, point),
+            law=quadratics.build_law(shape, point),
             x=point["x"],
-            span=_law.span_of(shape, point, devices, point["x"]),
+            span=quadratics.span_of(shape, point, devices, point["x"]),
         )
 
     return instance
@@ -77,17 +77,17 @@ def constants(instance):
         instance["devices"],
         instance["E"],
         instance["tau"],
-        _law.minimiser(instance["devices"]),
+        quadratics.minimiser(instance["devices"]),
     )
-    Gamma = _law.excess(devices, best)
+    Gamma = quadratics.excess(devices, best)
     return dict(
-        _law.law_moments(instance["scheme"], devices, instance["law"], E, Gamma, LAWS, tau),
+        quadratics.law_moments(instance["scheme"], devices, instance["law"], E, Gamma, LAWS, tau),
         E=Fraction(E),
         N=Fraction(len(devices["a"])),
         tau=Fraction(tau),
-        L=_law.maximum(*devices["a"]),
-        mu=_law.minimum(*devices["a"]),
-        G=_law.second_moment(devices, instance["span"]),
+        L=quadratics.maximum(*devices["a"]),
+        mu=quadratics.minimum(*devices["a"]),
+        G=quadratics.second_moment(devices, instance["span"]),
         Gamma=sum(p * g for p, g in zip(devices["p"], Gamma)),
         sigma_bar_sq=sum((p * r) ** 2 for p, r in zip(devices["p"], devices["r"])),
         sq_dist_0=(instance["x"] - best) ** 2,
@@ -96,26 +96,28 @@ def constants(instance):
 
 def measure(instance, values, wanted):
     devices, E, span, law = instance["devices"], instance["E"], instance["span"], instance["law"]
-    best = _law.minimiser(devices)
+    best = quadratics.minimiser(devices)
     rounds = moments.rounds_of(instance["scheme"], devices["p"], law, E)
     found = {}
     if (
         "limit_sq_dist" in wanted
     ):  # rates that vanish, but not their sum, lead to where the mean gradient is zero
         pulls = [sum(q * c[k] * s[k] for q, c, s in rounds) for k in range(len(devices["a"]))]
-        limit = _law.minimiser(devices, pulls)
+        limit = quadratics.minimiser(devices, pulls)
         found["limit_sq_dist"] = (limit - best) ** 2
         if span:  # gradients are bounded where the run ends, too (A3.4)
-            found["limit_sq_dist"] = _law.kept_inside(
-                (limit - best) ** 2, _law.start(limit, span), span
+            found["limit_sq_dist"] = quadratics.kept_inside(
+                (limit - best) ** 2, quadratics.start(limit, span), span
             )
     if set(END) & set(wanted):
         work = sum(q * c[k] * s[k] for q, c, s in rounds for k in range(len(devices["a"])))
-        state = _law.start(instance["x"], span)
-        for eta in _law.staircase(values["eta"], work, values["mu"], instance["tau"]):
-            state = _law.one_round(state, devices, rounds, eta, E, span)
+        state = quadratics.start(instance["x"], span)
+        for eta in quadratics.staircase(values["eta"], work, values["mu"], instance["tau"]):
+            state = quadratics.one_round(state, devices, rounds, eta, E, span)
         found.update(
-            dict.fromkeys(END, _law.kept_inside(_law.sq_distance(state, best), state, span))
+            dict.fromkeys(
+                END, quadratics.kept_inside(quadratics.sq_distance(state, best), state, span)
+            )
         )
     return found
 
@@ -123,11 +125,11 @@ def measure(instance, values, wanted):
 def holds(instance):
     """Conditions that an instance meets; that no point leaves the span is tested as it runs."""
     devices, N = instance["devices"], len(instance["devices"]["a"])
-    of_law = _law.held_by_law(instance["law"], instance["E"], instance["scheme"])
-    if of_law is None or len(instance["law"][0][1]) != N or not _law.sound_devices(devices):
+    of_law = quadratics.held_by_law(instance["law"], instance["E"], instance["scheme"])
+    if of_law is None or len(instance["law"][0][1]) != N or not quadratics.sound_devices(devices):
         return frozenset()
     bounded = {"second_moment", "stays"} if instance["span"] else set()
-    return frozenset(_law.ALWAYS | of_law | bounded)
+    return frozenset(quadratics.ALWAYS | of_law | bounded)
 
 
 def setting(scheme):
@@ -142,13 +144,13 @@ def setting(scheme):
         shapes=shapes(scheme),
         coordinates=coordinates,
         build=build(scheme),
-        constants=_law.checked(constants, holds),
+        constants=quadratics.checked(constants, holds),
         measure=measure,
         table=TABLE,
         early=frozenset((*LAWS, "sq_dist_0")),
-        ensures=_law.ENSURES,
+        ensures=quadratics.ENSURES,
         holds=holds,
-        runs=_law.paced,
+        runs=quadratics.paced,
     )
 
 

@@ -12,7 +12,7 @@ from fedtheory.enclosure.arithmetic import maximum, minimum
 from fedtheory.enclosure.intervals import INF
 from fedtheory.participation import moments
 from fedtheory.settings import Setting, names
-from fedtheory.settings.flex import _law
+from fedtheory.settings.flex import quadratics
 from fedtheory.settings.flex.arrivals import sizes, weights
 from fedtheory.settings.flex.run import END, LAWS
 from fedtheory.symbols.flex import TABLE
@@ -38,8 +38,8 @@ def shapes(scheme):
             event=event,
             sizes=sizes(random, N),
             noise=random.choice(["none", "even"]),
-            span=_law.draw_span(random, relaxed),
-            **_law.draw_law(
+            span=quadratics.draw_span(random, relaxed),
+            **quadratics.draw_law(
                 random, N if (event, scheme) == ("arrival", "C") else N - 1, E, relaxed, scheme
             ),
         )
@@ -49,8 +49,8 @@ def shapes(scheme):
 
 def coordinates(shape):
     found = dict(
-        _law.device_coordinates(shape["N"], shape["noise"] != "none"),
-        **_law.law_coordinates(shape),
+        quadratics.device_coordinates(shape["N"], shape["noise"] != "none"),
+        **quadratics.law_coordinates(shape),
         x="real",
         left="unit",
         right="unit",
@@ -60,14 +60,14 @@ def coordinates(shape):
 
 def build(shape, point):
     n = [int(size) for size in shape["sizes"].split()]
-    devices = {**_law.build_devices(shape["N"], point), "p": weights(n)}
+    devices = {**quadratics.build_devices(shape["N"], point), "p": weights(n)}
     return dict(
         {name: shape[name] for name in ("E", "tau_0", "rounds", "event")},
         n=n,
         devices=devices,
         x=point["x"],
-        law=_law.build_law(shape, point),
-        span=_law.span_of(shape, point, devices, point["x"]),
+        law=quadratics.build_law(shape, point),
+        span=quadratics.span_of(shape, point, devices, point["x"]),
     )
 
 
@@ -78,14 +78,14 @@ def members(instance):
 
 
 def objectives(instance):
-    return [_law.chosen(instance["devices"], range(count)) for count in members(instance)]
+    return [quadratics.chosen(instance["devices"], range(count)) for count in members(instance)]
 
 
 def shared(instance):
     """Constants that do not depend on the law."""
     devices, n, arrives = instance["devices"], instance["n"], instance["event"] == "arrival"
-    old, new = map(_law.minimiser, objectives(instance))
-    last = _law.chosen(devices, [-1])
+    old, new = map(quadratics.minimiser, objectives(instance))
+    last = quadratics.chosen(devices, [-1])
     # Each event has an excess of its own: where the device is missing. The other one's is not
     # given.
     return dict(
@@ -95,24 +95,29 @@ def shared(instance):
         shift=abs(old - new),
         n=Fraction(sum(n[:-1] if arrives else n)),
         n_l=Fraction(n[-1]),
-        Gamma_l=_law.excess(last, old)[0] if arrives else INF,
-        tilde_Gamma_l=INF if arrives else _law.excess(last, new)[0],
+        Gamma_l=quadratics.excess(last, old)[0] if arrives else INF,
+        tilde_Gamma_l=INF if arrives else quadratics.excess(last, new)[0],
     )
 
 
 def after_constants(instance):
     before, after = objectives(instance)
-    laws = _law.law_moments(
-        "C", after, instance["law"], instance["E"], _law.excess(after, _law.minimiser(after)), AFTER
+    laws = quadratics.law_moments(
+        "C",
+        after,
+        instance["law"],
+        instance["E"],
+        quadratics.excess(after, quadratics.minimiser(after)),
+        AFTER,
     )
     return dict(
         {f"tilde_{name}": value for name, value in laws.items()},
         **shared(instance),
-        **_law.law_moments("C", after, instance["law"], instance["E"], [], ["ratio_sup"]),
+        **quadratics.law_moments("C", after, instance["law"], instance["E"], [], ["ratio_sup"]),
         tau_0=Fraction(instance["tau_0"]),
         tau=Fraction(instance["tau_0"] + instance["rounds"]),
-        G=_law.second_moment(instance["devices"], instance["span"]),
-        Delta=(instance["x"] - _law.minimiser(before)) ** 2,
+        G=quadratics.second_moment(instance["devices"], instance["span"]),
+        Delta=(instance["x"] - quadratics.minimiser(before)) ** 2,
     )
 
 
@@ -120,12 +125,14 @@ def after_measure(instance, values, wanted):
     _, after = objectives(instance)
     rounds = moments.rounds_of("C", after["p"], instance["law"], instance["E"])
     work = sum(q * c[k] * s[k] for q, c, s in rounds for k in range(len(after["p"])))
-    state = _law.start(instance["x"], instance["span"])
-    for eta in _law.staircase(values["eta"], work, values["mu"], instance["rounds"]):
-        state = _law.one_round(state, after, rounds, eta, instance["E"], instance["span"])
+    state = quadratics.start(instance["x"], instance["span"])
+    for eta in quadratics.staircase(values["eta"], work, values["mu"], instance["rounds"]):
+        state = quadratics.one_round(state, after, rounds, eta, instance["E"], instance["span"])
     return dict.fromkeys(
         END,
-        _law.kept_inside(_law.sq_distance(state, _law.minimiser(after)), state, instance["span"]),
+        quadratics.kept_inside(
+            quadratics.sq_distance(state, quadratics.minimiser(after)), state, instance["span"]
+        ),
     )
 
 
@@ -145,13 +152,13 @@ def before_span(instance):
 
 def before_constants(instance):
     before, _ = objectives(instance)
-    old = _law.minimiser(before)
+    old = quadratics.minimiser(before)
     return dict(
-        _law.law_moments(
-            "B", before, instance["law"], instance["E"], _law.excess(before, old), BEFORE
+        quadratics.law_moments(
+            "B", before, instance["law"], instance["E"], quadratics.excess(before, old), BEFORE
         ),
         **shared(instance),
-        G=_law.second_moment(instance["devices"], before_span(instance)),
+        G=quadratics.second_moment(instance["devices"], before_span(instance)),
         sq_dist_0=(instance["x"] - old) ** 2,
     )
 
@@ -159,18 +166,18 @@ def before_constants(instance):
 def holds(side):
     def held(instance):
         n, devices, law = instance["n"], instance["devices"], instance["law"]
-        of_law = _law.held_by_law(law, instance["E"])
+        of_law = quadratics.held_by_law(law, instance["E"])
         if (
             of_law is None
             or len(n) < 2
             or len(law[0][1]) != members(instance)[side]
             or devices["p"] != weights(n)
             or not all(size >= 1 for size in n)
-            or not _law.sound_devices(devices)
+            or not quadratics.sound_devices(devices)
         ):
             return frozenset()
         return frozenset(
-            _law.ALWAYS | of_law | ({"second_moment", "stays"} if instance["span"] else set())
+            quadratics.ALWAYS | of_law | ({"second_moment", "stays"} if instance["span"] else set())
         )
 
     return held
@@ -190,13 +197,13 @@ SETTINGS = [
         shapes=shapes("C"),
         coordinates=coordinates,
         build=build,
-        constants=_law.checked(after_constants, holds(1)),
+        constants=quadratics.checked(after_constants, holds(1)),
         measure=after_measure,
         table=TABLE,
         early=frozenset(("shift", "ratio_sup", *(f"tilde_{name}" for name in AFTER))),
-        ensures=_law.ENSURES,
+        ensures=quadratics.ENSURES,
         holds=holds(1),
-        runs=_law.paced,
+        runs=quadratics.paced,
     ),
     Setting(
         name="flex_shifting",
@@ -209,11 +216,11 @@ SETTINGS = [
         shapes=shapes("B"),
         coordinates=coordinates,
         build=build,
-        constants=_law.checked(before_constants, holds(0)),
+        constants=quadratics.checked(before_constants, holds(0)),
         measure=lambda instance, values, wanted: {},
         table=TABLE,
         early=frozenset(("sq_dist_0", "shift", *BEFORE)),
-        ensures=_law.ENSURES,
+        ensures=quadratics.ENSURES,
         holds=holds(0),
     ),
 ]

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from fedtheory.enclosure.arithmetic import vector
 from fedtheory.settings import Setting, losses, names
-from fedtheory.settings.general._family import build_family, draw_family, family_coordinates
+from fedtheory.settings.families import build_family, draw_family, family_coordinates
 from fedtheory.symbols.fsl import TABLE
 
 

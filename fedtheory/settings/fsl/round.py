@@ -7,9 +7,8 @@ from math import comb
 
 from fedtheory.enclosure.arithmetic import root, vector
 from fedtheory.enclosure.intervals import INF
-from fedtheory.settings import Setting, losses, names
-from fedtheory.settings.fsl._quantities import Instance, quantities
-from fedtheory.settings.general._family import (
+from fedtheory.settings import Setting, losses
+from fedtheory.settings.families import (
     build_family,
     draw_family,
     family_coordinates,
@@ -20,43 +19,9 @@ from fedtheory.settings.general._family import (
     upper_curvature,
     variance,
 )
+from fedtheory.settings.fsl.quantities import ROUND, Instance, quantities
 from fedtheory.symbols.fsl import TABLE
 
-MEASURED = [
-    name
-    for name, entry in TABLE.items()
-    if entry.measure is not None
-    and name
-    in (
-        "tilde_F_t",
-        "tilde_F_next",
-        "sq_grad",
-        "sq_server_grad",
-        "sq_tilde_grad",
-        "grad_inner",
-        "sq_xi",
-        "E_c",
-        "E_0",
-        "drift_grad_c",
-        "drift_grad_0",
-        "excess_29",
-        "sq_move_bar",
-        "inner_drift_0",
-        "sq_server_grad_bar",
-        "T_1",
-        "T_2",
-        "T_3",
-        "T_4",
-        "T_4a",
-        "T_4b",
-        "T_5",
-        "T_5a",
-        "T_5b",
-        "T_5c",
-        "T_6",
-        "T_7",
-    )
-]
 MOST = 600  # rounds that an enumeration may have
 # What an instance may break, one at a time, where a claim does not assume it: L of the text's
 # one-sided smoothness, weights of F, always the same cohort, one draw of noise for all steps, noise
@@ -300,7 +265,7 @@ ENSURES = frozenset(
 SETTING = Setting(
     name="fsl_round",
     says="one round of FSL from a known point",
-    measures=names(TABLE, *MEASURED),
+    measures=ROUND.measures,
     algorithms=("fsl",),
     gives=("N", "S", "K", "K_0"),
     loose=dict(L=1, G=1, xi_bar=1, sigma=1, sigma_0=1, mu=-1),

@@ -5,10 +5,10 @@ from fractions import Fraction
 
 from fedtheory.enclosure.arithmetic import minimum, vector
 from fedtheory.settings import Setting, losses, names
+from fedtheory.settings.families import draw_family, family_coordinates
 from fedtheory.settings.fsl import round as fsl_round
-from fedtheory.settings.fsl._paths import followed, quadratic_gradients
-from fedtheory.settings.fsl._quantities import sq
-from fedtheory.settings.general._family import draw_family, family_coordinates
+from fedtheory.settings.fsl.moments import by_paths, quadratic_gradients
+from fedtheory.settings.quantities import sq
 from fedtheory.symbols.fsl import TABLE
 
 MEASURED = ("tilde_D_0", "E_T", "best_sq_grad", "sq_tilde_grad", "sq_grad")
@@ -135,7 +135,7 @@ def measure(instance, values, wanted):
                 named,
             )
         else:
-            by_round = followed(
+            by_round = by_paths(
                 case, x, T, [lambda y, weights=weights: sq(grad(weights)(y)) for weights in named]
             )
         found.update(

@@ -3,31 +3,15 @@
 from fractions import Fraction
 
 from fedtheory.enclosure.arithmetic import vector
-from fedtheory.settings import Setting, losses, names
-from fedtheory.settings.fsl._quantities import Instance, server_quantities
-from fedtheory.settings.general._family import (
+from fedtheory.settings import Setting, losses
+from fedtheory.settings.families import (
     build_family,
     draw_family,
     family_coordinates,
     upper_curvature,
 )
+from fedtheory.settings.fsl.quantities import SERVER, Instance, server_quantities
 from fedtheory.symbols.fsl import TABLE
-
-MEASURED = (
-    "F_w0",
-    "F_w1",
-    "a_w0",
-    "b_w0",
-    "inner_w0",
-    "inner_move",
-    "sq_move",
-    "xi_w0",
-    "F_bar",
-    "F_next",
-    "sum_a",
-    "sum_b",
-    "sum_xi",
-)
 
 
 def shapes(random, relaxed):
@@ -91,7 +75,7 @@ ENSURES = frozenset({"smooth", "exact_gradients", "server"})
 SETTING = Setting(
     name="fsl_server",
     says="exact steps on the server's loss from a known point",
-    measures=names(TABLE, *MEASURED),
+    measures=SERVER.measures,
     algorithms=("server_sgd", "fsl"),
     gives=("N", "K_0"),
     loose=dict(L=1),

@@ -7,7 +7,7 @@ from itertools import combinations
 from fedtheory.enclosure.arithmetic import vector
 from fedtheory.enclosure.work import counted
 from fedtheory.settings import Setting, names
-from fedtheory.settings.fsl._quantities import sq
+from fedtheory.settings.quantities import sq
 from fedtheory.symbols.fsl import TABLE
 
 

@@ -4,8 +4,8 @@ from functools import partial
 from math import comb
 
 from fedtheory.settings import Setting, losses, names
-from fedtheory.settings.general._family import two_point
-from fedtheory.settings.general._run import MOST, constants, measured, met
+from fedtheory.settings.families import two_point
+from fedtheory.settings.general.runs import MOST, constants, measured, met
 from fedtheory.symbols.run import TABLE
 
 RUN = ("loss", "sq_grad_norm", "sq_distance", "loss_of_mean", "least_sq_grad_norm")

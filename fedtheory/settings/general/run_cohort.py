@@ -9,8 +9,8 @@ from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import Many, root, vector
 from fedtheory.enclosure.work import counted
 from fedtheory.settings import Setting, names
-from fedtheory.settings.general._family import outcomes, sound_noise, two_point, variance
-from fedtheory.settings.general._run import sq
+from fedtheory.settings.families import outcomes, sound_noise, two_point, variance
+from fedtheory.settings.quantities import sq
 from fedtheory.symbols.run import TABLE
 
 MEASURED = ("cohort_error", "cohort_square", "sq_grad", "mean_square", "G_t_sq")

@@ -15,7 +15,7 @@ from fedtheory.algorithm import Algorithm
 from fedtheory.errors import refuse
 from fedtheory.settings import Setting, losses, names
 from fedtheory.settings.general import run as whole
-from fedtheory.settings.general._run import MOST, constants, measured, met
+from fedtheory.settings.general.runs import MOST, constants, measured, met
 from fedtheory.symbol import Entry
 from fedtheory.symbols.run import TABLE
 

@@ -5,13 +5,14 @@ from fractions import Fraction
 from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import vector
 from fedtheory.settings import Setting, losses, names
-from fedtheory.settings.general._family import (
+from fedtheory.settings.families import (
     build_family,
     draw_family,
     family_coordinates,
     upper_curvature,
 )
-from fedtheory.settings.general._run import above, extent, sq
+from fedtheory.settings.general.runs import above, extent
+from fedtheory.settings.quantities import sq
 from fedtheory.symbols.run import TABLE
 
 MEASURED = (

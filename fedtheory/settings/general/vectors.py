@@ -13,8 +13,8 @@ from fedtheory.enclosure.arithmetic import maximum, root, vector
 from fedtheory.enclosure.intervals import INF
 from fedtheory.enclosure.work import counted
 from fedtheory.settings import Setting, names
-from fedtheory.settings.fsl._quantities import sq
-from fedtheory.settings.general._family import SKEWS, outcomes, sound_noise, two_point, variance
+from fedtheory.settings.families import SKEWS, outcomes, sound_noise, two_point, variance
+from fedtheory.settings.quantities import sq
 from fedtheory.symbols import fsl, mixed
 
 HERE = {"sq_sum", "sum_sq", "sq_pair", "sq_i", "sq_j", "sq_cross"}  # of vectors themselves

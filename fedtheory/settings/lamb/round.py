@@ -26,8 +26,8 @@ from fedtheory.enclosure.arithmetic import (
 from fedtheory.enclosure.intervals import INF
 from fedtheory.enclosure.work import counted, spend
 from fedtheory.settings import Setting, losses, names
-from fedtheory.settings.general._family import outcomes, sound_noise, two_point
-from fedtheory.settings.lamb import _quantities
+from fedtheory.settings.families import outcomes, sound_noise, two_point
+from fedtheory.settings.lamb import quantities
 from fedtheory.symbols.lamb import TABLE
 
 MEASURED = (
@@ -246,7 +246,7 @@ def gradient(loss, x):
 
 def case(instance, values):
     f, (least, most) = instance["losses"], instance["phi"]
-    return _quantities.Instance(
+    return quantities.Instance(
         lambda i, x: losses.value(f[i], x),
         lambda i, x: gradient(f[i], x),
         instance["layers"],
@@ -277,7 +277,7 @@ def measure(instance, values, wanted):
     if not wanted:
         return {}
     t, good = instance["t"], in_range(values)
-    found = _quantities.expected(
+    found = quantities.expected(
         case(instance, values), vector(instance["x"]), ways(instance, t + 1), t, wanted
     )
     return {name: good * value for name, value in found.items()}

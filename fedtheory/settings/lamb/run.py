@@ -11,7 +11,7 @@ from fractions import Fraction
 from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import vector
 from fedtheory.settings import Setting, names
-from fedtheory.settings.lamb import _quantities
+from fedtheory.settings.lamb import quantities
 from fedtheory.settings.lamb import round as lamb_round
 from fedtheory.settings.lamb.round import SHARED, case, draw, in_range, least, ways
 from fedtheory.symbols.lamb import TABLE
@@ -35,13 +35,13 @@ def outcome(case, start, noise, instance, wanted):
     """The wanted numbers for one outcome of the noise; f_excess and f_excess_t without the
     infimum."""
     R, T = instance["R"], instance["T"]
-    steps, _ = _quantities.path(case, start, noise, R * T + 1)
+    steps, _ = quantities.path(case, start, noise, R * T + 1)
     after = [
-        (_quantities.mean(it.theta), it.v_hat) for it in steps
+        (quantities.mean(it.theta), it.v_hat) for it in steps
     ]  # after t = 0, 1, ... iterations
-    size = lambda t: _quantities.by_root(_quantities.full_grad(case, after[t][0]), after[t][1])
-    loss = lambda x: _quantities.full_loss(case, x)
-    row = lambda t, name: _quantities.quantities(case, steps[t], [name])[name]
+    size = lambda t: quantities.by_root(quantities.full_grad(case, after[t][0]), after[t][1])
+    loss = lambda x: quantities.full_loss(case, x)
+    row = lambda t, name: quantities.quantities(case, steps[t], [name])[name]
     named = dict(
         mean_sq=lambda: sum(size(r * T) for r in range(1, R + 1)) / R,
         mean_sq_t=lambda: sum(size(t) for t in range(1, R * T + 1)) / (R * T),

@@ -2,24 +2,11 @@
 D.7 and D.8)."""
 
 from fedtheory.enclosure.arithmetic import positive_part, vector
-from fedtheory.settings import Setting, losses, names
-from fedtheory.settings.general._family import build_family, draw_family, family_coordinates
-from fedtheory.settings.mixed._quantities import of_function
+from fedtheory.settings import Setting, losses
+from fedtheory.settings.families import build_family, draw_family, family_coordinates
+from fedtheory.settings.mixed.quantities import FUNCTION, of_function
 from fedtheory.symbols.mixed import TABLE
 
-MEASURED = (
-    "inner_zy",
-    "inner_zx",
-    "inner_xy",
-    "h_x",
-    "h_y",
-    "h_z",
-    "sq_yz",
-    "sq_zx",
-    "sq_xy",
-    "sq_map",
-    "inner_change",
-)
 POINTS = ("x", "y", "z")
 
 
@@ -65,7 +52,7 @@ def holds(instance):
 SETTING = Setting(
     name="mixed_functions",
     says="a function at three points",
-    measures=names(TABLE, *MEASURED),
+    measures=FUNCTION.measures,
     algorithms=(),
     gives=(),
     loose=dict(beta=1, mu=-1),

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from fedtheory.enclosure.arithmetic import vector
 from fedtheory.settings import Setting, losses, names
-from fedtheory.settings.mixed._pair import (
+from fedtheory.settings.mixed.pair import (
     FACTS,
     above,
     bounded_dissimilarity,
@@ -17,7 +17,8 @@ from fedtheory.settings.mixed._pair import (
     pair_coordinates,
     pair_holds,
 )
-from fedtheory.settings.mixed._quantities import Instance, at_point, sq
+from fedtheory.settings.mixed.quantities import Instance, at_point
+from fedtheory.settings.quantities import sq
 from fedtheory.symbols.mixed import TABLE
 
 MEASURED = (

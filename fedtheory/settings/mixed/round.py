@@ -4,9 +4,9 @@ appendix D.2)."""
 from fractions import Fraction
 
 from fedtheory.enclosure.arithmetic import root, vector
-from fedtheory.settings import Setting, losses, names
-from fedtheory.settings.general._family import outcomes, sound_noise, two_point, variance
-from fedtheory.settings.mixed._pair import (
+from fedtheory.settings import Setting, losses
+from fedtheory.settings.families import outcomes, sound_noise, two_point, variance
+from fedtheory.settings.mixed.pair import (
     FACTS,
     above,
     build_pair,
@@ -16,37 +16,9 @@ from fedtheory.settings.mixed._pair import (
     pair_coordinates,
     pair_holds,
 )
-from fedtheory.settings.mixed._quantities import Instance, quantities
+from fedtheory.settings.mixed.quantities import ROUND, Instance, quantities
 from fedtheory.symbols.mixed import TABLE
 
-MEASURED = (
-    "f_t",
-    "f_next",
-    "gap",
-    "gap_f",
-    "gap_c",
-    "sq_grad",
-    "sq_grad_f",
-    "sq_grad_c",
-    "sq_dist",
-    "sq_dist_next",
-    "sq_augmented",
-    "drift",
-    "ends",
-    "furthest",
-    "mean_change",
-    "excess_D11",
-    "excess_D13",
-    "sq_move",
-    "term_A",
-    "term_B",
-    "term_C",
-    "term_C1",
-    "term_C2",
-    "change_mean",
-    "sq_mean_error",
-    "inner_move",
-)
 TO_MINIMUM = {"gap", "gap_f", "gap_c", "sq_dist", "sq_dist_next", "term_C", "term_C1", "term_C2"}
 MOST = 600  # outcomes that an enumeration may have
 
@@ -127,11 +99,11 @@ def holds(instance):
         and all(sound_noise(instance[kind], d) for kind in ("noise", "noise_c"))
     )
     held = pair_holds(instance) if sound else frozenset()
-    return held | ROUND if held else frozenset()
+    return held | BUILT if held else frozenset()
 
 
 # Clients are alike, do K plain steps each and draw afresh: so is the round built.
-ROUND = frozenset(
+BUILT = frozenset(
     {
         "homogeneous",
         "noise",
@@ -142,11 +114,11 @@ ROUND = frozenset(
         "equal_weights",
     }
 )
-ENSURES = FACTS | ROUND
+ENSURES = FACTS | BUILT
 SETTING = Setting(
     name="mixed_round",
     says="one round of 1-way gradient transfer from a known point",
-    measures=names(TABLE, *MEASURED),
+    measures=ROUND.measures,
     algorithms=("one_way_gt",),
     gives=("N", "S", "K"),
     loose=dict(beta=1, sigma=1, sigma_c=1, mu=-1),

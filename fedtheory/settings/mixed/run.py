@@ -6,8 +6,9 @@ from functools import partial
 
 from fedtheory.enclosure.arithmetic import minimum, root, short, vector
 from fedtheory.settings import Setting, losses, names
-from fedtheory.settings.general._family import outcomes, sound_noise, two_point, variance
-from fedtheory.settings.mixed._pair import (
+from fedtheory.settings.families import outcomes, sound_noise, two_point, variance
+from fedtheory.settings.mixed.moments import STEPS, Case, moments, paths
+from fedtheory.settings.mixed.pair import (
     FACTS,
     above,
     bounded_dissimilarity,
@@ -20,8 +21,7 @@ from fedtheory.settings.mixed._pair import (
     pair_coordinates,
     pair_holds,
 )
-from fedtheory.settings.mixed._paths import Case, moments, paths
-from fedtheory.settings.mixed._quantities import sq
+from fedtheory.settings.quantities import sq
 from fedtheory.symbols.mixed import TABLE
 
 MOST = 256  # runs that an enumeration may have
@@ -36,11 +36,6 @@ RUN = frozenset(
         "uniform_cohort",
         "equal_weights",
     }
-)
-STEPS = dict(
-    parallel_training=("eta", "eta_s", "eta_c", "eta_m"),
-    one_way_gt=("eta", "eta_s"),
-    two_way_gt=("eta", "eta_s", "eta_c", "eta_m"),
 )
 
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from fedtheory.enclosure.arithmetic import vector
 from fedtheory.settings import Setting, names
-from fedtheory.settings.mixed._quantities import sq
+from fedtheory.settings.quantities import sq
 from fedtheory.symbols.mixed import TABLE
 
 MEASURED = ("sq_seen_f", "sq_seen_c", "sq_seen", "G_t_sq", "B_t_sq")

@@ -5,8 +5,8 @@ from fractions import Fraction
 
 from fedtheory.enclosure.arithmetic import vector
 from fedtheory.settings import Setting, losses, names
-from fedtheory.settings.general._family import build_family, draw_family, family_coordinates
-from fedtheory.settings.mixed._quantities import sq
+from fedtheory.settings.families import build_family, draw_family, family_coordinates
+from fedtheory.settings.quantities import sq
 from fedtheory.symbols.mixed import TABLE
 
 MEASURED = ("miss_8", "miss_9", "miss_10", "sq_transferred", "sq_applied")

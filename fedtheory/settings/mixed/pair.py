@@ -17,7 +17,7 @@ from fedtheory.enclosure.arithmetic import (
 )
 from fedtheory.enclosure.intervals import INF
 from fedtheory.settings import losses
-from fedtheory.settings.general._family import build_family, draw_family, family_coordinates
+from fedtheory.settings.families import build_family, draw_family, family_coordinates
 
 PLAIN_SUM = (Fraction(1), Fraction(1))  # f = f_f + f_c
 FACTS = frozenset({"smooth", "smooth_sum", "convex", "strongly_convex", "bounded_below"})

@@ -9,23 +9,17 @@ from fractions import Fraction
 from itertools import combinations
 
 from fedtheory.enclosure.work import counted
-from fedtheory.settings.fsl._quantities import law, rounds_of
+from fedtheory.exact.traces import followed
 
 
-def followed(case, x, T, values):
-    """[E value(x_t) for each of `values`] for t = 0, ..., T - 1, by all the ways that rounds can
-    go."""
-    rounds = rounds_of(case)(len(x))
-    states, found = [(Fraction(1), rounds.start(x))], []
-    for t in range(T):
-        found.append([sum(p * value(state.x) for p, state in states) for value in values])
-        if t < T - 1:
-            states = [
-                (p * q, trace.after)
-                for p, state in states
-                for q, trace in rounds.of(state, law(case))
-            ]
-    return found
+def by_paths(case, x, T, values):
+    """[E value(x_t) for each of `values`] for t = 0, ..., T - 1, by all the ways that rounds of the
+    kernels can go."""
+    rounds = case.rounds(len(x))
+    levels = followed(rounds, case.law(), rounds.start(x), T - 1)
+    return [
+        [sum(p * value(path[-1]) for p, path, _ in level) for value in values] for level in levels
+    ]
 
 
 def drifted(slope, tilt, variance, eta, steps):

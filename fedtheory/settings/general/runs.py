@@ -15,9 +15,10 @@ from fedtheory import discover
 from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import Many, minimum, root, vector, where
 from fedtheory.enclosure.intervals import INF
-from fedtheory.exact.traces import Losses, Rounds, uniform
+from fedtheory.exact.traces import Losses, Rounds, followed, uniform
 from fedtheory.settings import losses
-from fedtheory.settings.general._family import sound_noise, variance
+from fedtheory.settings.families import sound_noise, variance
+from fedtheory.settings.quantities import sq
 
 ZERO, ONE = Fraction(0), Fraction(1)
 OPTIONS = {1: "I", 2: "II"}  # of SCAFFOLD, as its kernels name them
@@ -31,10 +32,6 @@ TIMES = {
     "mean": range,
     "min_T": lambda T: range(T + 1),
 }
-
-
-def sq(v):
-    return v.dot(v)
 
 
 class Clients:
@@ -223,7 +220,10 @@ def rounds_of(clients, instance, values, method):
         given["option"] = OPTIONS[instance["option"]]
     grad = lambda i, x: clients.grad(i - 1, x) if i else losses.grad(instance["server"], x)
     seen = Losses(
-        grad, lambda i: noise if i else [], (ZERO, *[Fraction(1, clients.N)] * clients.N), clients.d
+        grad,
+        lambda i, k: noise if i else [],
+        (ZERO, *[Fraction(1, clients.N)] * clients.N),
+        clients.d,
     )
     return Rounds(method, seen, given)
 
@@ -246,16 +246,7 @@ def outcomes_of(instance, values, method):
     rounds = rounds_of(clients, instance, values, discover.algorithm(method))
     law = uniform(clients.N, instance["S"], rounds.steps)
     start = rounds.start(vector(instance["x_0"]))
-    levels = [[(ONE, (start.x,), start)]]
-    for _ in range(instance["T"]):
-        levels.append(
-            [
-                (p * q, (*path, trace.after.x), trace.after)
-                for p, path, state in levels[-1]
-                for q, trace in rounds.of(state, law)
-            ]
-        )
-    return clients, levels
+    return clients, followed(rounds, law, start, instance["T"])
 
 
 def measured(instance, values, entries, method):

@@ -1,0 +1,69 @@
+"""Numbers that are linear in what is not known: a kernel that is read on them tells the linear map
+that a round is.
+
+A whole point can be such a number: its coordinates are then all alike, and what is not known are
+answers, draws of noise and a method's memory. A kernel that multiplies two of them, or compares
+one, is not linear: Python refuses it, and `kernels.Kernels` says so.
+"""
+
+from fractions import Fraction
+
+from fedtheory.exact.kernels import exactly
+
+
+class Linear:
+    """A combination of unknowns; `terms` is {unknown: coefficient}, coefficients any numbers."""
+
+    __slots__ = ("terms",)
+    __array_ufunc__ = None  # NumPy's numbers come from the left, too
+    number = staticmethod(exactly)  # what a factor is taken for
+
+    def __init__(self, terms):
+        self.terms = {key: value for key, value in terms.items() if not nothing(value)}
+
+    def _of(self, terms):
+        return type(self)(terms)
+
+    def __add__(self, other):
+        if not isinstance(other, Linear):  # a kernel's sums begin at the number 0
+            return self if nothing(other) else NotImplemented
+        few, terms = other.terms, dict(self.terms)
+        for key, value in few.items():
+            terms[key] = terms[key] + value if key in terms else value
+        return self._of(terms)
+
+    def __mul__(self, factor):
+        if isinstance(factor, Linear):
+            return NotImplemented
+        factor = self.number(factor)
+        return self._of({key: value * factor for key, value in self.terms.items()})
+
+    def __truediv__(self, divisor):
+        if isinstance(divisor, Linear):
+            return NotImplemented
+        divisor = self.number(divisor)
+        return self._of({key: value / divisor for key, value in self.terms.items()})
+
+    def __neg__(self):
+        return self * -1
+
+    def __sub__(self, other):
+        return self + -other
+
+    def __rsub__(self, other):
+        return -self + other
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def row(self, unknowns):
+        """Its coefficients of some unknowns."""
+        return [self.terms.get(key, Fraction(0)) for key in unknowns]
+
+
+def nothing(value):
+    return isinstance(value, (int, Fraction)) and value == 0
+
+
+def coefficients(number, unknowns):
+    """The coefficients of a number that a kernel may have left at 0."""
+    return (number if isinstance(number, Linear) else Linear({})).row(unknowns)

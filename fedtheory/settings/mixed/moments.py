@@ -1,0 +1,151 @@
+"""Runs of mixed FL's three methods as their kernels have them, all steps SGD, and what is expected
+of a run.
+
+Works on vectors of any numbers of `enclosure.arithmetic`. Noise of finite support is enumerated,
+which few rounds allow; where both losses are quadratics in one dimension, means and covariances are
+carried from round to round, for which variances suffice. Clients are homogeneous. Points are x^(0),
+..., x^(T).
+"""
+
+from fractions import Fraction
+from typing import Callable, NamedTuple
+
+import numpy as np
+
+from fedtheory import discover
+from fedtheory.enclosure.arithmetic import Many, short, vector
+from fedtheory.exact.linear import Linear, coefficients
+from fedtheory.exact.traces import Losses, Rounds, followed, uniform
+
+ZERO, ONE = Fraction(0), Fraction(1)
+# What a round's recursion takes off ||x - x*||^2, over mu times the effective step: the weights of
+# theorems B.1 to B.3
+CONTRACTIONS = dict(parallel_training=ONE, one_way_gt=Fraction(3, 2), two_way_gt=ONE)
+STEPS = dict(
+    parallel_training=("eta", "eta_s", "eta_c", "eta_m"),
+    one_way_gt=("eta", "eta_s"),
+    two_way_gt=("eta", "eta_s", "eta_c", "eta_m"),
+)
+
+
+class Case(NamedTuple):
+    method: str
+    grad_f: Callable
+    grad_c: Callable
+    S: int
+    K: int
+    T: int
+    eta: object
+    eta_s: object
+    eta_c: object = None
+    eta_m: object = ONE
+
+    @property
+    def contraction(self):
+        """Over mu."""
+        return CONTRACTIONS[self.method] * self.K * self.eta_m * self.eta_s * self.eta
+
+    def rounds(self, noise, d):
+        """Its rounds by the method's kernels; noise: (i, k) -> [(probability, vector), ...]."""
+        return Rounds(
+            discover.algorithms()[self.method],
+            Losses(
+                lambda i, y: self.grad_f(y) if i else self.grad_c(y),
+                noise,
+                (ZERO, *[Fraction(1, self.S)] * self.S),
+                d,
+                alike=True,
+            ),
+            dict({name: getattr(self, name) for name in STEPS[self.method]}, K=self.K),
+        )
+
+    def law(self):
+        return uniform(self.S, self.S, self.K)
+
+
+def carried(method):
+    """The fields of the method's state that a round takes over from the one before, where all steps
+    are SGD."""
+    return ("x", "g_c", "g_f") if method == "two_way_gt" else ("x",)
+
+
+def begun(rounds, method, state):
+    """The kernels' state, for the values of what is carried."""
+    found = rounds.start(state[0])
+    for name, value in zip(carried(method), state):
+        getattr(found, name)[:] = value
+    return found
+
+
+def paths(case, state, noise, noise_c):
+    """Every way a run can go, for noise [(probability, vector), ...]: [(probability, [x^(0), ...,
+    x^(T)])]; a state is (x,), or (x, g_c, g_f) with the gradients transferred from the round
+    before."""
+    rounds = case.rounds(lambda i, k: noise if i else noise_c, len(state[0]))
+    batched = isinstance(case.eta, Many)
+    kept = (lambda state: state) if batched else lambda state: type(state)(*map(short, state))
+    start = begun(rounds, case.method, state)
+    levels = followed(rounds, case.law(), start, case.T, kept)
+    return [(p, points) for p, points, _ in levels[-1]]
+
+
+def of_a_round(case, bends, tilts):
+    """(unknowns, {unknown: its coefficients in what is carried after a round}) of a cohort of one,
+    for losses bends y^2/2 + tilts y of f_f and f_c: a round is linear in what it begins from, in 1
+    and in its noise, ("noise", i, step)."""
+    names = carried(case.method)
+    unknown = lambda key: vector([Linear({key: ONE})])
+    linear = case._replace(
+        S=1,
+        grad_f=lambda y: vector([y[0] * bends[0] + Linear({"1": tilts[0]})]),
+        grad_c=lambda y: vector([y[0] * bends[1] + Linear({"1": tilts[1]})]),
+    )
+    rounds = linear.rounds(lambda i, k: [(ONE, unknown(("noise", min(i, 1), k)))], 1)
+    start = begun(rounds, case.method, [unknown(name) for name in names])
+    ((_, then),) = rounds.after(start, linear.law())
+    after = [getattr(then, name)[0] for name in names]
+    drawn = {
+        key
+        for number in after
+        if isinstance(number, Linear)
+        for key in number.terms
+        if isinstance(key, tuple)
+    }
+    unknowns = [*names, "1", *sorted(drawn)]
+    return unknowns, np.array([coefficients(number, unknowns) for number in after], dtype=object)
+
+
+def moments(case, state, bends, tilts, variances, weights):
+    """[(mean, variance) of x^(t)], and those of the points' mean with the weights, for losses bends
+    y^2/2 + tilts y of f_f and f_c; state is of numbers, variances are those of a client's and of a
+    central gradient."""
+    unknowns, then = of_a_round(case, bends, tilts)
+    n = len(state)
+    carry, constant, drawn = then[:, :n], then[:, n], then[:, n + 1 :]
+    # the cohort's paths, averaged, are one path
+    size = {1: variances[0] / case.S, 0: variances[1]}
+    spread = [size[i] for _, i, _ in unknowns[n + 1 :]]
+    fresh = np.array(
+        [[sum((a * b * v for a, b, v in zip(p, q, spread)), ZERO) for q in drawn] for p in drawn],
+        dtype=object,
+    )
+    along = lambda row: sum(
+        row * fresh.dot(row)
+    )  # what a round's noise adds to the variance of row . state
+    first = vector([ONE, *[ZERO] * (n - 1)])
+    mean, spread, row = vector(list(state)), ZERO, first
+    found = [(mean[0], spread)]
+    for _ in weights[1:]:
+        mean, spread, row = (
+            short(carry.dot(mean) + constant),
+            short(spread + along(row)),
+            short(row.dot(carry)),
+        )
+        found.append((mean[0], spread))
+    row, variance = weights[-1] * first, ZERO
+    for w in weights[
+        -2::-1
+    ]:  # how the weighted sum depends on the state after each round, from the last
+        variance, row = short(variance + along(row)), short(w * first + row.dot(carry))
+    full = sum(weights)
+    return found, (sum(w * m for w, (m, _) in zip(weights, found)) / full, variance / (full * full))

@@ -1,0 +1,24 @@
+"""What a setting measures: functions of what happened there, each registered under its symbol, in
+one place."""
+
+from fedtheory.settings import names
+
+
+def sq(v):
+    return v.dot(v)
+
+
+class Quantities:
+    """Symbols of a table and the function of each, all of one thing: a round's traces, a point, a
+    pair of losses."""
+
+    def __init__(self, table, /, **functions):
+        self.table, self.functions = table, functions
+        self.measures = names(table, *functions)  # a name that is no symbol is an error here
+
+    def __iter__(self):
+        return iter(self.functions)
+
+    def __call__(self, about, wanted=None):
+        """Symbol name -> value; all of them, or those wanted."""
+        return {n: self.functions[n](about) for n in (self if wanted is None else wanted)}
