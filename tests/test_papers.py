@@ -4,6 +4,7 @@ them."""
 import json
 
 from fedtheory import discover
+from fedtheory.app import ledger, package
 from fedtheory.app.cli import main
 
 
@@ -23,6 +24,20 @@ def test_facts_stand_in_the_texts():
     ]
     assert papers["mixed"].year == 2022 and "2205.13655" in papers["mixed"].link
     assert all(paper.known_by for paper in papers.values() if paper.year)
+
+
+def test_ledger_and_page_name_them():
+    claims = [discover.claim("fsl.lemma1"), discover.claim("mixed.propD6")]
+    open_ = dict(status="undecided", kind="x", why="", tightness=None, cases=0, confidence=None)
+    open_.update(witness=None, certificate=None, lines=[], notes=[], searched="")
+    verdicts = {claim.id: dict(open_, claim=claim.id) for claim in claims}
+    book, _ = ledger.made(claims, verdicts, 1.0, 0)
+    assert list(book["papers"]) == ["fsl", "mixed"]
+    assert book["papers"]["mixed"]["year"] == 2022
+    page = package.page(book).decode()
+    for fact in ("Van Sy Mai, Richard J. La, Tao Zhang", "S. Augenstein", "arXiv:2205.13655"):
+        assert fact in page
+    assert '<option value="fsl">Federated Learning with Server Learning: Enhancing' in page
 
 
 def test_list_and_explain_show_them(capsys):

@@ -17,11 +17,11 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-from fedtheory import private
+from fedtheory import discover, private
 from fedtheory.errors import InvalidInput
 from fedtheory.files import write
 
-FORMAT = "fedtheory ledger 2"
+FORMAT = "fedtheory ledger 3"
 PACKAGE = Path(__file__).resolve().parents[1]
 LIBRARIES = ("numpy", "scipy", "sympy", "mpmath", "numba")
 LARGEST = 2**23  # bytes of a document of somebody else's
@@ -266,6 +266,7 @@ def made(claims, verdicts, budget, seed, findings=None, plots=None, asked=()):
         sources=digest(sources()),
         libraries=libraries(),
         counts=counts(entries),
+        papers=papers(entries),
         claims=entries,
     ), certificates
 
@@ -275,6 +276,17 @@ STATUSES = ("proved", "holds", "violated", "vacuous", "undecided")
 
 def counts(entries):
     return {status: sum(e["verdict"]["status"] == status for e in entries) for status in STATUSES}
+
+
+def papers(entries):
+    """id -> facts, of each recorded paper that claims are of."""
+    known = discover.papers()
+    named = dict.fromkeys(entry["paper"] for entry in entries)
+    return {
+        name: plain_data(dict(known[name]._asdict(), by=known[name].by, says=str(known[name])))
+        for name in named
+        if name in known
+    }
 
 
 def _file(name):

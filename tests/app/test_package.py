@@ -72,6 +72,7 @@ def book_of(*entries):
         sources=ledger.digest(ledger.sources()),
         libraries=ledger.libraries(),
         counts=ledger.counts(entries),
+        papers=ledger.papers(entries),
         claims=list(entries),
     )
 
