@@ -10,7 +10,6 @@ import hashlib
 import inspect
 import pickle
 import platform
-import re
 import sys
 import tempfile
 import warnings
@@ -25,7 +24,7 @@ from numba.core.caching import _Cache
 from numba.core.serialize import dumps
 from numba.extending import intrinsic
 
-from fedtheory import private
+from fedtheory import private, sources
 from fedtheory.errors import Uncached, refuse
 from fedtheory.files import write
 
@@ -40,57 +39,23 @@ FLAGS = dict(nogil=True, error_model="numpy")  # 1/0 is inf, as in NumPy; no fas
 
 # ---------------------------------------------------------------- cache
 
-_IMPORT = re.compile(
-    r"^\s*(?:from (fedtheory[\w.]*) import (?:\(([^)]*)\)|([^\n(]*))|import (fedtheory[\w.]*))",
-    re.MULTILINE,
-)
-
-
-def _source_file(module):
-    """The file of a module of this package, or None if the name is not one."""
-    base = PACKAGE.joinpath(*module.split(".")[1:])
-    for path in (base.with_suffix(".py"), base / "__init__.py"):
-        if module.split(".")[0] == PACKAGE.name and path.is_file():
-            return path
-    return None
-
 
 @cache
 def digest(module):
-    """A hash of a module's source, of every module of this package that it imports, and of the
-    compiler.
+    """A hash of a module, of every module that it imports, and of the compiler.
 
     Numba freezes globals and inlines callees across files, so machine code is as old as the oldest
-    of them; whatever a kernel can reach, its module imports.
+    of them; whatever a kernel can reach, its module imports. Machine code holds no line numbers.
     """
-    seen, waiting = {}, [module]
-    while waiting:
-        name = waiting.pop()
-        path = _source_file(name)
-        if path is None or name in seen:
-            continue
-        source = seen[name] = path.read_bytes()
-        for package, inside, names, plain in _IMPORT.findall(source.decode()):
-            waiting += [
-                plain or package,
-                *(
-                    f"{package}.{part.split()[0]}"
-                    for part in (inside or names).split(",")
-                    if part.strip()
-                ),
-            ]
-    total = hashlib.sha256()
-    for part in (
+    parts = (
         platform.python_version(),
         numba.__version__,
         llvmlite.__version__,
         np.__version__,
         str(config.BOUNDSCHECK),
-        *(item for name in sorted(seen) for item in (name, seen[name])),
-    ):
-        part = part if isinstance(part, bytes) else part.encode()
-        total.update(len(part).to_bytes(8, "little") + part)
-    return total.hexdigest()
+        sources.digest([module], walked=False),
+    )
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
 class _Store:

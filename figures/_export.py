@@ -12,9 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
+from fedtheory import sources
 from fedtheory.errors import refuse
 from figures import _findings, _style
-from figures._store import sources_hash, write
+from figures._store import write
 
 METADATA = {
     "pdf": {"CreationDate": None, "ModDate": None, "Creator": "fedtheory", "Producer": None},
@@ -85,7 +86,7 @@ def _defined(name, data, scale):
             f"\0{label}{array.dtype}{array.shape}\0".encode()
             + np.ascontiguousarray(array).tobytes()
         )
-    total.update(sources_hash([f"figures.{name}", "figures._export"]))
+    total.update(sources.digest([f"figures.{name}", "figures._export"]).encode())
     return total.hexdigest()
 
 

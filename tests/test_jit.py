@@ -159,6 +159,7 @@ EDITED = """
     import fedtheory.jit as jit
     from pathlib import Path
     jit.PACKAGE = Path({folder!r}) / "fedtheory"    # a package of our own, so that the test may edit it
+    jit.sources.ROOT = jit.PACKAGE.parent
     sys.modules.pop("fedtheory.helper", None)
     import fedtheory
     fedtheory.__path__ = [{folder!r} + "/fedtheory"]
@@ -193,10 +194,17 @@ def test_the_digest_follows_imports(tmp_path, monkeypatch):
     (package / "b.py").write_text("import fedtheory.c\n")
     (package / "c.py").write_text("x = 1\n")
     (package / "far.py").write_text("y = 1\n")
-    monkeypatch.setattr(jit, "PACKAGE", package)
-    fresh = jit.digest.__wrapped__
+    monkeypatch.setattr(jit.sources, "ROOT", tmp_path)
+
+    def fresh(module):
+        jit.sources.forget()
+        return jit.digest.__wrapped__(module)
+
     before = fresh("fedtheory.a")
     (package / "far.py").write_text("y = 2\n")
     assert fresh("fedtheory.a") == before
+    (package / "c.py").write_text('"""What it is."""\n\nx = 1  # one\n')
+    assert fresh("fedtheory.a") == before
     (package / "c.py").write_text("x = 2\n")
     assert fresh("fedtheory.a") != before
+    jit.sources.forget()

@@ -10,7 +10,8 @@ ROOT = Path(__file__).resolve().parents[1]
 LEVELS = (
     {"errors", "files"},
     {"private", "arguments", "crossing"},
-    {"jit", "enclosure"},
+    {"sources", "enclosure"},
+    {"jit"},
     {"rng"},
     {"metrics", "symbol", "paper"},
     {"conditions"},

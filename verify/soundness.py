@@ -22,7 +22,7 @@ from functools import lru_cache
 from multiprocessing import get_context
 from pathlib import Path
 
-from fedtheory import discover
+from fedtheory import discover, sources
 from fedtheory.app import ledger
 from fedtheory.errors import FedtheoryError
 from fedtheory.verdicts import checking
@@ -40,11 +40,8 @@ class Store:
         self.found, self.path = {}, None
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
-            here = {
-                path.name: ledger.digest(path.read_text())
-                for path in sorted(Path(__file__).parent.glob("*.py"))
-            }
-            name = ledger.digest([ledger.sources(), here, ledger.libraries(), settings])[:16]
+            reached = sources.digest(["verify.soundness"])
+            name = ledger.digest([reached, ledger.libraries(), settings])[:16]
             self.path = folder / f"{name}.jsonl"
             lines = self.path.read_text().splitlines() if self.path.exists() else []
             for line in lines:

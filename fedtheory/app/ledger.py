@@ -7,7 +7,6 @@ attempts it was made; times and memory are kept beside it.
 """
 
 import hashlib
-import inspect
 import json
 import math
 import platform
@@ -18,6 +17,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from fedtheory import discover, private
+from fedtheory import sources as code
 from fedtheory.errors import InvalidInput
 from fedtheory.files import write
 
@@ -25,7 +25,6 @@ FORMAT = "fedtheory ledger 3"
 PACKAGE = Path(__file__).resolve().parents[1]
 LIBRARIES = ("numpy", "scipy", "sympy", "mpmath", "numba")
 LARGEST = 2**23  # bytes of a document of somebody else's
-SHOWS = "app/"  # the room of what decides no verdict
 
 
 # ---------------------------------------------------------------- what defines a result
@@ -40,26 +39,14 @@ def sources():
     }
 
 
-def libraries():
-    """Versions of what computes."""
+@cache
+def _versions():
     return dict(python=platform.python_version(), **{name: version(name) for name in LIBRARIES})
 
 
-@cache
-def _deciding():
-    """A hash of the sources that decide a verdict on any claim; records of claims are hashed by
-    their content."""
-    record = re.compile(r"claims/\w+/[^_]\w*\.py")
-    return digest(
-        [
-            libraries(),
-            {
-                name: content
-                for name, content in sources().items()
-                if not name.startswith(SHOWS) and not record.fullmatch(name)
-            },
-        ]
-    )
+def libraries():
+    """Versions of what computes."""
+    return dict(_versions())
 
 
 def digest(data):
@@ -67,8 +54,12 @@ def digest(data):
 
 
 def key(claim, budget, seed):
-    """The name of a claim's result."""
-    return digest([FORMAT, _deciding(), content(claim), float(budget), seed])[:40]
+    """The name of a claim's result: it says what is claimed, also of the explicit companion from
+    which an order follows, and hashes what decides it."""
+    from fedtheory.verdicts import reach
+
+    asked = [[content(one), reach.decides(one)] for one in reach.asked(claim)]
+    return digest([FORMAT, libraries(), asked, float(budget), seed])[:40]
 
 
 def content(claim):
@@ -140,10 +131,10 @@ def content(claim):
 
 
 def _code(one):
-    """A method's name, or the hash of the file that a function stands in."""
+    """A method's name, or a function's and a hash of what it computes with."""
     if not callable(one) or hasattr(one, "hyper"):
         return getattr(one, "name", one)
-    return [one.__name__, hashlib.sha256(Path(inspect.getsourcefile(one)).read_bytes()).hexdigest()]
+    return [one.__name__, code.of(one)]
 
 
 def plain_data(value):

@@ -63,9 +63,9 @@ GENERAL = "general"  # the folder of settings in nobody's letters
 
 
 @cache
-def all_settings():
-    """Every Setting of the folders here, paper by paper, those of one paper by their files'
-    names."""
+def homes():
+    """[(Setting, its module's name)] of the folders here, paper by paper, those of one paper by
+    their files' names."""
     files = [
         module.split(".")
         for _, name, package in pkgutil.iter_modules(__path__)
@@ -76,10 +76,15 @@ def all_settings():
     for folder, name in sorted(files, key=lambda each: (each[0] == GENERAL, each)):
         if not name.startswith("_"):
             module = importlib.import_module(f"{__name__}.{folder}.{name}")
-            found += getattr(module, "SETTINGS", ()) or [
-                *filter(None, [getattr(module, "SETTING", None)])
-            ]
+            several = getattr(module, "SETTINGS", ()) or [getattr(module, "SETTING", None)]
+            found += [(setting, module.__name__) for setting in several if setting is not None]
     return tuple(found)
+
+
+@cache
+def all_settings():
+    """Every Setting of the folders here."""
+    return tuple(setting for setting, _ in homes())
 
 
 def names(table, *symbols):

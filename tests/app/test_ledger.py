@@ -9,25 +9,10 @@ import pytest
 from fedtheory import discover
 from fedtheory.app import ledger
 from fedtheory.errors import InvalidInput
+from fedtheory.settings import methods
 from fedtheory.verdicts import checking
 
 CLAIM = discover.claim("fsl.theorem1")
-
-
-@pytest.fixture
-def edited(monkeypatch):
-    """The key of a claim after a source was edited."""
-
-    def key_after(name):
-        now = dict(ledger.sources(), **{name: "0" * 64})
-        monkeypatch.setattr(ledger, "sources", lambda: now)
-        ledger._deciding.cache_clear()
-        return ledger.key(CLAIM, 1.0, 0)
-
-    before = ledger.sources
-    yield key_after
-    monkeypatch.setattr(ledger, "sources", before)
-    ledger._deciding.cache_clear()
 
 
 def test_a_name_is_made_of_all_that_defines_a_result_and_of_nothing_else():
@@ -57,7 +42,11 @@ def test_a_name_is_made_of_all_that_defines_a_result_and_of_nothing_else():
         ("search/hunting.py", True),
         ("enclosure/intervals.py", True),
         ("settings/fsl/quantities.py", True),
+        ("algorithms/fsl.py", True),
+        ("settings/fsl/round.py", True),
         ("symbols/fsl.py", True),
+        ("algorithms/flex_b.py", False),
+        ("settings/flex/run.py", False),
         ("claims/mixed/lemmas.py", False),
         ("claims/fsl/theorem1.py", False),
         ("app/package.py", False),
@@ -65,17 +54,49 @@ def test_a_name_is_made_of_all_that_defines_a_result_and_of_nothing_else():
     ],
 )
 def test_editing_what_decides_makes_a_new_name_and_editing_the_rest_does_not(edited, name, matters):
-    assert name in ledger.sources()
     before = ledger.key(CLAIM, 1.0, 0)
-    assert (edited(name) != before) == matters
+    edited(f"fedtheory/{name}", "# a remark")
+    assert ledger.key(CLAIM, 1.0, 0) == before
+    edited(f"fedtheory/{name}", "LATER = 1")
+    assert (ledger.key(CLAIM, 1.0, 0) != before) == matters
+
+
+def test_no_comment_anywhere_and_every_edit_of_the_checker_makes_new_names(edited):
+    names = lambda: [ledger.key(claim, 1.0, 0) for claim in discover.claims()]
+    before = names()
+    edited("fedtheory/**/*.py", "# a remark")
+    assert names() == before
+    edited("fedtheory/verdicts/checking.py", "LATER = 1")
+    assert not set(names()) & set(before)
+
+
+def test_editing_a_method_makes_new_names_for_the_claims_about_it_and_no_others(edited):
+    """Which these are is read off the records: a claim names its method, or is measured on runs of
+    it."""
+    before = {claim.id: ledger.key(claim, 1.0, 0) for claim in discover.claims()}
+    edited("fedtheory/algorithms/flex_b.py", "LATER = 1")
+    changed = {c.id for c in discover.claims() if ledger.key(c, 1.0, 0) != before[c.id]}
+    about = {c.id for c in discover.claims() if "flex_b" in methods(c)}
+    assert about and about <= changed
+    assert all(c.paper == "flex" for c in discover.claims() if c.id in changed)
+    assert not {c.id for c in discover.claims() if methods(c) == ("flex_c",)} & changed
+
+
+def test_an_order_hangs_on_its_companion(monkeypatch):
+    order = next(claim for claim in discover.claims() if claim.explicit)
+    before, found = ledger.key(order, 1.0, 0), discover.claim
+    companion = found(order.explicit)
+    other = companion.replace(bound=2 * companion.bound, name=companion.id)
+    monkeypatch.setattr(discover, "claim", lambda name: other if name == other.id else found(name))
+    assert ledger.key(order, 1.0, 0) != before
 
 
 def test_code_that_a_claim_computes_with_is_part_of_what_defines_it():
     structures = [claim for claim in discover.claims() if claim.compute]
     assert structures
     for claim in structures:
-        name, content = ledger.content(claim)["compute"]
-        assert len(content) == 64 and name == claim.compute.__name__
+        name, code = ledger.content(claim)["compute"]
+        assert len(code) == 64 and name == claim.compute.__name__
 
 
 def test_every_claim_has_a_name_of_its_own():

@@ -10,63 +10,13 @@ from fedtheory import files
 from fedtheory.errors import InvalidInput
 from figures import _store
 
-SOURCE = """
-import json
-from figures import _style, _findings
-SIZE = 3
-LABEL = "rounds"
-def helper(n):
-    return n * SIZE
-def compute(scale, progress):
-    return {"x": helper(2), "y": _findings.LEVEL}
-def draw(figure, data):
-    figure.text(0, 0, LABEL, color=_style.INK)
-"""
 
-
-def test_only_what_computes_counts():
-    part, modules = _store.used(SOURCE, "compute")
-    assert modules == {"figures._findings"}
-    same = [
-        SOURCE.replace('"rounds"', '"T"'),
-        SOURCE.replace("0, 0", "1, 1"),
-        SOURCE + "# a comment\n",
-    ]
-    other = [
-        SOURCE.replace("SIZE = 3", "SIZE = 4"),
-        SOURCE.replace("n * SIZE", "n + SIZE"),
-        SOURCE.replace("helper(2)", "helper(3)"),
-        SOURCE + "SIZE += 1\n",
-    ]
-    assert all(_store.used(text, "compute")[0] == part for text in same)
-    assert all(_store.used(text, "compute")[0] != part for text in other)
-
-
-def relative(modules):
-    return {str(path.relative_to(_store.ROOT)) for path in _store.reach(modules)}
-
-
-def test_what_a_computation_reaches():
-    found = relative(["fedtheory.rng"])
-    assert "fedtheory/rng.py" in found and "fedtheory/errors.py" in found
-    assert not found & {"fedtheory/runs/engine.py", "figures/_style.py", "fedtheory/app/cli.py"}
-    # Whoever asks discovery reaches every record.
-    assert {"fedtheory/claims/flex/table1.py", "fedtheory/algorithms/fsl.py"} <= relative(
-        ["fedtheory.discover"]
-    )
-    assert {"fedtheory/runs/engine.py", "fedtheory/problems/quadratics.py"} <= relative(
-        ["fedtheory"]
-    )
-    assert relative(["numpy", "json"]) == set()
-
-
-def test_scale_and_sources_are_in_the_key(monkeypatch):
+def test_scale_and_sources_are_in_the_key(edited):
     keys = {_store.key("mixed_table5", scale) for scale in ("smoke", "quick", "paper")}
     assert len(keys) == 3 and _store.key("mixed_table5", "smoke") in keys
-    real = _store._digest
-    monkeypatch.setattr(
-        _store, "_digest", lambda path: b"edited" if path.name == "theorem_b2.py" else real(path)
-    )
+    edited("fedtheory/claims/mixed/theorem_b2.py", "# a remark")
+    assert _store.key("mixed_table5", "smoke") in keys
+    edited("fedtheory/claims/mixed/theorem_b2.py", "LATER = 1")
     assert _store.key("mixed_table5", "smoke") not in keys
 
 

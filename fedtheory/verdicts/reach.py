@@ -1,0 +1,70 @@
+"""What a verdict on a claim can reach: the checker, the settings that fit, and the claim's methods.
+
+A result is kept under the hash of these. Records that a verdict finds in folders are asked for
+here as the checker asks for them, so that one of another claim counts for nothing.
+"""
+
+from dataclasses import fields
+from importlib import import_module
+
+from fedtheory import discover, jit, sources
+from fedtheory.errors import InvalidInput
+from fedtheory.settings import conditions, fitting, homes, methods
+
+CHECKER = "fedtheory.verdicts.checking"
+MADE = "fedtheory.settings.general.run_methods"  # makes settings of methods that no file runs
+
+
+def asked(claim):
+    """A claim, and the explicit companion from which it would follow."""
+    return [claim, *([discover.claim(claim.explicit)] if claim.explicit else [])]
+
+
+def decides(claim):
+    """What bears on a verdict beside the claim's record, as plain data."""
+    fits, records, modules = found(claim)
+    own = [function for r in records if module_of(r) is None for function in written(r)]
+    return [
+        fits,
+        sources.digest(modules, walked=False),
+        [sources.of(function) for function in (*functions(claim), *own)],
+    ]
+
+
+def functions(claim):
+    """Functions that a claim's record holds: its conditions, and both sides of a structure."""
+    several = [claim.compute, *(one for same in claim.same for one in (same.one, same.other))]
+    held = [a.condition.holds for a in claim.assumptions if a.condition]
+    return [one for one in (*several, *held) if callable(one)]
+
+
+def found(claim):
+    """(names of the settings that fit and of the conditions that bear, the records of methods,
+    modules of this library that decide)."""
+    try:
+        settings = fitting(claim) if claim.lines else []
+        fits = [[setting.name for setting in settings], sorted(conditions(claim))]
+        named = {*methods(claim), *(name for s in settings for name in s.algorithms)}
+        named |= {one for same in claim.same for one in (same.one, same.other) if not callable(one)}
+        records = [discover.algorithm(name) for name in sorted(named)]
+    except InvalidInput as refused:  # as the check itself will be
+        return str(refused), [], {CHECKER}
+    return fits, records, {CHECKER, *map(home, settings), *filter(None, map(module_of, records))}
+
+
+def home(setting):
+    """The module of a setting."""
+    return next((module for known, module in homes() if known is setting), MADE)
+
+
+def module_of(record):
+    """The module of a method of this library; None for a user's own."""
+    name = f"fedtheory.algorithms.{record.name}"
+    found = sources.file(name) and getattr(import_module(name), "ALGORITHM", None)
+    return name if found is record else None
+
+
+def written(record):
+    """Functions of a user's method."""
+    parts = (jit.python(getattr(record, field.name)) for field in fields(record))
+    return [part for part in parts if callable(part)]

@@ -1,0 +1,139 @@
+"""What a source can reach, and what counts of it."""
+
+import json
+
+import pytest
+
+from fedtheory import private, sources
+
+SOURCE = """
+import json
+from figures import _style, _findings
+SIZE = 3
+LABEL = "rounds"
+def helper(n):
+    return n * SIZE
+def compute(scale, progress):
+    return {"x": helper(2), "y": _findings.LEVEL}
+def draw(figure, data):
+    figure.text(0, 0, LABEL, color=_style.INK)
+"""
+
+
+def test_only_what_computes_counts():
+    part, modules = sources.used(SOURCE, "compute")
+    assert modules == {"figures._findings"}
+    same = [
+        SOURCE.replace('"rounds"', '"T"'),
+        SOURCE.replace("0, 0", "1, 1"),
+        SOURCE + "# a comment\n",
+    ]
+    other = [
+        SOURCE.replace("SIZE = 3", "SIZE = 4"),
+        SOURCE.replace("n * SIZE", "n + SIZE"),
+        SOURCE.replace("helper(2)", "helper(3)"),
+        SOURCE + "SIZE += 1\n",
+    ]
+    assert all(sources.used(text, "compute")[0] == part for text in same)
+    assert all(sources.used(text, "compute")[0] != part for text in other)
+
+
+def relative(modules):
+    return {str(path.relative_to(sources.ROOT)) for path in sources.reach(modules)}
+
+
+def test_what_a_computation_reaches():
+    found = relative(["fedtheory.rng"])
+    assert "fedtheory/rng.py" in found and "fedtheory/errors.py" in found
+    assert not found & {"fedtheory/runs/engine.py", "figures/_style.py", "fedtheory/app/cli.py"}
+    # Whoever asks discovery reaches every record.
+    assert {"fedtheory/claims/flex/table1.py", "fedtheory/algorithms/fsl.py"} <= relative(
+        ["fedtheory.discover"]
+    )
+    assert {"fedtheory/runs/engine.py", "fedtheory/problems/quadratics.py"} <= relative(
+        ["fedtheory"]
+    )
+    assert relative(["numpy", "json"]) == set()
+
+
+def test_a_name_that_a_module_does_not_define_needs_all_of_it():
+    whole = sources.used(SOURCE, "<lambda>")
+    assert whole[1] == {"json", "figures._style", "figures._findings"}
+    assert sources.used(SOURCE.replace('"rounds"', '"T"'), "<lambda>")[0] != whole[0]
+
+
+TEXT = """
+from fedtheory import errors
+
+
+class Point:
+    x: float = 1.0
+
+    def norm(self, p=2):
+        return abs(self.x) ** p
+"""
+
+
+@pytest.mark.parametrize(
+    "old, new",
+    [
+        ("from", "# a remark\nfrom"),
+        ("class Point:", 'class Point:\n    """Where it is."""\n'),
+        ("p=2):", "p=2):\n        # the root of what\n"),
+        ("abs(self.x) ** p", "(\n            abs(self.x)  # or so\n            ** p\n        )"),
+        ("from", '"""A module."""\nfrom'),
+    ],
+)
+def test_what_computes_nothing_counts_for_nothing(old, new):
+    assert TEXT.replace(old, new, 1) != TEXT
+    assert sources.parsed(TEXT.replace(old, new, 1)) == sources.parsed(TEXT)
+
+
+@pytest.mark.parametrize(
+    "old, new",
+    [("1.0", "1"), ("1.0", "True"), ("p=2", "p=3"), ("abs(self.x)", "self.x"), ("Point", "Place")],
+)
+def test_what_computes_counts(old, new):
+    assert sources.parsed(TEXT.replace(old, new)).syntax != sources.parsed(TEXT).syntax
+
+
+def test_an_import_inside_a_function_counts_and_a_walk_reaches_what_its_text_names(tmp_path):
+    room = tmp_path / "fedtheory" / "records"
+    room.mkdir(parents=True)
+    (room / "one.py").write_text("x = 1\n")
+    (room.parent / "far.py").write_text("y = 1\n")
+    (room.parent / "walk.py").write_text('import pkgutil\n\nPLACE = "fedtheory.records"\n')
+    (room.parent / "lazy.py").write_text("def f():\n    from fedtheory import walk\n")
+    names = lambda *a, **k: {path.name for path in sources.reach(*a, **k)}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sources, "ROOT", tmp_path)
+        assert names(["fedtheory.lazy"]) == {"lazy.py", "walk.py", "one.py"}
+        assert names(["fedtheory.lazy"], walked=False) == {"lazy.py", "walk.py"}
+
+
+def test_facts_are_kept_for_the_next_process_and_a_forged_file_counts_as_absent(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setenv("FEDTHEORY_CACHE_DIR", str(tmp_path))
+    sources.forget()
+    real = sources.digest(["fedtheory.rng"])
+    file = tmp_path / sources.KEPT
+    form, found = json.loads(private.opened(sources.KEPT, file.read_bytes()))
+    assert form == sources.FORMAT and found
+    try:
+        monkeypatch.setattr(sources, "parsed", lambda content: pytest.fail("parsed again"))
+        sources.forget()
+        assert sources.digest(["fedtheory.rng"]) == real
+        monkeypatch.undo()
+        monkeypatch.setenv("FEDTHEORY_CACHE_DIR", str(tmp_path))
+        forged = {name: ["0" * 64, [], [], False] for name in found}
+        content = json.dumps([form, forged]).encode()
+        for seal in (b"\0" * private.SEAL, private.sealed("another name", b"")[: private.SEAL]):
+            file.write_bytes(seal + content)
+            sources.forget()
+            assert sources.digest(["fedtheory.rng"]) == real
+        file.write_bytes(b"")
+        sources.forget()
+        assert sources.digest(["fedtheory.rng"]) == real
+    finally:
+        sources.forget()

@@ -1,0 +1,58 @@
+"""A verdict runs nothing that its key does not hash."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from fedtheory import discover, sources
+from fedtheory.settings import all_settings
+from fedtheory.verdicts import checking, reach, structure
+
+# Lines by algebra, search and proof, an order, an equivalence, cells, a finding; methods of each
+# paper.
+CLAIMS = (
+    "fsl.theorem1",
+    "fsl.lemma3",
+    "flex.table1_A_hom",
+    "mixed.K1_equivalence",
+    "fsl.table2",
+    "lamb.theorem1",
+)
+# The package's face, which computes nothing.
+LOOKS = {"__init__.py"}
+
+
+def ran(call):
+    """Files of the library whose functions a call runs, but for those that importing runs."""
+    found = set()
+
+    def seen(frame, event, argument):
+        if event == "call" and frame.f_code.co_name != "<module>":
+            found.add((frame.f_code.co_filename, frame.f_code.co_name))
+
+    sys.setprofile(seen)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    home = sources.ROOT / "fedtheory"
+    return {Path(name) for name, _ in found if home in Path(name).parents}
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_what_runs_is_reached(name):
+    claim = discover.claim(name)
+    assert all_settings() and structure  # read before: a record counts by what it says
+    reached = set()
+    for one in reach.asked(claim):
+        reached |= sources.reach(reach.found(one)[2], walked=False)
+        reached |= set(map(sources.home, reach.functions(one)))
+    reached |= {sources.ROOT / "fedtheory" / name for name in LOOKS}
+    stray = ran(lambda: checking.check(claim, budget=0.05, seed=0)) - reached
+    assert not {path.name for path in stray}
+
+
+def test_every_method_has_its_file():
+    for record in discover.algorithms().values():
+        assert reach.module_of(record) == f"fedtheory.algorithms.{record.name}"
