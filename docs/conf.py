@@ -20,7 +20,6 @@ myst_heading_anchors = 3
 html_theme = "furo"
 html_theme_options = {"light_css_variables": {"code-font-size": "80%"}}  # for lines of 95 letters
 html_math_renderer = "mathml"
-exclude_patterns = ["changes"]
 html_static_path = []
 html_show_copyright = False
 smartquotes = False  # what is quoted is often code

@@ -1,4 +1,5 @@
-"""Hypothesis profiles: no deadline (kernels compile on first use), and repeatable under CI."""
+"""Hypothesis profiles: no deadline (kernels compile on first use), and repeatable under CI. And what a
+bare `python -m pytest` means: every test that is not slow, on every core."""
 
 import os
 from pathlib import Path
@@ -32,3 +33,16 @@ def edited(monkeypatch):
         patch.setattr(sources._Kept, "keep", lambda self: None)
         yield edit
     sources.forget()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config):
+    """Where no file is named: as many processes as cores, where pytest-xdist is there to start
+    them, and what is slow only where `-m` asks for it. A file that is named runs whole, here."""
+    if hasattr(config, "workerinput") or config.args_source != config.ArgsSource.TESTPATHS:
+        return
+    option = config.option
+    if getattr(option, "numprocesses", 0) is None and not option.usepdb:
+        option.numprocesses, option.dist = "auto", "worksteal"
+    if not option.markexpr:
+        option.markexpr = "not slow"

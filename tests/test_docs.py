@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.test_layers import LEVELS
+
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
@@ -78,7 +80,15 @@ def sources(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+# Pages whose commands search, or make a package
+LONG = {"adding.md", "reading_verdicts.md", "tour.md"}
+AS_TESTS = [
+    pytest.param(page, id=page.name, marks=[pytest.mark.slow] if page.name in LONG else [])
+    for page in PAGES
+]
+
+
+@pytest.mark.parametrize("page", AS_TESTS)
 def test_snippets_and_commands(page, sources):
     text = page.read_text()
     found, count = differences(text, sources)
@@ -89,6 +99,61 @@ def test_snippets_and_commands(page, sources):
     )  # what commands left
     assert failed == 0
     assert tried > 0 or ">>>" not in text
+
+
+ROWS = re.compile(r"^\| `(\w+)` \| (.+) \| (\d+) \|$", re.MULTILINE)
+DEVELOPER = ROOT / "docs" / "developer.md"
+
+
+def lines(room):
+    """How many lines a room has."""
+    homes = [ROOT / top / name for top in ("fedtheory", "") for name in (room, f"{room}.py")]
+    home = next(home for home in homes if home.exists())
+    paths = home.rglob("*.py") if home.is_dir() else [home]
+    return sum(len(path.read_text().splitlines()) for path in paths)
+
+
+def test_the_table_of_rooms_is_what_there_is():
+    """Each room once, from the bottom up; its lines to a third, or 150."""
+    rows = ROWS.findall(DEVELOPER.read_text())
+    at = [next(n for n, rooms in enumerate(LEVELS) if room in rooms) for room, _, _ in rows]
+    assert at == sorted(at)
+    assert sorted(room for room, _, _ in rows) == sorted(set().union(*LEVELS))
+    for room, sentence, said in rows:
+        assert sentence.endswith("."), room
+        assert abs(lines(room) - int(said)) <= max(150, int(said) / 3), (room, lines(room))
+
+
+def test_what_the_glossary_points_to_is_there():
+    """A file, a folder, or a field of a record that the page names."""
+    from fedtheory.claim import Claim
+    from fedtheory.settings import Setting
+    from fedtheory.verdicts.verdict import Verdict
+
+    records = dict(Claim=Claim, Setting=Setting, Verdict=Verdict)
+    rows = re.findall(r"^\| ([\w ]+) \| (.+) \| `(\S+)` \|$", DEVELOPER.read_text(), re.MULTILINE)
+    assert len(rows) > 25 and len({word for word, _, _ in rows}) == len(rows)
+    for word, _, place in rows:
+        record, _, field = place.partition(".")
+        if record in records:
+            cls = records[record]
+            known = {*dir(cls), *getattr(cls, "__dataclass_fields__", ())}
+            assert field in known, word
+        else:
+            assert (ROOT / place).exists(), word
+
+
+def test_files_that_the_picture_names_are_there():
+    """Paths such as verdicts/checking, in a room or beside it."""
+    picture = DEVELOPER.read_text().partition("## How a claim")[2].partition("```python")[0]
+    rooms = "|".join(sorted(set().union(*LEVELS)))
+    for place in set(re.findall(rf"\b((?:{rooms})/\w+)", picture)):
+        if place.endswith("_"):  # check_*: several
+            assert list((ROOT / "fedtheory").glob(f"{place}*.py")), place
+        else:
+            assert (ROOT / "fedtheory" / f"{place}.py").exists() or (
+                ROOT / "fedtheory" / place
+            ).is_dir(), place
 
 
 def test_a_wrong_snippet_would_fail(tmp_path):

@@ -89,6 +89,7 @@ LOUD = """
 """
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_a_second_process_reads_and_a_tampered_file_is_compiled_anew(tmp_path):
     (value, hits), (again, more) = (python(LOUD, tmp_path)[0].split() for _ in range(2))

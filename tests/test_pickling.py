@@ -85,6 +85,7 @@ def test_every_recorded_claim_is_found_again():
     assert all(again(claim) is claim for claim in discover.claims())
 
 
+@pytest.mark.slow
 def test_variants_of_claims_cross_by_their_parts():
     for claim in discover.claims():
         variant = claim.replace(f"{claim.id}_mine")

@@ -6,10 +6,11 @@ and shrinks.
 """
 
 import json
+import os
 from functools import cache
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import fedtheory as ft
@@ -17,6 +18,16 @@ from fedtheory import discover
 from fedtheory.search.instances import answer
 from fedtheory.search.strategies import cases, measure
 from fedtheory.settings import fitting
+
+QUIET = dict(deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
+SAME = dict(max_examples=4, derandomize=True, database=None)
+DRAWS = settings(
+    **QUIET,
+    **dict(max_examples=50)
+    if os.environ.get("FEDTHEORY_VERIFY") == "random"
+    else dict(SAME, phases=[Phase.explicit, Phase.generate]),
+)
+pytestmark = pytest.mark.slow  # a search for each claim
 
 SHORT, LONG = 0.1, (1.0, 10.0)  # seconds of search: for everyone, and for what is known to be false
 MEASURED = [
@@ -54,6 +65,7 @@ def refuted(claim):
 
 
 @pytest.mark.parametrize("claim", MEASURED, **named)
+@DRAWS
 @given(data=st.data())
 def test_what_is_measured_stays_below_the_bound(claim, data):
     if verdict(claim).status == "violated":

@@ -64,18 +64,18 @@ def test_explain_is_bold_on_a_terminal_only(capsys):
     assert "\033[1m" in ft.explain("fsl.theorem2", bold=True)
 
 
-def test_claims_of_a_file_are_explained(capsys, tmp_path):
+def test_claims_of_a_file_are_explained(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text(
         "import fedtheory as ft\n"
         "CLAIMS = [ft.claim('fsl.lemma1').replace(name=f'mine.{n}') for n in 'ab']\n"
     )
-    status, out, _ = run(capsys, "explain", str(tmp_path / "mine.py"))
+    status, out, _ = run(capsys, "explain", "mine.py")
     assert status == 0 and out.startswith("mine.a: ") and "\n\nmine.b: " in out
     assert [
-        entry["id"]
-        for entry in json.loads(run(capsys, "explain", str(tmp_path / "mine.py"), "--json")[1])
+        entry["id"] for entry in json.loads(run(capsys, "explain", "mine.py", "--json")[1])
     ] == ["mine.a", "mine.b"]
-    status, _, err = run(capsys, "explain", str(tmp_path / "gone.py"))
+    status, _, err = run(capsys, "explain", "gone.py")
     assert status == 2 and "gone.py" in err and len(err.splitlines()) == 1
 
 

@@ -42,6 +42,7 @@ def data():
     return get
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MINE)
 def test_drawn_from_what_was_saved_they_are_readable_and_on_the_page(name, data, tmp_path):
     _store.save(tmp_path / f"{name}-smoke-0.npz", data(name))

@@ -59,6 +59,7 @@ def test_a_file_is_no_folder(tmp_path, capsys):
     assert "--out must be a folder" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_another_process_gives_the_same_bytes(tmp_path):
     assert command.main([ONE, "--scale", "smoke", "--out", str(tmp_path / "a")]) == 0
     subprocess.run(

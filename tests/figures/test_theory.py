@@ -345,6 +345,7 @@ def test_what_is_false_is_seen_on_the_axis():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name, panels, trivial",
     [

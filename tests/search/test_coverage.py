@@ -120,6 +120,7 @@ def test_only_shapes_with_an_instance_inside_the_hypotheses_are_told():
     )
 
 
+@pytest.mark.slow
 def test_a_verdict_says_over_all_settings_what_was_searched():
     verdict = ft.check("fsl.theorem1", budget=1.0)
     assert verdict.status == "holds" and verdict.tightness <= 1

@@ -100,6 +100,7 @@ def test_a_batch_has_the_exact_numbers():
     assert exact_is_batch(fsl_round.SETTING, wanted[:4], list(STEPS), count=8, relaxed=RELAXED) > 60
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["fsl.theorem1", "fsl.step28", "fsl.step_T7", "fsl.gradient_identity"]
 )

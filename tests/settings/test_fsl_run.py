@@ -119,6 +119,7 @@ def test_a_batch_has_the_exact_numbers():
     assert exact_is_batch(fsl_run.SETTING, list(fsl_run.MEASURED), list(STEPS), count=10) > 50
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["fsl.theorem2", "fsl.special_sgd_explicit", "fsl.original_loss"])
 def test_false_variants_are_refuted(name):
     refuted(teeth(name), budget=6, says="T rounds")

@@ -192,6 +192,7 @@ def test_the_setting_fits(name):
     assert lamb_run.SETTING in fitting(ft.claim(f"lamb.{name}"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["theorem1_explicit", "step_final"])
 def test_theorems_fail_by_documents(name):
     claim = ft.claim(f"lamb.{name}")

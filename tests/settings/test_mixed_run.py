@@ -132,6 +132,7 @@ def test_long_runs_become_intervals_that_hold_the_value():
     assert 0 < high - low < Q(1, 10**80)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_a_batch_has_the_exact_numbers(method):
     assert (
@@ -146,6 +147,7 @@ def test_a_batch_has_the_exact_numbers(method):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["theoremB1_convex", "theoremB2_strong", "theoremB2_nonconvex"])
 def test_false_variants_are_refuted(name):
     refuted(teeth(f"mixed.{name}_explicit"))

@@ -99,6 +99,7 @@ def test_refusals(given, words):
         ft.minimise(**{"claim": house("x", f_y, "<=", mu * f_x), **given})
 
 
+@pytest.mark.slow
 def test_a_constant_that_nothing_certifies_is_any_number():
     """Without its hypothesis G has nothing to do with the losses: the bound fails at G = 0."""
     claim = ft.claim("fsl.theorem1").without("dissimilar")

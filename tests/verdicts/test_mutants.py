@@ -85,6 +85,7 @@ NEEDED = [
 ]
 
 
+@pytest.mark.slow
 def test_terms_that_theorem_1_needs():
     """At small step and with a single source of error, a round's loss grows by what only that term
     allows for."""
@@ -100,6 +101,7 @@ def test_terms_that_theorem_1_needs():
         assert shown["left"] > shown["right"]
 
 
+@pytest.mark.slow
 def test_factors_that_theorem_1_needs():
     """Without one L or G of the drift's term, the units do not fit: it fails for losses of a large
     scale."""

@@ -233,6 +233,7 @@ def test_a_step_that_a_companion_tunes_stays_within_the_regime():
     assert ft.check(claim, budget=0.5).status != "holds"
 
 
+@pytest.mark.slow
 def test_hypotheses_taken_from_mixed_theorem_b2_leave_it_without_support():
     """The companion assumes all three of them, of which the regime gives back the ceiling alone."""
     claim = ft.claim("mixed.theoremB2_nonconvex")
@@ -247,6 +248,7 @@ def test_hypotheses_taken_from_mixed_theorem_b2_leave_it_without_support():
     assert verdict.status == "undecided" and "assumes what it does not" in verdict.why
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mixed.theoremB3_nonconvex", "mixed.table1_two_way_nonconvex"])
 def test_mixed_theorem_b3_assumes_no_warm_start_and_its_companion_does(name):
     """Without one, rounds to a squared gradient of 1/4 grow with a slope p that neither beta nor F

@@ -130,6 +130,7 @@ def test_a_claim_retyped_by_a_user_is_judged_alike():
         assert verdicts[0].tightness == verdicts[1].tightness
 
 
+@pytest.mark.slow
 def test_a_verdict_depends_on_seed_and_budget_alone():
     claim = ft.claim("fsl.step23")
     one, other = (ft.check(claim, budget=BUDGET, seed=3).as_dict() for _ in range(2))
@@ -203,6 +204,7 @@ def test_what_is_no_document_is_refused(document):
         ft.replay(document)
 
 
+@pytest.mark.slow
 def test_a_step_beyond_the_hypotheses_refutes_nothing():
     """The line fails for large steps only; under its hypothesis it must not be called violated."""
     claim = ft.claim("fsl.theorem1")

@@ -20,6 +20,8 @@ from fedtheory.app import ledger, package
 from verify import campaign, reviewing
 from verify.__main__ import main
 
+pytestmark = pytest.mark.slow  # each test is a campaign, or several
+
 ROOT = Path(__file__).resolve().parents[2]
 SOME = (
     "fsl.lemma3",

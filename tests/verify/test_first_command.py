@@ -8,12 +8,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import figures
 from fedtheory.app import package
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.slow
 def test_the_first_command_ends_in_a_page_with_figures(tmp_path):
     install, _, verify = re.search(
         r"^python -m pip .*$", (ROOT / "README.md").read_text(), re.MULTILINE

@@ -29,6 +29,7 @@ def test_a_tight_statement_is_found_tight(name):
     assert 0.99 <= reached(TRUE[name], 0.99, 4.0) <= 1
 
 
+@pytest.mark.slow
 def test_a_worst_case_that_needs_a_bump_between_two_points_is_found():
     # Slope L, -L, L: equal gradients at x_0 and x_1 with the least descent between them.
     claim = TRUE["gd_gradient"]
@@ -111,6 +112,7 @@ def bases():
     )
 
 
+@pytest.mark.slow
 def test_drawn_relatives_of_recorded_claims_are_judged_soundly(bases):
     found = asked(*[("relatives", 0, n) for n in range(16)], bases=bases)
     assert not [each for each in found if each["objection"]]
