@@ -22,6 +22,7 @@ _LAZY = {
     "audit": ("fedtheory.verdicts.audit", "audit"),
     "strategies": ("fedtheory.search.strategies", None),
     "minimise": ("fedtheory.verdicts.minimiser", "minimise"),
+    "compare": ("fedtheory.comparing.comparing", "compare"),
     "check_on": ("fedtheory.verdicts.drawn", "check_on"),
     "replay": ("fedtheory.verdicts.replaying", "replay"),
     "metrics": ("fedtheory.metrics", None),

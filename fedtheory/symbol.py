@@ -158,15 +158,21 @@ def admits(domain, value):
     )
 
 
+COUNTED = dict(T="rounds", N="N", S="S")  # letters of most papers
+
+
 class Table:
     """The symbols of one paper, in order; `rules` hold between them by their meaning (S <= N).
 
     `constants` gives the name in problem.constants of symbols for which the paper has a letter of
-    its own.
+    its own; `run` what of a run a letter counts ("rounds", "N", "S", "d", "layers"), or the
+    hyper-parameter for which the paper has a letter of its own; `paced` names letters that stand
+    for the value of one round, not of all.
     """
 
-    def __init__(self, paper, entries=(), rules=(), whole=None, constants=None):
+    def __init__(self, paper, entries=(), rules=(), whole=None, constants=None, run=None, paced=()):
         self.paper, self.rules, self.constants = paper, tuple(rules), dict(constants or {})
+        self.run, self.paced = dict(COUNTED if run is None else run), tuple(paced)
         self.entries = {entry.name: entry for entry in entries}
         self.whole = whole or self
 
@@ -229,6 +235,8 @@ class Table:
             rules,
             self.whole,
             self.constants,
+            self.run,
+            self.paced,
         )
 
     def certified(self, names):
@@ -242,6 +250,8 @@ class Table:
             [*{**self.entries, **{e.name: e for e in entries}}.values()],
             self.rules,
             constants=self.constants,
+            run=self.run,
+            paced=self.paced,
         )
 
     def __getitem__(self, name):

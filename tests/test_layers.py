@@ -26,6 +26,7 @@ LEVELS = (
     {"discover"},
     {"runs"},
     {"exact"},
+    {"comparing"},
     {"settings"},
     {"certificates"},
     {"proofs", "worstcase"},

@@ -45,6 +45,27 @@ class Run:
     settings: object = None  # the plan: everything that decides the result, but for x_0
     _state: object = None
     _record: object = None
+    start: np.ndarray = None  # (trials, d), where the trials began
+
+    def plot(self, *metrics, ax=None):
+        """Metrics (all that were recorded, by default) over rounds: means, and the band of 80 % of
+        the trials. Draws into `ax`, or a new figure, and returns the axes.
+
+        >>> import fedtheory as ft
+        >>> problem = ft.problems.quadratic(d=2, clients=3, L=1.0, mu=0.5)
+        >>> r = ft.run(problem, "fedavg", rounds=5, eta_l=0.1)
+        >>> r.plot("loss").get_xlabel()
+        'round $t$'
+        """
+        from fedtheory.runs import showing
+
+        return showing.plot_run(self, metrics, ax)
+
+    def to_dataframe(self):
+        """A pandas DataFrame with a row for each trial and round, a column for each metric."""
+        from fedtheory.runs import showing
+
+        return showing.run_frame(self)
 
 
 def threads():
@@ -231,10 +252,12 @@ class _Job:
         self.plan, self.done, self.begun = plan, 0, time.perf_counter()
         self.shifts = [t for t in plan.participation.shifts if t < max(plan.rounds, 1)]
         workers = min(workers, max(plan.trials, plan.S))
+        known = None if resume is None else resume.start
+        self.start = np.array(_start(plan.problem, x_0, plan.trials) if known is None else known)
         self.machine = Machine(
             plan.algorithm,
             self.objective(0),
-            _start(plan.problem, x_0, plan.trials),
+            self.start,
             plan.S,
             plan.hyper[0],
             plan.wanted,
@@ -358,6 +381,7 @@ class _Job:
             plan,
             self.machine.slabs.copy(),
             kept.copy(),
+            self.start,
         )
 
 

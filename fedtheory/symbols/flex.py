@@ -19,7 +19,7 @@ from fedtheory.symbol import (
     Table,
 )
 
-TABLE = Table("flex", constants=dict(G="M"))
+TABLE = Table("flex", constants=dict(G="M"), run=dict(tau="rounds", N="N"), paced=("eta",))
 
 # Numbers a user sets
 E = TABLE.count("E", "E", "local steps asked of each device in a round")

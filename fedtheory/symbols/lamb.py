@@ -5,7 +5,11 @@ from sympy import sqrt
 
 from fedtheory.symbol import CURVATURE, GRADIENT, LOSS, PLAIN, POINT, SQ_GRADIENT, SQ_POINT, Table
 
-TABLE = Table("lamb", constants=dict(L_l="L", L_bar="L", sigma="sigma_coordinate"))
+TABLE = Table(
+    "lamb",
+    constants=dict(L_l="L", L_bar="L", sigma="sigma_coordinate"),
+    run=dict(R="rounds", n="N", h="layers", p="d", v_0="epsilon"),
+)
 
 # Numbers a user sets
 alpha = TABLE.positive("alpha", r"\alpha", "learning rate", POINT)

@@ -4,12 +4,19 @@ Letters that the paper uses twice have two names: N counts clients, and movies i
 (`movies`); epsilon bounds a loss or a squared gradient (`eps`, `eps_grad`).
 """
 
+from fractions import Fraction
+
 from sympy import Rational
 
 from fedtheory.symbol import CURVATURE, GRADIENT, LOSS, PLAIN, SQ_GRADIENT, SQ_POINT, STEP, Table
 
 TABLE = Table("mixed", constants=dict(beta="L", G="G_bgd", B="B_bgd"))
 half = Rational(1, 2)
+# What a round's recursion takes off ||x - x*||^2, over mu times the effective step: c of
+# `gap_weighted`, the weights of theorems B.1 to B.3
+CONTRACTIONS = dict(
+    parallel_training=Fraction(1), one_way_gt=Fraction(3, 2), two_way_gt=Fraction(1)
+)
 
 # Numbers a user sets
 eta = TABLE.positive("eta", r"\eta", "step size of a client", STEP)

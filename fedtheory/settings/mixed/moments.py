@@ -16,11 +16,9 @@ from fedtheory import discover
 from fedtheory.enclosure.arithmetic import Many, short, vector
 from fedtheory.exact.linear import Linear, coefficients
 from fedtheory.exact.traces import Losses, Rounds, followed, uniform
+from fedtheory.symbols.mixed import CONTRACTIONS
 
 ZERO, ONE = Fraction(0), Fraction(1)
-# What a round's recursion takes off ||x - x*||^2, over mu times the effective step: the weights of
-# theorems B.1 to B.3
-CONTRACTIONS = dict(parallel_training=ONE, one_way_gt=Fraction(3, 2), two_way_gt=ONE)
 STEPS = dict(
     parallel_training=("eta", "eta_s", "eta_c", "eta_m"),
     one_way_gt=("eta", "eta_s"),

@@ -1,0 +1,284 @@
+"""A line of a claim on a problem under one choice of hyper-parameters: every letter a number, every
+hypothesis looked at, both sides for each number of rounds."""
+
+from itertools import product
+
+import numpy as np
+
+from fedtheory import discover
+from fedtheory.comparing import letters
+from fedtheory.comparing.letters import Determined, certified, chosen, counts, missing
+from fedtheory.comparing.lines import at_start
+from fedtheory.comparing.measured import Seen, curve, over_rounds
+from fedtheory.comparing.objectives import LOSSES, NEAR, objective
+from fedtheory.conditions import Outside
+from fedtheory.enclosure import arrays
+from fedtheory.errors import InvalidInput, refuse
+
+SWEPT = 1e-11  # `arrays.sweep` keeps 12 digits
+OFTEN = 200  # numbers of rounds for which hypotheses determine letters anew
+
+
+def method(claim, algorithm=None):
+    """The method that a claim speaks of, as a record."""
+    of = claim.algorithm[0] if isinstance(claim.algorithm, tuple) else claim.algorithm
+    return discover.algorithm(of if algorithm is None else algorithm)
+
+
+class Letters:
+    """Numbers of a claim's letters: those given, of the problem, of the run, of the start; and what
+    hypotheses determine, at each number of rounds."""
+
+    def __init__(self, line, problem, S, participation, algorithm, given, x_0, idle=0):
+        self.line, self.claim, self.problem = line, line.claim, problem
+        self.S, self.participation, self.algorithm = S, participation, algorithm
+        self.x_0, self.idle = x_0, idle
+        table = self.claim.table
+        self.rounds = [name for name, what in table.run.items() if what == "rounds"]
+        self.hyper = chosen(table, algorithm)
+        counted = counts(table, problem, S, None)
+        constants = certified(self.claim, problem, {*self.hyper, *self.rounds, *counted})
+        self.constants = constants
+        self.known = {name: float(problem.constants[theirs]) for name, theirs in constants.items()}
+        self.known.update(counted)
+        self.known.update(given)
+        self._of_law()
+        self._of_start()
+
+    def _of_law(self):
+        named = {*self.claim.quantities, *self.claim.parameters}
+        wanted = [
+            n for n in (*letters.LAWS, "Gamma", "sigma_bar_sq") if n in named - set(self.known)
+        ]
+        if wanted and "E" in self.algorithm.hyper:
+            E = self.known.get("E", self.algorithm.hyper["E"].default)
+            self.known.update(
+                letters.of_law(self.problem, self.algorithm, self.participation, int(E), wanted)
+            )
+
+    def _of_start(self):
+        """(low, high) of what is measured at the start, where it is known."""
+        self.start = {}
+        for name, entry in self.claim.quantities.items():
+            if not at_start(entry):
+                continue
+            if name in self.known:
+                self.start[name] = (self.known[name], self.known[name])
+            elif self.x_0 is not None:
+                low, high = self._at_start(entry)
+                self.start[name] = (low, high)
+                self.known[name] = (low + high) / 2
+
+    def _at_start(self, entry):
+        how, problem = entry.measure, self.problem
+        gamma = self.known.get("gamma", getattr(self.algorithm.hyper.get("gamma"), "default", 1.0))
+        points = np.reshape(self.x_0, (-1, 1, problem.d))
+        if how.metric in LOSSES:
+            f = objective(problem, how.metric, float(gamma))
+            value = float(np.mean([f.loss(row[0]) for row in points]))
+        else:
+            value = float(
+                np.mean(curve(how, self.seen(point_curves(problem, points, gamma), points)))
+            )
+        low, high = value - NEAR * abs(value), value + NEAR * abs(value)
+        if how.minus:
+            least = objective(problem, how.metric, float(gamma)).lowest()
+            low, high = low - least.high, high - least.low
+        return (max(low, 0.0), max(high, 0.0)) if entry.domain == "nonnegative" else (low, high)
+
+    def seen(self, curves, points, h=None):
+        return Seen(self.problem, self.algorithm.name, h, self.known, curves, points, self.idle)
+
+    # What is determined
+
+    def open(self):
+        """Parameters of the claim that have no number yet."""
+        return [n for n in self.claim.parameters if n not in self.known and n not in self.rounds]
+
+    def at(self, T):
+        """Every letter at T rounds, and the names of those that would differ at another T."""
+        more = {name: self.known[name] * T for name in letters.PER_ROUND if name in self.known}
+        solver = Determined(self.claim, {**self.known, **more, **{n: T for n in self.rounds}})
+        wanted = self.open()
+        while True:
+            while solver.by_equation(wanted):
+                pass
+            left = [n for n in wanted if n not in solver.known]
+            default = next((n for n in left if self._default(n) is not None), None)
+            if default is not None:
+                solver.known[default] = self._default(default)
+            elif not solver.by_ends(wanted):
+                break
+        return solver.known, solver.by_rounds
+
+    def _default(self, letter):
+        field = self.algorithm.hyper.get(self.hyper.get(letter))
+        return None if field is None else field.default
+
+    def over(self, T):
+        """Letters for an array of numbers of rounds: a number, or an array where they differ."""
+        T = np.asarray(T)
+        known, by_rounds = self.at(int(T[-1]))
+        known.update({name: T.astype(float) for name in self.rounds})
+        for name in letters.PER_ROUND:
+            if name in self.known:
+                known[name] = float(self.known[name]) * T
+        if by_rounds:
+            rows = [self.at(int(t))[0] for t in T]
+            known.update(
+                {
+                    name: np.array([row.get(name, np.nan) for row in rows], float)
+                    for name in by_rounds
+                }
+            )
+        return known
+
+
+def point_curves(problem, points, gamma):
+    """Curves of what is known of points: their gradients and distances."""
+    points = points[:, 0]
+    grad = np.array([problem.grad(x) for x in points])
+    found = dict(sq_grad_norm=np.sum(grad**2, axis=1))
+    if problem.minimize is not None:
+        found["sq_distance"] = np.sum((points - problem.minimizer()) ** 2, axis=1)
+    if problem.has_server:
+        server = np.array([problem.client_grad(0, x) for x in points])
+        found.update(
+            sq_server_grad_norm=np.sum(server**2, axis=1),
+            grad_inner=np.sum(grad * server, axis=1),
+            sq_xi=np.sum((server - grad) ** 2, axis=1),
+            sq_tilde_grad_norm=np.sum((grad + gamma * server) ** 2, axis=1) / (1 + gamma) ** 2,
+            sq_mixed_grad_norm=np.sum((grad + server) ** 2, axis=1),
+        )
+    return {name: values[:, None] for name, values in found.items()}
+
+
+# ---------------------------------------------------------------- hypotheses
+
+
+def admitted(letters_, T, numbers):
+    """Where all hypotheses between numbers hold; refused with the first that fails if nowhere."""
+    claim, T = letters_.claim, np.asarray(T)
+    good = np.ones(len(T), bool)
+    full = {n: np.broadcast_to(np.asarray(v, float), T.shape) for n, v in numbers.items()}
+    for assumption in claim.assumptions:
+        relation = None if assumption.relation is None else claim.expand(assumption.relation)
+        names = [] if relation is None else [s.name for s in relation.free_symbols]
+        if relation is not None and all(name in full for name in names):
+            good &= np.broadcast_to(
+                arrays.holds(relation, {name: full[name] for name in names}), T.shape
+            )
+    last = int(np.flatnonzero(good)[-1]) if good.any() else len(T) - 1
+    values = {
+        n: v[last].item() if n not in numbers or np.ndim(numbers[n]) else numbers[n]
+        for n, v in full.items()
+        if n in claim.symbols
+    }
+    values = {
+        n: int(v) if claim.table[n].domain == "count" and v == int(v) else v
+        for n, v in values.items()
+    }
+    broken = claim.admits(values)
+    if broken and (not good.any() or any(isinstance(each, Outside) for each in broken)):
+        names = (
+            [broken[0].name] if isinstance(broken[0], Outside) else claim.needs(broken[0].relation)
+        )
+        raise InvalidInput(
+            f"{claim.title} assumes {broken[0]}; this run breaks it at "
+            + ", ".join(f"{name}={float(values[name]):g}" for name in names if name in values)
+        )
+    return good
+
+
+def meets(claim, problem, setup):
+    """Refuse a problem or a run that fails a condition."""
+    for assumption in claim.assumptions:
+        if assumption.condition is not None and not assumption.condition(problem, setup):
+            raise InvalidInput(
+                f"{claim.title} assumes {assumption}; {problem.name} or this run does not meet it"
+            )
+
+
+def prescribed(claim, plan, letters_):
+    """Refuse a schedule that is not the one that a claim prescribes round by round."""
+    for letter in claim.table.paced:
+        name = letters_.hyper.get(letter)
+        if name is None or letter not in claim.parameters:
+            continue
+        pace = schedule(letters_, letter, plan.rounds)
+        if pace is None:
+            continue
+        column = [getattr(h, name) for h in plan.hyper[: plan.rounds]]
+        if not np.allclose(column, pace, rtol=1e-9, atol=0):
+            refuse(
+                name,
+                f"must follow the rate that {claim.title} prescribes, {pace[0]:.6g} in round 0 and "
+                f"{pace[-1]:.6g} in round {plan.rounds - 1}",
+                np.array(column),
+            )
+
+
+def schedule(letters_, letter, rounds):
+    """The values of a letter that stands for one round's, in rounds 0, 1, ...; None where no
+    hypothesis fixes it. Counting begins at 1 in its domain, and rounds at 0."""
+    values = []
+    for t in range(rounds):
+        known, by_rounds = letters_.at(t)
+        if letter not in by_rounds:
+            return None
+        values.append(known[letter])
+    return np.array(values)
+
+
+# ---------------------------------------------------------------- both sides
+
+
+def read(line, letters_, h, numbers, curves, points, T):
+    """name -> (rows, len(T)) of what a run measures; an infimum is taken off as the float that its
+    minimiser gives."""
+    seen, found = letters_.seen(curves, points, h)._replace(numbers=numbers), {}
+    gamma = getattr(h, "gamma", 1.0)
+    for name, entry in line.run.items():
+        how = entry.measure
+        values = curve(how, seen)
+        if how.minus:
+            values = values - objective(letters_.problem, how.metric, gamma).lowest().high
+        found[name] = over_rounds(how.at, values, T)
+    return found
+
+
+def swept(evaluate, named, shape):
+    """A side at arrays of numbers, flattened for the sweep."""
+    flat = {n: np.broadcast_to(np.asarray(v, float), shape).ravel() for n, v in named.items()}
+    return np.broadcast_to(evaluate(flat), (int(np.prod(shape)),)).reshape(shape)
+
+
+def side(line, which, numbers, measured):
+    """A side for each row of what was measured, (rows, len(T)); letters as numbers over T."""
+    claim = line.claim
+    expr = line.left if which == "left" else line.right
+    names = claim.needs(expr)
+    for name in names:
+        if name not in numbers and name not in measured:
+            missing(claim, name)
+    shape = np.broadcast_shapes(
+        (1, 1),
+        *(np.shape(measured[n]) for n in names if n in measured),
+        *((1, np.size(numbers[n])) for n in names if n not in measured),
+    )
+    named = {n: measured[n] if n in measured else numbers[n] for n in names}
+    evaluate = claim.fast_left if which == "left" else claim.fast
+    return swept(lambda flat: evaluate(flat, line.number), named, shape)
+
+
+def right_side(line, letters_, numbers, measured, T):
+    """The right side for each T, rounded to the safe side: the weakest that rounding leaves of what
+    is measured at the start and of the formula."""
+    ends = {n: letters_.start[n] for n in line.claim.needs(line.right) if n in letters_.start}
+    up = line.sign in ("<=", "<")
+    found = []
+    for corner in product(*ends.values()):
+        at = side(line, "right", {**numbers, **dict(zip(ends, corner))}, measured)
+        found.append(at[0] + (SWEPT if up else -SWEPT) * np.abs(at[0]))
+    weakest = np.max(found, axis=0) if up else np.min(found, axis=0)
+    return np.broadcast_to(weakest, np.shape(T)).copy()

@@ -1,0 +1,370 @@
+"""`ft.compare`: a claim set against runs and their exact expectation on one problem."""
+
+import numpy as np
+
+from fedtheory import arguments, discover
+from fedtheory.comparing.case import (
+    Letters,
+    admitted,
+    meets,
+    method,
+    prescribed,
+    read,
+    right_side,
+    schedule,
+    side,
+)
+from fedtheory.comparing.comparison import ROOM, Comparison, joined
+from fedtheory.comparing.letters import chosen, constant_over_rounds, missing
+from fedtheory.comparing.lines import line_of
+from fedtheory.comparing.measured import needs
+from fedtheory.comparing.rounding import Rounding
+from fedtheory.comparing.setup import setup_of
+from fedtheory.errors import InvalidInput, NotExact, refuse
+from fedtheory.exact.expected import expected
+from fedtheory.participation import Participation
+from fedtheory.problem import Problem
+from fedtheory.runs import showing
+from fedtheory.runs.running import Run, _plan, _start
+from fedtheory.runs.running import run as carry_out
+
+TRIALS = 64
+FAR = 4.0  # how much farther out than its ends a run is taken to go, for the rounding of its points
+
+
+def compare(
+    claim,
+    problem,
+    run=None,
+    *,
+    rounds=None,
+    trials=TRIALS,
+    seed=0,
+    x_0=None,
+    S=None,
+    participation=None,
+    line=None,
+    exact=True,
+    progress=None,
+    **settings,
+):
+    """Set a claim against runs of its method on a problem, and against their exact expectation.
+
+    `claim` is an id or a record, `run` a Run of its method on this problem; without one, `rounds`,
+    `trials`, `seed`, `x_0`, `S` and `participation` are those of `ft.run`. Settings are the
+    method's hyper-parameters and any letter of the claim. Letters are read through the paper's
+    table; those that nothing gives are what an equation among the hypotheses makes them, or the
+    method's default, or the end of what hypotheses admit: the longest step, the tightest constant.
+    Where prescribed steps depend on T there is a run for each T. What fails is refused in one
+    sentence before anything runs. `line` is the claim's line, `exact=False` leaves expectations
+    out.
+
+    >>> import fedtheory as ft
+    >>> problem = ft.problems.quadratic(d=2, clients=4, L=1.0, mu=0.5, G=0.5, sigma=0.2)
+    >>> found = ft.compare("fsl.theorem2", problem, rounds=20, trials=8, S=2, K=2, K_0=2)
+    >>> found.exceeded is None, bool((found.left_exact <= found.right).all())
+    (True, True)
+    """
+    claim = discover.claim(claim)
+    if not isinstance(problem, Problem):
+        refuse("problem", "must be a Problem, such as ft.problems.quadratic makes", problem)
+    exact = arguments.flag("exact", exact)
+    line = line_of(claim, line)
+    if run is not None:
+        return _of_run(line, problem, run, settings, exact, progress)
+    rounds = arguments.whole("rounds", rounds, 1)
+    asked = dict(
+        trials=arguments.whole("trials", trials, 1),
+        seed=arguments.seed(seed, bits=64),
+        S=S,
+        participation=Participation() if participation is None else participation,
+    )
+    requests = _requests(line, problem, rounds, x_0, asked, settings)
+    found = [
+        _Case(line, problem, plan, start, letters, T).carried(exact, progress)
+        for plan, start, letters, T in requests
+    ]
+    return found[0] if len(found) == 1 else joined(found)
+
+
+# ---------------------------------------------------------------- what is to be run
+
+
+def _given(claim, algorithm, settings):
+    """(hyper-parameters, letters) among the settings."""
+    hyper = {name: value for name, value in settings.items() if name in algorithm.hyper}
+    rest = {name: value for name, value in settings.items() if name not in hyper}
+    for name in rest:
+        if name not in claim.parameters and name not in claim.quantities:
+            refuse(
+                "compare",
+                f"takes the hyper-parameters of {algorithm.name} ({', '.join(algorithm.hyper)}) and "
+                f"the letters of {claim.title} ({', '.join(claim.parameters)})",
+                name,
+            )
+        arguments.real(name, rest[name], low=-arguments.LARGEST)
+    return hyper, rest
+
+
+def _letters(line, problem, S, participation, algorithm, hyper, rest, x_0, idle=0):
+    own = {
+        letter: hyper[name]
+        for letter, name in chosen(line.claim.table, algorithm).items()
+        if name in hyper and np.ndim(hyper[name]) == 0
+    }
+    S = problem.N if S is None else S
+    return Letters(line, problem, S, participation, algorithm, {**own, **rest}, x_0, idle)
+
+
+def _requests(line, problem, rounds, x_0, asked, settings):
+    """(plan, start, letters, T) of each run: one, or one for each T where the steps depend on
+    it."""
+    claim, algorithm = line.claim, method(line.claim)
+    hyper, rest = _given(claim, algorithm, settings)
+    for name, value in hyper.items():
+        if not algorithm.hyper[name].choices:
+            algorithm.hyper[name].check(name, value)
+    start = _start(problem, x_0, asked["trials"])
+    start = start if np.ndim(x_0) == 2 else start[0]
+    S, participation = asked["S"], asked["participation"]
+    if not isinstance(participation, Participation):
+        refuse(
+            "participation",
+            "must be a Participation (fedtheory.participation), or None",
+            participation,
+        )
+    participation.check(problem.N, problem.N if S is None else S)
+    idle = int(
+        any(a.name == "gradients_first" for a in claim.assumptions)
+        and not any(np.ndim(value) for value in hyper.values())
+    )
+    letters = _letters(line, problem, S, participation, algorithm, hyper, rest, start, idle)
+    known, by_rounds = letters.at(rounds)
+    paced = [name for name in claim.table.paced if name in by_rounds and name in letters.hyper]
+    horizon = [
+        letter
+        for letter in letters.hyper
+        if letter in by_rounds and letter not in paced and letters.hyper[letter] not in hyper
+    ]
+    ends = (
+        [rounds] if not horizon else [T for T in _marks(rounds) if _admits(letters, T)] or [rounds]
+    )
+    found = []
+    for T in ends:
+        known = letters.at(T)[0]
+        mine = dict(hyper)
+        for letter, name in letters.hyper.items():
+            if name not in mine and letter in known:
+                mine[name] = known[letter]
+            if letter in paced and name not in hyper:
+                mine[name] = schedule(letters, letter, T)
+        for name, field in algorithm.hyper.items():
+            if field.default is None and name not in mine and name in claim.table:
+                missing(claim, name)
+        if idle:
+            mine.update(
+                {n: np.append(0.0, np.full(T, mine[n])) for n in ("eta", "eta_c") if n in mine}
+            )
+        plan = _plan(
+            problem, algorithm, rounds=T + idle, keep="metrics", names=(), given=mine, **asked
+        )
+        found.append((plan, start, letters, np.array([T]) if horizon else None))
+    return found
+
+
+def _marks(rounds):
+    return [
+        t
+        for t in range(1, rounds + 1)
+        if t in {m * 10**p for p in range(10) for m in (1, 2, 5)} | {rounds}
+    ]
+
+
+def _admits(letters, T):
+    try:
+        return bool(admitted(letters, [T], letters.over([T])).all())
+    except InvalidInput:
+        return False
+
+
+# ---------------------------------------------------------------- one run
+
+
+class _Case:
+    """A plan whose hypotheses are checked, and what comes of it."""
+
+    def __init__(self, line, problem, plan, x_0, letters, T=None):
+        self.line, self.problem, self.plan, self.x_0 = line, problem, plan, x_0
+        claim = line.claim
+        self.idle, self.h = constant_over_rounds(claim, plan)
+        self.letters = letters
+        prescribed(claim, plan, letters)
+        meets(claim, problem, setup_of(plan, self.h, self.idle))
+        rounds = plan.rounds - self.idle
+        T = np.arange(1, rounds + 1) if T is None else T
+        numbers = letters.over(T)
+        for name in letters.claim.parameters:
+            if name not in numbers:
+                missing(claim, name)
+        good = admitted(letters, T, numbers)
+        self.left_out = T[~good]
+        self.T = T[good]
+        self.numbers = {n: v[good] if np.ndim(v) else v for n, v in numbers.items()}
+        self.metrics, self.path = needs(e.measure for e in line.run.values())
+
+    def carried(self, exact=True, progress=None, run=None):
+        plan = self.plan
+        words = {name: field.choices for name, field in plan.algorithm.hyper.items()}
+        hyper = {
+            name: words[name][value] if words[name] else value
+            for name, value in zip(plan.hyper.Hyper._fields, plan.hyper.columns)
+        }
+        shared = dict(S=plan.S, participation=plan.participation, **hyper)
+        x_0 = self.x_0
+        if run is None or not set(self.metrics) <= set(run.metrics) or self.path and run.x is None:
+            # the same numbers again, with what was not kept
+            run = carry_out(
+                self.problem,
+                plan.algorithm,
+                rounds=plan.rounds,
+                trials=plan.trials,
+                seed=plan.seed,
+                x_0=x_0,
+                metrics=self.metrics,
+                progress=progress,
+                keep="x" if self.path else "metrics",
+                **shared,
+            )
+        points = None if run.x is None else run.x[:, self.idle :]
+        rows = self._read(run.metrics, points)
+        there = None
+        one = np.ndim(x_0) == 1
+        if exact and one and not self.path:
+            try:
+                e = expected(self.problem, plan.algorithm, rounds=plan.rounds, x_0=x_0, **shared)
+                there = self._read({name: e.metrics[name][None] for name in self.metrics}, None)
+            except NotExact:
+                pass
+        elif exact and one and self.path and np.all(run.x == run.x[:1]):
+            there = {name: each[:1] for name, each in rows.items()}  # nothing was random
+        return self.compared(run, rows, there)
+
+    def _read(self, curves, points):
+        curves = {name: values[:, self.idle :] for name, values in curves.items()}
+        return read(self.line, self.letters, self.h, self.numbers, curves, points, self.T)
+
+    def compared(self, run, rows, there):
+        line, T, numbers = self.line, self.T, self.numbers
+        means = {name: values.mean(axis=0, keepdims=True) for name, values in rows.items()}
+        judged = means if there is None else there
+        every = side(line, "left", numbers, rows)
+        left = side(line, "left", numbers, means)[0]
+        low, high = np.quantile(every, showing.BAND, axis=0)
+        of = lambda values: np.broadcast_to(values, T.shape).copy()
+        return Comparison(
+            line.claim,
+            line.number,
+            self.problem,
+            self.plan.algorithm,
+            (run,),
+            numbers,
+            T,
+            of(left),
+            of(low),
+            of(high),
+            None if there is None else of(side(line, "left", numbers, there)[0]),
+            right_side(line, self.letters, numbers, judged, T),
+            self._size(judged),
+            self._least(run, judged),
+            self._notes(run),
+        )
+
+    def _size(self, measured):
+        """The size of what the left side adds up, for each T."""
+        line = self.line
+        total = np.abs(side(line, "left", self.numbers, measured)[0])
+        entries = line.on(line.left)
+        if len(entries) > 1:
+            for name in entries:
+                zero = {other: values * (other == name) for other, values in measured.items()}
+                nothing = {other: values * 0 for other, values in measured.items()}
+                alone = side(line, "left", self.numbers, zero) - side(
+                    line, "left", self.numbers, nothing
+                )
+                total = total + np.abs(alone[0])
+        return np.broadcast_to(total, self.T.shape).copy()
+
+    def _least(self, run, measured):
+        """The left side with what is measured as small as floats leave open; as it is where it is
+        no function of one nonnegative quantity."""
+        entries = self.line.on(self.line.left)
+        as_it_is = np.broadcast_to(side(self.line, "left", self.numbers, measured)[0], self.T.shape)
+        if len(entries) != 1 or next(iter(entries.values())).domain != "nonnegative":
+            return as_it_is.copy()
+        ((name, entry),) = entries.items()
+        farthest = FAR * max(float(np.abs(x).max()) for x in (run.start, run.final))
+        rounding = Rounding(
+            self.problem,
+            self.plan.algorithm,
+            self.h._asdict(),
+            self.plan.rounds,
+            entry.measure.metric,
+        )
+        values = measured[name]
+        below = (
+            rounding.below(values, farthest)
+            if np.isfinite(rounding.L) and np.isfinite(getattr(rounding, "share", np.inf))
+            else np.maximum(np.sqrt(np.maximum(values, 0)) - ROOM * np.sqrt(np.nanmax(values)), 0)
+            ** 2
+        )
+        lowest = side(self.line, "left", self.numbers, {**measured, name: below})[0]
+        return np.broadcast_to(np.fmin(lowest, as_it_is) + 0 * as_it_is, self.T.shape).copy()
+
+    def _notes(self, run):
+        notes = []
+        if len(self.left_out):
+            notes.append(
+                f"its hypotheses hold at {len(self.T)} of {len(self.T) + len(self.left_out)} numbers "
+                f"of rounds, from T = {self.T[0]} to {self.T[-1]}"
+            )
+        used = set(self.letters.constants.values())
+        notes += [
+            f"{constant} holds within {self.problem.constants[constant].radius:g} of the minimiser, "
+            f"and {int((~inside).sum())} of {run.trials} trials left that ball"
+            for constant, inside in (run.inside or {}).items()
+            if constant in used
+        ]
+        return tuple(notes)
+
+
+def _of_run(line, problem, run, settings, exact, progress):
+    claim = line.claim
+    if not isinstance(run, Run):
+        refuse("run", "must be a Run, as ft.run returns it", run)
+    if run.problem is not problem:
+        refuse("run", "must be a run on the problem that is given", run.problem.name)
+    wanted = method(claim)
+    if run.algorithm.name != wanted.name:
+        refuse(
+            "run",
+            f"must be a run of {wanted.name}, of which {claim.title} speaks",
+            run.algorithm.name,
+        )
+    plan = run.settings._replace(rounds=run.rounds)
+    hyper, rest = _given(claim, plan.algorithm, settings)
+    for name in hyper:
+        refuse("compare", "takes no hyper-parameters beside a run, which has its own", name)
+    if not run.rounds:
+        refuse("run", "must have at least one round", run.rounds)
+    idle, h = constant_over_rounds(claim, plan)
+    own = {name: value for name, value in h._asdict().items() if name not in claim.table.paced}
+    x_0 = run.start
+    letters = _letters(
+        line, problem, plan.S, plan.participation, plan.algorithm, own, rest, _one(x_0), idle
+    )
+    return _Case(line, problem, plan, _one(x_0), letters).carried(exact, progress, run)
+
+
+def _one(x_0):
+    """A start that all trials share as one point."""
+    return x_0[0] if np.ndim(x_0) == 2 and np.all(x_0 == x_0[0]) else x_0

@@ -1,0 +1,91 @@
+"""The losses that claims measure, as sums of F and f_0, and how low each gets."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fedtheory.errors import InvalidInput
+from fedtheory.problem import vanishing
+
+# A metric's loss: its weights of F and of f_0, from gamma.
+LOSSES = dict(
+    loss=lambda gamma: (1.0, 0.0),
+    server_loss=lambda gamma: (0.0, 1.0),
+    tilde_loss=lambda gamma: (1 / (1 + gamma), gamma / (1 + gamma)),
+    mixed_loss=lambda gamma: (1.0, 1.0),
+    loss_of_mean=lambda gamma: (1.0, 0.0),
+    mixed_loss_of_mean=lambda gamma: (1.0, 1.0),
+    mixed_loss_of_weighted_mean=lambda gamma: (1.0, 1.0),
+)
+NEAR = 1e-12  # relative error of a loss in floats, with room
+
+
+class Lowest(NamedTuple):
+    """A minimiser, if one is known, and the ends of what the infimum may be."""
+
+    x: np.ndarray
+    low: float
+    high: float
+
+
+class Objective(NamedTuple):
+    """a F + b f_0 of a problem."""
+
+    problem: object
+    a: float
+    b: float
+
+    def loss(self, x):
+        total = self.a * self.problem.loss(x) if self.a else 0.0
+        return total + (self.b * self.problem.client_loss(0, x) if self.b else 0.0)
+
+    def grad(self, x):
+        total = self.a * self.problem.grad(x) if self.a else np.zeros(self.problem.d)
+        return total + (self.b * self.problem.client_grad(0, x) if self.b else 0.0)
+
+    def lowest(self):
+        """Its infimum, exactly up to rounding, or between what a point and strong convexity say."""
+        problem, constants = self.problem, self.problem.constants
+        x = None
+        if not self.b and problem.minimize is not None:
+            x = problem.minimizer()
+        elif not self.b and "F_inf" in constants:
+            low = self.a * float(constants["F_inf"])
+            return Lowest(None, low, low)
+        elif problem.affine:
+            x = vanishing(self.grad, problem.d)
+        elif float(constants.get("mu", 0.0)) > 0:
+            x = _descended(self)
+        if x is None:
+            raise InvalidInput(
+                f"the infimum of the loss that is measured is not known for {problem.name}: it is "
+                "for quadratics, for losses with a known minimiser, and where all are strongly convex"
+            )
+        value, slope = self.loss(x), self.grad(x)
+        mu = (self.a + self.b) * max(float(constants.get("mu", 0.0)), 0.0)
+        below = float(slope @ slope) / (2 * mu) if mu > 0 else 0.0
+        more = NEAR * abs(value)
+        return Lowest(x, value - below - more, value + more)
+
+
+def _descended(objective):
+    """Near the minimiser of a strongly convex loss: Newton's cheaper relative, then its gradient
+    says how near."""
+    from scipy.optimize import minimize
+
+    start = np.zeros(objective.problem.d)
+    return minimize(
+        objective.loss,
+        start,
+        jac=objective.grad,
+        method="L-BFGS-B",
+        options=dict(maxiter=10_000, ftol=0.0, gtol=1e-12),
+    ).x
+
+
+def objective(problem, metric, gamma=1.0):
+    """The loss behind a metric's name, refused where the problem has no f_0."""
+    a, b = LOSSES[metric](gamma)
+    if b and not problem.has_server:
+        raise InvalidInput(f"{metric} takes the server's loss, and {problem.name} has none")
+    return Objective(problem, a, b)

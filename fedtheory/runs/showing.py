@@ -1,0 +1,86 @@
+"""Curves as pictures, tables and lines of text, in one look; what needs a library imports it when
+it is called."""
+
+import numpy as np
+
+from fedtheory import arguments, metrics
+from fedtheory.errors import InvalidInput
+
+BAND = 0.1, 0.9  # 80 % of the trials
+PRACTICE, EXPECTED = "#0072B2", "#D55E00"
+
+
+def mean_and_band(rows):
+    """Mean over trials (rows), and the ends of the band."""
+    return rows.mean(axis=0), *np.quantile(rows, BAND, axis=0)
+
+
+def axes(ax):
+    """The axes to draw into: those given, or a new figure's."""
+    if ax is not None:
+        return ax
+    from matplotlib import pyplot
+
+    return pyplot.subplots(figsize=(5.5, 3.6), layout="constrained")[1]
+
+
+def draw_band(ax, x, mean, low, high, label, color=None):
+    (line,) = ax.plot(x, mean, label=label, color=color)
+    if np.any(high > low):
+        ax.fill_between(x, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
+
+
+def powers(ax):
+    """A logarithmic axis, where something drawn is positive and nothing negative."""
+    drawn = np.concatenate([np.asarray(line.get_ydata(), float) for line in ax.get_lines()])
+    drawn = drawn[np.isfinite(drawn)]
+    if drawn.size and drawn.min() >= 0 < drawn.max():
+        ax.set_yscale("log")
+
+
+def plot_run(run, names, ax=None):
+    names = arguments.words("metrics", names or tuple(run.metrics), run.metrics)
+    ax, rounds = axes(ax), np.arange(run.rounds + 1)
+    for name in names:
+        draw_band(ax, rounds, *mean_and_band(run.metrics[name]), f"${metrics.ALL[name].latex}$")
+    ax.set_xlabel("round $t$")
+    powers(ax)
+    ax.legend(frameon=False)
+    return ax
+
+
+def frame(columns):
+    """A DataFrame of columns by name; pandas is no requirement of this package."""
+    try:
+        import pandas
+    except ImportError:
+        raise InvalidInput(
+            "to_dataframe needs pandas, which is not installed: python -m pip install pandas"
+        ) from None
+    return pandas.DataFrame(columns)
+
+
+def run_frame(run):
+    trial, t = np.indices((run.trials, run.rounds + 1))
+    return frame(
+        dict(
+            trial=trial.ravel(),
+            round=t.ravel(),
+            **{name: rows.ravel() for name, rows in run.metrics.items()},
+        )
+    )
+
+
+def marks(numbers, first=0):
+    """Places of 1, 2, 5, 10, 20, ..., of `first` and of the last among increasing numbers."""
+    kept = {m * 10**p for p in range(10) for m in (1, 2, 5)} | {first, int(numbers[-1])}
+    return [place for place, number in enumerate(numbers) if int(number) in kept]
+
+
+def table(heads, columns, places):
+    """Lines of a table for a terminal: whole numbers first, then what belongs to them."""
+    widths = [max(len(head), 12) for head in heads]
+    yield "  ".join(head.rjust(width) for head, width in zip(heads, widths))
+    for place in places:
+        cells = [f"{int(columns[0][place])}", *(f"{column[place]:.6g}" for column in columns[1:])]
+        yield "  ".join(cell.rjust(width) for cell, width in zip(cells, widths))
