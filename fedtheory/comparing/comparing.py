@@ -22,6 +22,7 @@ from fedtheory.comparing.rounding import Rounding
 from fedtheory.comparing.setup import setup_of
 from fedtheory.errors import InvalidInput, NotExact, refuse
 from fedtheory.exact.expected import expected
+from fedtheory.metrics import ALL
 from fedtheory.participation import Participation
 from fedtheory.problem import Problem
 from fedtheory.runs import showing
@@ -45,6 +46,7 @@ def compare(
     participation=None,
     line=None,
     exact=True,
+    metrics=(),
     progress=None,
     **settings,
 ):
@@ -56,8 +58,8 @@ def compare(
     table; those that nothing gives are what an equation among the hypotheses makes them, or the
     method's default, or the end of what hypotheses admit: the longest step, the tightest constant.
     Where prescribed steps depend on T there is a run for each T. What fails is refused in one
-    sentence before anything runs. `line` is the claim's line, `exact=False` leaves expectations
-    out.
+    sentence before anything runs. `line` is the claim's line, `metrics` names more that the
+    runs record, `exact=False` leaves expectations out.
 
     >>> import fedtheory as ft
     >>> problem = ft.problems.quadratic(d=2, clients=4, L=1.0, mu=0.5, G=0.5, sigma=0.2)
@@ -70,6 +72,7 @@ def compare(
         refuse("problem", "must be a Problem, such as ft.problems.quadratic makes", problem)
     exact = arguments.flag("exact", exact)
     line = line_of(claim, line)
+    metrics = arguments.words("metrics", metrics, ALL)
     if run is not None:
         return _of_run(line, problem, run, settings, exact, progress)
     rounds = arguments.whole("rounds", rounds, 1)
@@ -81,7 +84,7 @@ def compare(
     )
     requests = _requests(line, problem, rounds, x_0, asked, settings)
     found = [
-        _Case(line, problem, plan, start, letters, T).carried(exact, progress)
+        _Case(line, problem, plan, start, letters, T).carried(exact, progress, more=metrics)
         for plan, start, letters, T in requests
     ]
     return found[0] if len(found) == 1 else joined(found)
@@ -107,10 +110,12 @@ def _given(claim, algorithm, settings):
 
 
 def _letters(line, problem, S, participation, algorithm, hyper, rest, x_0, idle=0):
+    """The claim's letters; a schedule counts by its last value, but for letters of one round."""
+    table = line.claim.table
     own = {
-        letter: hyper[name]
-        for letter, name in chosen(line.claim.table, algorithm).items()
-        if name in hyper and np.ndim(hyper[name]) == 0
+        letter: np.ravel(hyper[name])[-1].item()
+        for letter, name in chosen(table, algorithm).items()
+        if name in hyper and np.size(hyper[name]) and letter not in table.paced
     }
     S = problem.N if S is None else S
     return Letters(line, problem, S, participation, algorithm, {**own, **rest}, x_0, idle)
@@ -168,7 +173,11 @@ def _requests(line, problem, rounds, x_0, asked, settings):
         plan = _plan(
             problem, algorithm, rounds=T + idle, keep="metrics", names=(), given=mine, **asked
         )
-        found.append((plan, start, letters, np.array([T]) if horizon else None))
+        still, h = constant_over_rounds(claim, plan)
+        there = _letters(
+            line, problem, S, participation, algorithm, h._asdict(), rest, start, still
+        )
+        found.append((plan, start, there, np.array([T]) if horizon else None))
     return found
 
 
@@ -212,7 +221,7 @@ class _Case:
         self.numbers = {n: v[good] if np.ndim(v) else v for n, v in numbers.items()}
         self.metrics, self.path = needs(e.measure for e in line.run.values())
 
-    def carried(self, exact=True, progress=None, run=None):
+    def carried(self, exact=True, progress=None, run=None, more=()):
         plan = self.plan
         words = {name: field.choices for name, field in plan.algorithm.hyper.items()}
         hyper = {
@@ -230,7 +239,7 @@ class _Case:
                 trials=plan.trials,
                 seed=plan.seed,
                 x_0=x_0,
-                metrics=self.metrics,
+                metrics=tuple(dict.fromkeys([*self.metrics, *more])),
                 progress=progress,
                 keep="x" if self.path else "metrics",
                 **shared,
@@ -357,10 +366,17 @@ def _of_run(line, problem, run, settings, exact, progress):
     if not run.rounds:
         refuse("run", "must have at least one round", run.rounds)
     idle, h = constant_over_rounds(claim, plan)
-    own = {name: value for name, value in h._asdict().items() if name not in claim.table.paced}
     x_0 = run.start
     letters = _letters(
-        line, problem, plan.S, plan.participation, plan.algorithm, own, rest, _one(x_0), idle
+        line,
+        problem,
+        plan.S,
+        plan.participation,
+        plan.algorithm,
+        h._asdict(),
+        rest,
+        _one(x_0),
+        idle,
     )
     return _Case(line, problem, plan, _one(x_0), letters).carried(exact, progress, run)
 

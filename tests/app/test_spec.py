@@ -125,9 +125,9 @@ REFUSED = [
     (GOOD + '[bound]\nclaim = "fsl.theorem99"', "fsl.theorem99"),
     (GOOD + '[bound]\nlaw = "x"', "[bound] takes claim; got 'law'"),
     (
-        GOOD.replace("eta_0 = 0.05", "eta_0 = [" + "0.05, " * 8 + "]")
+        GOOD.replace("eta_0 = 0.05", "eta_0 = [" + "0.05, " * 7 + "0.04]")
         + '[bound]\nclaim = "fsl.theorem2"',
-        "[hyper] must be constant over rounds where theorem2",
+        "eta_0 must be constant over rounds where theorem2",
     ),
     (GOOD.replace("eta_0 = 0.05", "eta_0 = 0.07") + '[bound]\nclaim = "fsl.theorem2"', "assumes"),
 ]
