@@ -189,18 +189,18 @@ class Algorithm:
     local_end: Callable = end_local_plain
     server_step: Callable = no_server_step
     end: Callable = end_plain
-    local: Callable = None  # (d, layers, h) -> Local of new arrays
-    steps: str = "K"  # the field that holds the number of local steps; a number if fixed
-    server_steps: str = None  # likewise for the server; None: it takes none
+    local: Callable | None = None  # (d, layers, h) -> Local of new arrays
+    steps: str | int = "K"  # the field that holds the number of local steps; a number if fixed
+    server_steps: str | None = None  # likewise for the server; None: it takes none
     server_grad: bool = False  # evaluate the server's gradient at x when the round begins
-    client_grad: bool = (
+    client_grad: bool | Callable = (
         False  # evaluate each working client's gradient at x before its steps; or a rule of h
     )
     server: bool = False  # needs a problem with a server loss
     memory: bool = False  # clients keep state between rounds
     everyone: bool = False  # every round hears from all clients: S must be N
-    transform: Callable = None  # (problem, h) -> the problem the clients train on
-    check: Callable = None  # (h, N, S) -> None, or a refusal
+    transform: Callable | None = None  # (problem, h) -> the problem the clients train on
+    check: Callable | None = None  # (h, N, S) -> None, or a refusal
     meaning: str = ""
 
     @property

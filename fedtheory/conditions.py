@@ -49,7 +49,7 @@ class Confined(NamedTuple):
 class Condition(NamedTuple):
     name: str
     says: str
-    holds: Callable
+    holds: "Callable | Certified"
     # what it certifies: names of problem.constants, or of symbols that no problem has
     constants: tuple = ()
     means: tuple = ()  # what proofs may use of it: Along, Root, Confined

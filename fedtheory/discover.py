@@ -32,7 +32,7 @@ def algorithms():
     return found
 
 
-_ADOPTED = {}  # name -> Algorithm, of methods that users brought
+_ADOPTED: dict = {}  # name -> Algorithm, of methods that users brought
 
 
 def adopted(record):
@@ -118,7 +118,7 @@ def claims():
     return tuple(map(_kept, found))
 
 
-_KEPT = {}  # id -> Claim, of the recorded ones that were read so far
+_KEPT: dict = {}  # id -> Claim, of the recorded ones that were read so far
 
 
 def _kept(record):

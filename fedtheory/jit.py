@@ -28,7 +28,7 @@ from fedtheory import private, sources
 from fedtheory.errors import Uncached, refuse
 from fedtheory.files import write
 
-DISABLED = bool(config.DISABLE_JIT)
+DISABLED = bool(config.DISABLE_JIT)  # type: ignore[attr-defined]
 PACKAGE = Path(__file__).resolve().parent
 ADDRESS = types.int64
 VECTOR = types.Array(types.float64, 1, "C")
@@ -99,7 +99,7 @@ class _Store:
 
 
 # functions to call, once, before something has to be compiled: a user then knows what takes so long
-announce = []
+announce: list = []
 _store = None
 
 

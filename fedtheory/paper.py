@@ -8,7 +8,7 @@ class Paper(NamedTuple):
     id: str  # how claims, symbols and files name it
     title: str
     authors: tuple  # () where the text gives none
-    year: int = None  # None where neither the text nor a reference gives one
+    year: int | None = None  # None where neither the text nor a reference gives one
     where: str = ""  # where it was published
     link: str = ""
     known_by: str = ""  # where these facts stand, if not on the paper's own first page

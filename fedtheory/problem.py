@@ -112,7 +112,7 @@ class Kernels(NamedTuple):
 
     grad: Callable  # (data, i, x, out): gradient of f_i
     loss: Callable  # (data, i, x) -> f_i(x)
-    objective: Callable = (
+    objective: Callable | None = (
         None  # (data, p, x, out) -> F(x), its gradient in out; by the definition if absent
     )
     batch: Callable = (
@@ -145,15 +145,17 @@ class Problem:
     weights: np.ndarray  # (N + 1,), p_0 = 0, the others sum to 1
     constants: dict  # name -> Constant
     has_server: bool = True
-    sizes: np.ndarray = None  # (N + 1,) samples, where there are any
+    sizes: np.ndarray | None = None  # (N + 1,) samples, where there are any
     noise: str = "none"
-    sigma: np.ndarray = None  # (N + 1,): E||g_i - grad f_i||^2 = sigma_i^2 for additive noise
-    batch_size: np.ndarray = None  # (N + 1,) for minibatch noise
+    sigma: np.ndarray | None = (
+        None  # (N + 1,): E||g_i - grad f_i||^2 = sigma_i^2 for additive noise
+    )
+    batch_size: np.ndarray | None = None  # (N + 1,) for minibatch noise
     replacement: bool = False  # minibatches drawn with replacement
-    layers: tuple = None
-    start: np.ndarray = None  # where runs begin by default; zero if absent
-    minimize: Callable = None  # (problem) -> x_star
-    reweigh: Callable = (
+    layers: tuple | None = None
+    start: np.ndarray | None = None  # where runs begin by default; zero if absent
+    minimize: Callable | None = None  # (problem) -> x_star
+    reweigh: Callable | None = (
         None  # (problem, p) -> problem, where data or constants depend on the weights
     )
     affine: bool = False  # gradients are affine: ft.expected may follow moments

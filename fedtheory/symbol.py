@@ -33,7 +33,7 @@ class _Ordered:
     minus sign in front where a plus sign can stand there; sympy's own order is kept among
     equals."""
 
-    measured = frozenset()
+    measured: frozenset = frozenset()
 
     def _as_ordered_terms(self, expr, order=None):
         seen = lambda term: bool(self.measured & term.free_symbols)
@@ -125,8 +125,8 @@ class Entry(NamedTuple):
     meaning: str
     unit: tuple = PLAIN
     domain: str = "real"  # "positive", "nonnegative", "count" (integer >= 1), "real"
-    definition: sympy.Expr = None
-    measure: Measure = None
+    definition: sympy.Expr | None = None
+    measure: Measure | None = None
     some: bool = (
         False  # what the text says is said for some value of it, which the text leaves open
     )

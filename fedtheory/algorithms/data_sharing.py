@@ -24,7 +24,7 @@ class Hyper(NamedTuple):
     eta_g: float = nonnegative("aggregation step", 1.0)
     K: int = count("local steps of a client", 1)
     weighting: int = choice("what each client of the cohort counts", "unbiased", "plain", "samples")
-    ratio: float = RATIO
+    ratio: float = RATIO  # type: ignore[assignment]
 
 
 def transform(problem, h):

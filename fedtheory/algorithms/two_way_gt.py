@@ -36,7 +36,7 @@ pt_aggregate, pt_end = pt.aggregate, pt.end
 
 
 # Parallel training's, and one more.
-Hyper = namedtuple(
+Hyper = namedtuple(  # type: ignore[misc]
     "Hyper",
     [*pt.Hyper._fields, "transfer"],
     defaults=[

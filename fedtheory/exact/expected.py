@@ -45,8 +45,8 @@ class Expected:
     how: str  # "moments" or "enumeration"
     metrics: Mapping
     mean: np.ndarray  # (rounds + 1, d), E x_t
-    covariance: np.ndarray = None  # (rounds + 1, d, d) of x_t, on request
-    paths: np.ndarray = None  # (rounds + 1,) distinct states, where enumerated
+    covariance: np.ndarray | None = None  # (rounds + 1, d, d) of x_t, on request
+    paths: np.ndarray | None = None  # (rounds + 1,) distinct states, where enumerated
 
 
 class Metrics(Mapping):

@@ -24,7 +24,7 @@ ROUNDING = 4e-16  # differences this small, next to what was subtracted, are non
 class Sparse(NamedTuple):
     """Entries of a (D, M, columns) array that are not zero everywhere."""
 
-    index: np.ndarray  # (e,) row * columns + column
+    index: np.ndarray  # type: ignore[assignment]  # (e,) row * columns + column
     value: np.ndarray  # (D, e)
 
 

@@ -130,7 +130,7 @@ class Departure(NamedTuple):
 class Participation:
     # replacement (the papers'), "with" (drawn twice: works once, counts twice), or "full"
     cohort: str = "without"
-    work: Work = None  # None: every client does all steps
+    work: Work | None = None  # None: every client does all steps
     arrivals: tuple = ()
     departures: tuple = ()
 

@@ -112,7 +112,7 @@ class _Trace(NamedTuple):
 
 
 class _Traces(NamedTuple):
-    count: int
+    count: int  # type: ignore[assignment]
     seed: int
     names: tuple
 

@@ -39,11 +39,11 @@ class Setting(NamedTuple):
         frozenset()
     )  # measured symbols that `constants` yields: known before the method runs
     ensures: frozenset = frozenset()  # names of the conditions its instances can meet
-    holds: Callable = (
+    holds: Callable | None = (
         None  # (instance) -> those that an instance does meet, where relaxed ones may fail
     )
     kind: str = "enumerated"  # or "exact", where nothing is random
-    runs: Callable = (
+    runs: Callable | None = (
         None  # (claim) -> whether step sizes go over rounds as the claim prescribes; None: they do
     )
 

@@ -24,7 +24,7 @@ class Minimised:
     smallest: list = field(
         default_factory=list
     )  # Assumptions of the smallest set found under which it stands
-    final: Verdict = None  # on the claim under these
+    final: Verdict | None = None  # on the claim under these
 
     def of(self, kind):
         return [assumption for assumption, found, _ in self.rows if found == kind]

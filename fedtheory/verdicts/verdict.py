@@ -21,13 +21,15 @@ class Verdict:
     status: str  # "proved" | "holds" | "violated" | "vacuous" | "undecided"
     kind: str  # how: "algebra", "exact", "enumerated", "sampled", "order", "structure"
     why: str = ""  # one sentence
-    tightness: Tightness = None
+    tightness: Tightness | None = None
     cases: int = 0  # instances at which it was evaluated
-    confidence: float = (
+    confidence: float | None = (
         None  # 1 where nothing random enters; 1 - alpha where draws decide; None: a search
     )
-    witness: dict = None  # the instance of a violation, in rationals, or of the largest ratio
-    certificate: dict = None  # on "proved" and "violated": a document that stands alone
+    witness: dict | None = (
+        None  # the instance of a violation, in rationals, or of the largest ratio
+    )
+    certificate: dict | None = None  # on "proved" and "violated": a document that stands alone
     seconds: float = 0.0
     lines: list = field(default_factory=list)  # Verdicts of the lines of a statement of several
     notes: list = field(

@@ -156,7 +156,7 @@ for data, row in TABLE_4.items():
             )
             for how, value in zip(("fast", "vanilla"), pair)
         ]
-for alpha, row in TABLE_5.items():
+for alpha, columns in TABLE_5.items():
     CELLS += [
         (
             f"table5_{str(alpha).replace('.', '')}_{departure}",
@@ -166,7 +166,7 @@ for alpha, row in TABLE_5.items():
             f"SYNTHETIC({alpha}, {alpha}) tau_0={departure}",
             value,
         )
-        for departure, value in zip(DEPARTING, row)
+        for departure, value in zip(DEPARTING, columns)
     ]
 
 

@@ -293,7 +293,8 @@ CLAIMS += tuple(
         says=f"{cell}: {value}",
         meaning=f"A cell of table I: {cell}.",
         printed={cell: value},
-        compares=(C(*cell.split(", "), "~", str(value)),),
+        compares=(C(quantity, one, "~", str(value)),),
     )
     for cell, value in TABLE_1.items()
+    for quantity, one in [cell.split(", ")]
 )

@@ -166,10 +166,8 @@ def reboot_build(shape, point):
 
 def reboot_points(instance):
     """w, w* and w~*."""
-    p_l, (a, a_l), (b, b_l) = (
-        instance["p_l"],
-        *([vector(row) for row in instance[name]] for name in "ab"),
-    )
+    (a, a_l), (b, b_l) = ([vector(row) for row in instance[name]] for name in "ab")
+    p_l = instance["p_l"]
     pull, pull_l = (1 - p_l) * a, p_l * a_l
     new = vector([(m * x + m_l * x_l) / (m + m_l) for m, m_l, x, x_l in zip(pull, pull_l, b, b_l)])
     return vector(instance["w"]), b, new

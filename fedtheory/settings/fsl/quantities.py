@@ -36,8 +36,8 @@ class Instance(NamedTuple):
     gamma: object
     L: object
     sigma: object
-    weights: tuple = None  # p_1, ..., p_N of F; 1/N each by default
-    cohorts: tuple = None  # [(probability, members)]; uniform over subsets of S by default
+    weights: tuple | None = None  # p_1, ..., p_N of F; 1/N each by default
+    cohorts: tuple | None = None  # [(probability, members)]; uniform over subsets of S by default
 
     def rounds(self, d):
         """The rounds of fedtheory.algorithms.fsl on its losses."""
