@@ -47,7 +47,7 @@ class Run:
     settings: object = None  # the plan: everything that decides the result, but for x_0
     _state: object = None
     _record: object = None
-    start: np.ndarray = None  # (trials, d), where the trials began
+    start: np.ndarray | None = None  # (trials, d), where the trials began
 
     def plot(self, *metrics, ax=None):
         """Metrics (all that were recorded, by default) over rounds: means, and the band of 80 % of
