@@ -113,9 +113,8 @@ def page(claim):
             "| symbol | in code | meaning | range | unit |",
             "| --- | --- | --- | --- | --- |",
         ]
-        bars = lambda latex: latex.replace(r"\|", r"\Vert ").replace(
-            "|", r"\vert "
-        )  # a cell ends at a bar
+        # a cell ends at a bar
+        bars = lambda latex: latex.replace(r"\|", r"\Vert ").replace("|", r"\vert ")
         out += [
             f"| ${bars(row['latex'])}$ | `{name}` | {escaped(row['meaning'])} | {escaped(row['domain'])} | "
             f"{escaped(row['unit'])} |"

@@ -30,6 +30,7 @@ from fedtheory.verdicts.verdict import Verdict
 from verify import drawn, hostile, relatives
 from verify.textbook import TIGHT, TRUE, reached
 
+LOOK = dict(hostile=0.5, vectors=0.5)  # seconds at least: in less a search sees one kind of shape
 AGAIN = 40  # times the budget: for a claim of which a relative was violated, and it was not
 
 
@@ -278,7 +279,8 @@ def main(arguments=None):
                 for (_, name, _), each in zip(asked, found.values())
                 if each["status"] not in ("crash", "vacuous")
             )
-        found = campaign(questions(part, given), given.budget, store, given.workers, bases, say)
+        budget = max(given.budget, LOOK.get(part, 0.0))
+        found = campaign(questions(part, given), budget, store, given.workers, bases, say)
         statuses = Counter(each["status"] for each in found.values())
         bad = sum(1 for each in found.values() if each["objection"])
         say(

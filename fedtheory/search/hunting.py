@@ -21,11 +21,8 @@ BATCH = 128
 # other coordinates
 FREE, PLACED = 25.0, 9.0
 NOTHING = -99.0  # a logarithm that stands for the number 0
-WAVE, DEEP, GENERATIONS = (
-    12,
-    4,
-    30,
-)  # shapes begun at once, how many of them are climbed, and how far
+# shapes begun at once, how many of them are climbed, and how far
+WAVE, DEEP, GENERATIONS = 12, 4, 30
 OTHERS = 8  # of so many shapes one is looked at though it is not wanted
 FAR = 100.0  # the most that a relation counts where it fails, in logarithms
 # steps that an evaluation is counted as at least: numbers that are no batch are exact, and slow
@@ -404,16 +401,23 @@ def extent(found):
     )
 
 
+def kinds(found):
+    """What a shape is like, whatever its size: its words, and its smallest numbers."""
+    return {(name, v) for name, v in found[0].items() if not isinstance(v, int) or v <= 2}
+
+
 def hunts(target, seed, relaxed=frozenset()):
-    """Hunts at one shape after another, from a seed: small ones first, then any."""
-    n = 0
+    """Hunts at one shape after another, from a seed: small ones first, then any; every other one is
+    the most unlike those before, so that no kind of instance waits until a budget is large."""
+    n, met = 0, set()
     while True:
         random = Random(f"{seed}/{target.setting.name}/{target.line}/{n}")
         drawn = [shapes_of(target, random, relaxed) for _ in range(max(1, 6 - n // 2))]
         drawn = [each for each in drawn if each is not None]
         if not drawn:
             return
-        found = min(drawn, key=extent)
+        found = min(drawn, key=lambda each: (-len(kinds(each) - met) if n % 2 else 0, extent(each)))
+        met |= kinds(found)
         yield hunt_at(target, *found, random.getrandbits(128))
         n += 1
 

@@ -4,10 +4,9 @@ is.
 Those of the library are read from their kernels; textbook methods stand here.
 
 `method(x, gradient)` yields x_0, x_1, ... without end; `gradient(i, x)` answers for client i >= 1,
-or for the server,
-0. The same lines run on arrays and on unknown vectors, so what a worst case is about can be run.
-Write your own alike:
-a point is x plus multiples of answers, and the questions asked do not depend on the answers.
+or for the server, i = 0. The same lines run on arrays and on unknown vectors, so what a worst case
+is about can be run. Write your own alike: a point is x plus multiples of answers, and the questions
+asked do not depend on the answers.
 """
 
 from fractions import Fraction
