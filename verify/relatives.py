@@ -221,7 +221,7 @@ def met(claim, assumption, values, held):
                 < sympy.Float(10) ** -20
             )
         return bool(relation.subs(known))
-    except (KeyError, TypeError):
+    except (KeyError, TypeError, ValueError):  # no value there: 1/gamma where gamma vanishes
         return None
 
 
