@@ -15,9 +15,9 @@ One round, as the engine runs it (only `local_step` and `aggregate` are required
 a client holds during a round; in `aggregate` its fields carry the cohort as leading axis.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from typing import Callable, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 

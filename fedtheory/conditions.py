@@ -4,9 +4,10 @@
 "full") and partial (whether clients may do less than all steps).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Callable, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from sympy.core.relational import Relational

@@ -111,7 +111,7 @@ def claims():
     for _, name, package in pkgutil.walk_packages(room.__path__, "fedtheory.claims."):
         if not package and not name.rpartition(".")[2].startswith("_"):
             module = importlib.import_module(name)
-            found += getattr(module, "CLAIMS", ()) or [getattr(module, "CLAIM")]
+            found += getattr(module, "CLAIMS", ()) or [module.CLAIM]
     twice = {claim.id for claim in found if sum(claim.id == other.id for other in found) > 1}
     if twice:
         raise InvalidInput(f"two claims share an id: {', '.join(sorted(twice))}")

@@ -104,7 +104,7 @@ _store = None
 
 
 def store():
-    global _store
+    global _store  # noqa: PLW0603 (one for the process, made when it is first asked for)
     if _store is None:
         _store = _Store()
     return _store
@@ -137,7 +137,7 @@ class _KernelCache(_Cache):
                 waiting()
             return None
         target_context.refresh()
-        return compiler.CompileResult._rebuild(target_context, *pickle.loads(payload))
+        return compiler.CompileResult._rebuild(target_context, *pickle.loads(payload))  # noqa: S301 (sealed by this user)
 
     def save_overload(self, signature, result):
         if not result.library.has_dynamic_globals and not any(True for _ in result.lifted):
@@ -268,7 +268,7 @@ def erase(kernel, returns, arguments):
         else:
             passed.append(name)
     source = f"def erased({', '.join(names)}):\n    return kernel({', '.join(passed)})\n"
-    exec(source, scope)  # a fixed template over our own names: nothing of a user's enters the text
+    exec(source, scope)  # a fixed template over our own names: nothing of a user's enters the text  # noqa: S102 (text made here, of names alone)
     identity = kernel.identity and ("erased", digest(__name__), kernel.identity, str(arguments))
     wrapper = compile(scope["erased"], identity=identity)
     wrapper.compile(signature(returns, arguments))

@@ -3,9 +3,10 @@
 Index 0 is the server (f_0 in FSL, f_c in mixed FL), 1 to N the clients. F = sum_i p_i f_i.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import Callable, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 

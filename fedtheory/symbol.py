@@ -227,7 +227,7 @@ class Table:
                 queue += [
                     s for s in getattr(definition, "free_symbols", ()) if s.name in self.entries
                 ]
-        names = {name for name in wanted}
+        names = set(wanted)
         rules = [rule for rule in self.rules if {s.name for s in rule.free_symbols} <= names]
         return Table(
             self.paper,

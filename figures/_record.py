@@ -1,8 +1,8 @@
 """A figure or table: what computes its arrays, and what draws, tabulates and judges them
 afterwards."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Callable
 
 from fedtheory.errors import refuse
 

@@ -81,7 +81,7 @@ def load(file, name=None, most=None):
     ) as error:
         raise InvalidInput(
             f"{name} must be a file of arrays; it cannot be read: {' '.join(str(error).split())}"
-        )
+        ) from None
     return arrays
 
 

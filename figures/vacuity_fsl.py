@@ -132,13 +132,13 @@ def labelled(ax, contour, text):
 def rows(data):
     """Shares of the map on which each statement speaks by then."""
     found = [["steps within", *(f"T = {T:,}" for T in (10, 100, 1000, 10000))]]
-    for name in CEILINGS:
-        found.append(
-            [
-                f"({name})",
-                *(f"{np.mean(data[f'rounds_{name}'] < T):.1%}" for T in (10, 100, 1000, 10000)),
-            ]
-        )
+    found += [
+        [
+            f"({name})",
+            *(f"{np.mean(data[f'rounds_{name}'] < T):.1%}" for T in (10, 100, 1000, 10000)),
+        ]
+        for name in CEILINGS
+    ]
     return [
         *found,
         [

@@ -94,7 +94,7 @@ LOUD = """
 def test_a_second_process_reads_and_a_tampered_file_is_compiled_anew(tmp_path):
     (value, hits), (again, more) = (python(LOUD, tmp_path)[0].split() for _ in range(2))
     assert value == again and hits == "0" and int(more) > 0
-    files = [path for path in (tmp_path / "kernels").iterdir()]
+    files = list((tmp_path / "kernels").iterdir())
     for damage in (
         lambda b: b[: len(b) // 2],
         lambda b: b[:40] + bytes([b[40] ^ 1]) + b[41:],

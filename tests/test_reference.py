@@ -81,9 +81,9 @@ def test_every_hyper_parameter_has_meaning_default_and_range(made):
 
 
 def test_problems_metrics_and_commands(made):
-    for name, maker in discover.problem_makers().items():
+    for name in discover.problem_makers():
         assert f"ft.problems.{name}(" in section(made["problems.md"], f"`ft.problems.{name}`")
-    for name, metric in ft.metrics.ALL.items():
+    for name in ft.metrics.ALL:
         assert f"`{name}`" in made["metrics.md"]
     for command in ("list", "explain", "bound", "run", "check", "replay", "mutate", "warmup"):
         assert f"usage: fedtheory {command}" in section(

@@ -79,7 +79,7 @@ def run(claims, budget, seed, folder, workers=WORKERS, say=None):
 
 def _through(claims, names, budget, seed, folder, workers, found, say):
     """Give claims to processes, and take in what they kept."""
-    os.environ.update({name: "1" for name in ONE_THREAD})
+    os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
     others = set(multiprocessing.active_children())
     executor = ProcessPoolExecutor(
         min(workers, len(claims)), multiprocessing.get_context("spawn"), _prepare

@@ -18,7 +18,7 @@ import sys
 import time
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
-from functools import lru_cache
+from functools import cache, lru_cache
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -101,7 +101,7 @@ def base(name, seed, budget):
     return checking.check(name, budget=budget, seed=0), ""
 
 
-@lru_cache(maxsize=None)
+@cache
 def cases(name):
     return relatives.drawn_cases(discover.claim(name), 3, 0)
 

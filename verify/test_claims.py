@@ -76,7 +76,7 @@ def test_what_is_measured_stays_below_the_bound(claim, data):
         assert not any(found.failing()), "a case outside the assumptions"
         if found.violated:  # then the checker, given time, must find it too
             assert refuted(claim), f"line {line + 1} fails at {case}, and no search finds it"
-            return
+            return None
         if sign == "<=":
             assert measure(claim, case, line).lower <= claim.evaluate(case.values, line=line)
 

@@ -104,7 +104,7 @@ def _figures():
             raise
         raise InvalidInput(
             "list figures needs the package `figures` of this project, which is not installed"
-        )
+        ) from None
 
 
 def _claims(prefix):

@@ -83,7 +83,7 @@ def explain(claim, width=88, bold=False):
     if about["cells"]:
         out += ["", head("Printed, and computed")]
         out += [
-            f"  {name:34s} {str(printed):>20s} {'' if computed is None else str(computed):>20s}"
+            f"  {name:34s} {printed!s:>20s} {'' if computed is None else str(computed):>20s}"
             for name, (printed, computed) in about["cells"].items()
         ]
     if about["symbols"]:

@@ -11,7 +11,7 @@ import html
 import os
 import re
 import stat
-from functools import cache, lru_cache
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from xml.etree import ElementTree
@@ -97,7 +97,7 @@ class Tags:
     }
 
 
-@lru_cache(maxsize=None)
+@cache
 def typeset(latex):
     """LaTeX as MathML; as it is, where it cannot be converted to harmless elements alone."""
     from markupsafe import Markup, escape

@@ -185,7 +185,7 @@ class Statement:
             isinstance(said["solved"], list) and len(said["solved"]) <= NAMES,
             "no values of symbols",
         )
-        self.solved = {name: steps for name, steps in said["solved"]}
+        self.solved = {name: steps for name, steps in said["solved"]}  # noqa: C416 (pairs, no mapping)
         require(len(self.solved) == len(said["solved"]), "a symbol is solved for twice")
         used = set().union(
             *map(named, (self.left, self.right, *(steps for _, steps in self.assumes)))

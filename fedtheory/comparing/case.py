@@ -98,7 +98,7 @@ class Letters:
     def at(self, T):
         """Every letter at T rounds, and the names of those that would differ at another T."""
         more = {name: self.known[name] * T for name in letters.PER_ROUND if name in self.known}
-        solver = Determined(self.claim, {**self.known, **more, **{n: T for n in self.rounds}})
+        solver = Determined(self.claim, {**self.known, **more, **dict.fromkeys(self.rounds, T)})
         wanted = self.open()
         while True:
             while solver.by_equation(wanted):

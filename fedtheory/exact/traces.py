@@ -6,11 +6,12 @@ there, and the estimates that the method took. The order of calls is the engine'
 each client's walks are enumerated once and joined.
 """
 
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, product
 from math import comb
-from typing import Callable, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 

@@ -9,8 +9,9 @@ that claims speak of.
 
 import importlib
 import pkgutil
+from collections.abc import Callable
 from functools import cache
-from typing import Callable, NamedTuple
+from typing import NamedTuple
 
 import sympy
 

@@ -85,7 +85,7 @@ def of(certificate, thin=True):
 def cast(reading, gram, values):
     size, axes = np.linalg.eigh(gram)
     large = size > SAME * size.max()
-    where = {v: row for v, row in zip(reading.vectors(), axes[:, large] * np.sqrt(size[large]))}
+    where = dict(zip(reading.vectors(), axes[:, large] * np.sqrt(size[large])))
     zero = np.zeros(large.sum())
     place = lambda u: sum((float(value) * where[v] for v, value in u.items()), zero)
     known = lambda f: sum(float(c) * values[q - 1] for (q,), c in f.items())

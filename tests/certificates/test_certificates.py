@@ -289,7 +289,7 @@ def test_worst_cases_replay_at_the_command_line(tmp_path, capsys):
     assert (
         found["status"] == "proved"
         and found["about"] == OWN
-        and abs(eval(found["bound"]) - 1 / 10) < 1e-9
+        and abs(Fraction(found["bound"]) - Fraction(1, 10)) < 1e-9
     )
     path.write_text(json.dumps(dict(document, claim="fsl.theorem1")))
     assert cli.main(["replay", str(path)]) == 1 and "is refused" in capsys.readouterr().out

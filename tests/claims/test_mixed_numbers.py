@@ -211,7 +211,7 @@ lemma_D13 = lambda v: (
 floor = lambda v: (v.G**2 + v.path) / v.eta_m**2
 noise_3 = lambda v: v.c_1 / (v.K * v.S) + v.path / (2 * v.eta_m**2)
 start_3 = lambda v: v.D_sq + 9 * v.merge**2 * v.lag
-root = lambda x: math.sqrt(x)
+root = math.sqrt
 SHAPES = {  # theorem number -> its three rates, as printed
     1: (
         lambda v: (

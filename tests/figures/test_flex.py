@@ -224,7 +224,7 @@ def made_3(B_over_A, C_over_B, seeds=6):
 
 
 def test_the_papers_own_numbers_reproduce_table_3_and_false_ones_do_not():
-    printed = np.array([[pair for pair in TABLE_3["c"][1][split]] for split in ("IID", "NIID")])
+    printed = np.array([list(TABLE_3["c"][1][split]) for split in ("IID", "NIID")])
     found = flex_table3.findings(made_3(printed[..., 0], printed[..., 1]))
     verdicts = {claim: verdict for claim, (verdict, _) in found.items()}
     assert len(verdicts) == 6 + 32 and set(verdicts.values()) <= {
@@ -252,7 +252,7 @@ def test_the_papers_own_numbers_reproduce_table_3_and_false_ones_do_not():
 def test_the_picture_says_what_the_ledger_says_of_table_3():
     """Cells of every verdict: the marks drawn, the tally written and the marks in the rows are the
     findings' own."""
-    printed = np.array([[pair for pair in TABLE_3["c"][1][split]] for split in ("IID", "NIID")])
+    printed = np.array([list(TABLE_3["c"][1][split]) for split in ("IID", "NIID")])
     shift = np.where(np.arange(8) % 4 == 1, 5.0, 0.0)  # of B over A: two of eight counts are off
     made = made_3(printed[..., 0] + shift, printed[..., 1])
     made["accuracy"][:, ::2, 2, 2] += 40  # C at |T| = 3 is noise
@@ -279,7 +279,7 @@ def test_the_picture_says_what_the_ledger_says_of_table_3():
 
 
 def test_one_reading_is_judged_whatever_the_other_says():
-    printed = np.array([[pair for pair in TABLE_3["c"][1][split]] for split in ("IID", "NIID")])
+    printed = np.array([list(TABLE_3["c"][1][split]) for split in ("IID", "NIID")])
     false = made_3(-printed[..., 0], -printed[..., 1])
     kinder = {
         **false,

@@ -27,8 +27,8 @@ def around(problem, generator, count=20):
     """Points in, on and far beyond the ball of radius 1 around the minimiser."""
     x_star, out = problem.minimizer(), []
     for scale in (0.0, 0.3, 1.0, 1.0, 1.0, 50.0):
-        for v in generator.standard_normal((count, problem.d)):
-            out.append(x_star + scale * v / np.linalg.norm(v))
+        directions = generator.standard_normal((count, problem.d))
+        out += [x_star + scale * v / np.linalg.norm(v) for v in directions]
     return out
 
 

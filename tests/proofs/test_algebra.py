@@ -135,7 +135,7 @@ CHAINS = [
 ]
 
 
-@pytest.mark.parametrize("name, at, given", CHAINS, ids=lambda v: str(v))
+@pytest.mark.parametrize("name, at, given", CHAINS, ids=str)
 def test_a_line_of_a_proof_follows_from_those_before_it(name, at, given):
     claim, before = discover.claim(name), [discover.claim(other) for other in given]
     proof = algebra.line(claim, at, before, budget=30)

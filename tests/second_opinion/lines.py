@@ -163,8 +163,8 @@ pt_c, pt_s = (lambda v: convex(v, v.S, v.B**2, v.G)), (lambda v: smooth(v, v.S, 
 one_c, one_s = (lambda v: convex(v, v.K * v.S)), (lambda v: smooth(v, v.K * v.S))
 two_c, two_s = (lambda v: convex(v, v.S)), (lambda v: smooth(v, v.S))
 ROOMS = (SEVERAL, LARGE, STRONG, (lambda v: v.eps, "<=", lambda v: 1))
-SHORT = (lambda v: eta_tilde(v), "<=", lambda v: 1 / (8 * v.beta))
-SHORTER = (lambda v: eta_tilde(v), "<=", lambda v: 1 / (18 * v.beta))
+SHORT = (eta_tilde, "<=", lambda v: 1 / (8 * v.beta))
+SHORTER = (eta_tilde, "<=", lambda v: 1 / (18 * v.beta))
 
 LINES = {
     "fsl.eq7": (None, ((moved, "<=", descent), ())),

@@ -9,8 +9,9 @@ settings: facts, conditions and measurements by definition.
 
 import random
 import re
+from collections.abc import Callable
 from fractions import Fraction
-from typing import Callable, NamedTuple
+from typing import NamedTuple
 
 from tests.second_opinion import reals
 from tests.second_opinion.reals import Real, Unknown, real

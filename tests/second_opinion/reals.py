@@ -16,7 +16,7 @@ class Unknown(ArithmeticError):
     """Two enclosures overlap where their order matters, or a value does not exist."""
 
 
-class Real:
+class Real:  # noqa: PLW1641 (a number that is not known exactly has no hash)
     """A number between `low` and `high`; exact where they agree."""
 
     __slots__ = ("low", "high")

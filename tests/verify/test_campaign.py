@@ -42,7 +42,7 @@ def start(out, *more):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=heard,
+        preexec_fn=heard,  # noqa: PLW1509 (no threads yet)
     )
 
 

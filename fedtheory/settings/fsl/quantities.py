@@ -6,9 +6,10 @@ any numbers of `enclosure.arithmetic`; of Fractions, all values are exact. Noise
 so expectations are sums over cohorts and draws: for tiny instances only.
 """
 
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cached_property
-from typing import Callable, NamedTuple
+from typing import NamedTuple
 
 from fedtheory.algorithms import fsl
 from fedtheory.enclosure.arithmetic import maximum

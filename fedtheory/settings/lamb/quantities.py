@@ -6,9 +6,10 @@ start, adds no epsilon, and counts iterations t, T to a round. One outcome of th
 in any numbers of `enclosure.arithmetic`; where p = 0 there is no direction, and the layer rests.
 """
 
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
-from typing import Callable, NamedTuple
+from typing import NamedTuple
 
 from fedtheory.enclosure.arithmetic import maximum, minimum, root, vector, where
 

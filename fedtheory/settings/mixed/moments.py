@@ -7,8 +7,9 @@ carried from round to round, for which variances suffice. Clients are homogeneou
 ..., x^(T).
 """
 
+from collections.abc import Callable
 from fractions import Fraction
-from typing import Callable, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 

@@ -7,9 +7,10 @@ finite support, so expectations are sums over draws: for tiny instances only. Cl
 homogeneous, so that one cohort stands for all.
 """
 
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cached_property
-from typing import Callable, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
