@@ -201,7 +201,9 @@ def replay(path):
     if "left" in found:
         text.append(f"  left {approximately(found['left'])}, right {approximately(found['right'])}")
     if "rests_on" in found:
-        text.append(f"  it rests on {found['rests_on']}")
+        text += textwrap.wrap(
+            f"it rests on {found['rests_on']}", 86, initial_indent="  ", subsequent_indent="  "
+        )
     return (
         rows,
         printable(

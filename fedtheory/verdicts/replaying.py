@@ -24,6 +24,7 @@ from fedtheory.search.target import Target
 from fedtheory.settings import by_name, fitting
 
 RECORDED, OWN = "the claim as it is recorded here", "a statement of its own"
+ALONE = "fractions alone"  # no record, no method, no formula of ours
 
 
 def replay(document):
@@ -44,7 +45,13 @@ def given(document):
 
 def violation(document):
     """A counterexample."""
-    return dict(check_instance.check(document), about=alike(document))
+    found = check_instance.check(document)
+    return dict(found, rests_on=measured(document["setting"]), about=alike(document))
+
+
+def measured(name):
+    """What a counterexample in a setting rests on."""
+    return f"exact arithmetic, and what the setting {name} measures: {by_name(name).says}"
 
 
 @refusing
@@ -64,7 +71,9 @@ def alike(document):
 
 def growth(document):
     """A family."""
-    return dict(check_family.check(document), about=alike_order(document))
+    found = check_family.check(document)
+    setting = document["members"][0]["setting"]
+    return dict(found, rests_on=measured(setting), about=alike_order(document))
 
 
 @refusing
@@ -118,7 +127,7 @@ def worst_case(document):
         f"the worst case of the least {measure} at rounds {', '.join(map(str, times))} is at most "
         f"{check_instance.approximately(bound)}{reached}"
     )
-    return dict(status="proved", says=said, bound=bound, least=least, about=OWN)
+    return dict(status="proved", says=said, bound=bound, least=least, rests_on=ALONE, about=OWN)
 
 
 @refusing
@@ -142,13 +151,14 @@ def proofs(document):
                 f"it names {claim.id}, and its proof {at + 1} is not of that "
                 "line of the claim as it is recorded here",
             )
-    return dict(status="proved", claim=name, lines=found, about=OWN if claim is None else RECORDED)
+    about = OWN if claim is None else RECORDED
+    return dict(status="proved", claim=name, lines=found, rests_on=ALONE, about=about)
 
 
 @refusing
 def proof(document):
     """A proof by algebra."""
-    return dict(status="proved", shows=check_proof.check(document), about=OWN)
+    return dict(status="proved", shows=check_proof.check(document), rests_on=ALONE, about=OWN)
 
 
 FORMATS = {
