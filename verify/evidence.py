@@ -101,7 +101,10 @@ def shaped(verdict, line=False):
         isinstance(verdict, dict)
         and tuple(verdict) == FIELDS
         and verdict["status"] in ledger.STATUSES
-        and all(isinstance(verdict[name], str) for name in ("claim", "kind", "why", "searched"))
+        and all(
+            isinstance(verdict[name], str)
+            for name in ("claim", "kind", "why", "decided_on", "searched")
+        )
         and (verdict["tightness"] in (None, "inf") or number(verdict["tightness"]))
         and (verdict["status"] != "holds" or float(verdict["tightness"] or 0) <= 1)
         and type(verdict["cases"]) is int
@@ -277,6 +280,7 @@ def proved(claim, at, document):
         witness=None,
         cases=0,
         notes=[],
+        decided_on="",
         searched="",
         why=f"It follows from its hypotheses (proved, {algebra.size(document['proof'])} terms).",
     )

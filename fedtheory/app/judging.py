@@ -129,10 +129,11 @@ def described(verdict, out=None, width=88):
     lines.append(
         f"  decided by: {verdict.kind}; instances looked at: {verdict.cases}; {verdict.seconds:.1f} s"
     )
-    if verdict.searched:
-        lines += textwrap.wrap(
-            f"searched: {verdict.searched}", width, initial_indent="  ", subsequent_indent="    "
-        )
+    for label, words in (("decided on", verdict.decided_on), ("searched", verdict.searched)):
+        if words:
+            lines += textwrap.wrap(
+                f"{label}: {words}", width, initial_indent="  ", subsequent_indent="    "
+            )
     if verdict.status == "violated" and verdict.witness:
         lines += textwrap.wrap(
             "at " + short(verdict.witness), width, initial_indent="  ", subsequent_indent="    "

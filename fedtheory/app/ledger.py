@@ -175,6 +175,7 @@ def decided(claim, budget, seed):
             certificate=None,
             lines=[],
             notes=[],
+            decided_on="",
             searched="",
         )
     return dict(verdict=verdict, seconds=round(time.process_time() - begun, 3), megabytes=_peak())

@@ -197,17 +197,17 @@ class Rounds:
         return [(p, trace.after) for p, trace in self.of(state, law)]
 
 
-def followed(rounds, law, start, T, kept=lambda state: state):
+def followed(after, law, start, T, kept=lambda state: state):
     """Levels t = 0, ..., T of [(probability, (x_0, ..., x_t), state)]: all ways that T rounds can
-    go; `kept` is what is kept of a state's numbers, which grow."""
+    go, each to `after(state, law)`; `kept` is what is kept of a state's numbers, which grow."""
     levels = [[(ONE, (start.x,), start)]]
     for _ in range(T):
         levels.append(
             [
                 (p * q, (*path, then.x), then)
                 for p, path, state in levels[-1]
-                for q, after in rounds.after(state, law)
-                for then in (kept(after),)
+                for q, reached in after(state, law)
+                for then in (kept(reached),)
             ]
         )
     return levels

@@ -47,6 +47,7 @@ class Setting(NamedTuple):
     runs: Callable | None = (
         None  # (claim) -> whether step sizes go over rounds as the claim prescribes; None: they do
     )
+    by: str = ""  # what is asked where a method runs: `kernels` or `beside`; "" where none runs
 
     def measured(self, instance, values, wanted):
         """As `measure`; a constant that a variant sets free is that also where a quantity is
@@ -55,6 +56,16 @@ class Setting(NamedTuple):
             name.removeprefix(ANY): value for name, value in values.items() if name.startswith(ANY)
         }
         return self.measure(instance, {**values, **free}, wanted)
+
+
+def kernels(method):
+    """What a setting is `by` whose rounds are traces of a method's kernels."""
+    return f"the kernels of {method}"
+
+
+def beside(method, why):
+    """What a setting is `by` that has a definition of its own: tests hold it to the kernels."""
+    return f"a definition beside the kernels of {method} ({why})"
 
 
 HOUSE = "house"  # the table in nobody's letters, which any method may be spoken of in

@@ -13,8 +13,10 @@ class Quantities:
     pair of losses."""
 
     def __init__(self, table, /, **functions):
-        self.table, self.functions = table, functions
-        self.measures = names(table, *functions)  # a name that is no symbol is an error here
+        strangers = [n for n in functions if n not in table or table[n].measure is None]
+        if strangers:
+            raise KeyError(f"{table.paper} has no measured symbol {', '.join(strangers)}")
+        self.functions, self.measures = functions, names(table, *functions)
 
     def __iter__(self):
         return iter(self.functions)

@@ -91,6 +91,12 @@ def line(claim, at, budget, seed, progress=None):
 def hunted(claim, at, setting, budget, seed, progress=None, broken=()):
     """The Verdict on a line by search in one setting; `broken` counts instances that break what a
     variant dropped."""
+    verdict = _hunted(claim, at, setting, budget, seed, progress, broken)
+    verdict.decided_on = setting.by
+    return verdict
+
+
+def _hunted(claim, at, setting, budget, seed, progress, broken):
     target = Target(claim, setting, at)
     if target.impossible:
         return Verdict(

@@ -35,6 +35,9 @@ class Verdict:
     notes: list = field(
         default_factory=list
     )  # regions where it says nothing, coefficients that turn negative, ...
+    # what ran at the instances: the kernels of a method, or a definition beside them; "" where
+    # nothing did
+    decided_on: str = ""
     searched: str = ""  # in words: in which settings, at which sizes and losses, how many instances
 
     def __post_init__(self):
@@ -65,6 +68,7 @@ class Verdict:
             certificate=self.certificate,
             lines=[line.as_dict() for line in self.lines],
             notes=list(self.notes),
+            decided_on=self.decided_on,
             searched=self.searched,
         )
 
@@ -89,10 +93,8 @@ def across(found):
     doubtful = [v for v in found if v.status == "undecided" and v.witness is not None]
     holding = [v for v in found if v.status == "holds"]
     one = next(iter([*refuted, *doubtful, *holding, *found]))
-    cases, searched = (
-        sum(v.cases for v in found),
-        "; ".join(v.searched for v in found if v.searched),
-    )
+    cases, decided_on = sum(v.cases for v in found), several(v.decided_on for v in found)
+    searched = several(v.searched for v in found)
     if one.status == "holds" and len(found) > 1:
         tight = max((v.tightness for v in holding if v.tightness is not None), default=None)
         best = next(v for v in holding if v.tightness is tight)
@@ -104,10 +106,18 @@ def across(found):
             tight,
             cases,
             witness=best.witness,
+            decided_on=decided_on,
             searched=searched,
         )
+    if one.status != "violated":  # one instance, in one setting, is what refutes
+        one.decided_on = decided_on
     one.cases, one.searched = cases, searched
     return one
+
+
+def several(words):
+    """Words of several verdicts, each once."""
+    return "; ".join(dict.fromkeys(each for each in words if each))
 
 
 def together(claim, lines, seconds):
@@ -137,5 +147,6 @@ def together(claim, lines, seconds):
         seconds,
         lines,
         [note for v in lines for note in v.notes],
-        "; ".join(dict.fromkeys(v.searched for v in lines if v.searched)),
+        worst.decided_on if worst.status == "violated" else several(v.decided_on for v in lines),
+        several(v.searched for v in lines),
     )

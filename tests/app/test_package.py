@@ -27,6 +27,7 @@ def entry(name, status="holds", tightness=0.5, **more):
         why="It is so.",
         tightness=tightness,
         cases=7,
+        decided_on="the kernels of fsl",
         searched="7 instances of it",
         confidence=None,
         witness=dict(x="1/3"),
@@ -137,7 +138,7 @@ def test_the_page_is_well_formed_and_asks_nothing_of_any_network():
 
 def test_what_holds_says_on_the_page_what_was_searched():
     words = " ".join(" ".join(Page(page(entry("fsl.a"))).words).split())
-    assert "Searched: 7 instances of it." in words
+    assert "Searched: 7 instances of it." in words and "decided on the kernels of fsl" in words
 
 
 def test_the_page_shows_what_was_found():

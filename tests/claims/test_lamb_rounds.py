@@ -292,7 +292,7 @@ def test_expectations_weigh_outcomes():
     late = plain(quantities.expected(case, x, outcomes, 1, ["B_2", "inner_g", "loss_next"]))
     for name in ("B_2", "inner_g", "loss_next"):
         assert late[name] == pytest.approx(np.mean([s[1][name] for s in single]), rel=1e-12)
-    worst = np.mean([s[0]["excess_by_coordinate"] for s in single], axis=0).max()
+    worst = np.mean([s[0]["excess_sign"] for s in single], axis=0).max()
     assert plain(quantities.expected(case, x, outcomes, 0))["excess_sign"] == pytest.approx(
         worst, rel=1e-12
     )

@@ -129,9 +129,13 @@ def test_a_verdict_says_over_all_settings_what_was_searched():
     assert "N <= 4" in verdict.searched and "one round of FSL from a known point" in verdict.why
     shown = " ".join(described(verdict).split())
     assert f"searched: {verdict.searched}" in shown
+    assert (
+        "the kernels of fsl" in verdict.decided_on and f"decided on: {verdict.decided_on}" in shown
+    )
     claim = ft.claim("fsl.theorem1")
     book, _ = made([claim], {claim.id: verdict.as_dict()}, 1.0, 0)
     assert book["claims"][0]["verdict"]["searched"] == verdict.searched
+    assert book["claims"][0]["verdict"]["decided_on"] == verdict.decided_on
 
 
 SOME = ["mixed.lemmaD8", "mixed.theoremB1_convex"] + [

@@ -13,7 +13,7 @@ from fedtheory import enclosure
 from fedtheory.enclosure import Undefined, arithmetic
 from fedtheory.enclosure.arithmetic import Interval, Many, maximum, minimum, where
 from fedtheory.participation import moments
-from fedtheory.settings import Setting, names
+from fedtheory.settings import Setting, beside, names
 from fedtheory.settings.flex import quadratics
 from fedtheory.settings.flex.run import LAWS
 from fedtheory.symbols.flex import TABLE
@@ -252,6 +252,7 @@ SETTINGS = [
         "departure",
         measures=names(TABLE, *BOTH),
         algorithms=("flex_c",),
+        by=beside("flex_c", quadratics.WHY),
         takes=(),
         gives=("E", "tau_0", "T", "V_0", "gamma_0", "D_0", "V_1", "gamma_1"),
         loose=dict(L=1, mu=-1, G=1),

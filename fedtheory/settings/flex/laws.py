@@ -4,7 +4,7 @@
 from fractions import Fraction
 
 from fedtheory.participation import moments
-from fedtheory.settings import Setting, names
+from fedtheory.settings import Setting, beside, names
 from fedtheory.settings.flex import quadratics
 from fedtheory.settings.flex.run import LAWS
 from fedtheory.symbols.flex import TABLE
@@ -139,6 +139,7 @@ def setting(scheme):
         says=f"participation laws under scheme {scheme}, with small steps",
         measures=names(TABLE, *LAWS, *OF_DEVICE),
         algorithms=(f"flex_{scheme.lower()}",),
+        by=beside(f"flex_{scheme.lower()}", "the coefficients of section 4.1"),
         gives=("E", "N", "tau", "p_k", "s_k", "Gamma", "sigma_bar_sq"),
         loose=dict(L=1, mu=-1),
         takes=(),

@@ -18,6 +18,7 @@ from fedtheory.enclosure.work import counted
 from fedtheory.participation import moments
 
 ZERO, ONE = Fraction(0), Fraction(1)
+WHY = "moments and reach of quadratics, for speed"  # why `one_round` stands beside the kernels
 ALWAYS = {
     "devices_smooth",
     "devices_strongly_convex",

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from fedtheory.enclosure.arithmetic import vector
 from fedtheory.participation import moments
-from fedtheory.settings import Setting, names
+from fedtheory.settings import Setting, beside, names
 from fedtheory.settings.flex import quadratics
 from fedtheory.symbols.flex import TABLE
 
@@ -104,6 +104,7 @@ def setting(scheme):
         says=f"one round of scheme {scheme} with any noise and work",
         measures=names(TABLE, "sq_gap_eq2", "sq_gap_printed", "sq_extra"),
         algorithms=(f"flex_{scheme.lower()}",),
+        by=beside(f"flex_{scheme.lower()}", "both lines of (2) as they stand"),
         gives=("E", "N"),
         loose=dict(L=1, mu=-1),
         takes=("eta",),

@@ -4,7 +4,7 @@ over rounds."""
 from fractions import Fraction
 
 from fedtheory.participation import moments
-from fedtheory.settings import Setting, names
+from fedtheory.settings import Setting, beside, names
 from fedtheory.settings.flex import quadratics
 from fedtheory.symbols.flex import TABLE
 
@@ -138,6 +138,7 @@ def setting(scheme):
         says=f"rounds of scheme {scheme} on quadratics in one dimension",
         measures=names(TABLE, *LAWS, "sq_dist_0", "sq_dist", "limit_sq_dist"),
         algorithms=(f"flex_{scheme.lower()}",),
+        by=beside(f"flex_{scheme.lower()}", quadratics.WHY),
         gives=("E", "N", "tau", "Gamma", "sigma_bar_sq"),
         loose=dict(L=1, mu=-1, G=1),
         takes=("eta",),

@@ -11,7 +11,7 @@ from fractions import Fraction
 from fedtheory.enclosure.arithmetic import maximum, minimum
 from fedtheory.enclosure.intervals import INF
 from fedtheory.participation import moments
-from fedtheory.settings import Setting, names
+from fedtheory.settings import Setting, beside, names
 from fedtheory.settings.flex import quadratics
 from fedtheory.settings.flex.arrivals import sizes, weights
 from fedtheory.settings.flex.run import END, LAWS
@@ -191,6 +191,7 @@ SETTINGS = [
             TABLE, "sq_dist_new", "shift", "ratio_sup", *(f"tilde_{name}" for name in AFTER)
         ),
         algorithms=("flex_c",),
+        by=beside("flex_c", quadratics.WHY),
         gives=("E", "tau", "tau_0", "n", "n_l", "Gamma_l", "tilde_Gamma_l"),
         loose=dict(L=1, mu=-1, G=1, Delta=1),
         takes=("eta",),
@@ -210,6 +211,7 @@ SETTINGS = [
         says="a run of scheme B until a device arrives, on quadratics in one dimension",
         measures=names(TABLE, "sq_dist_0", "shift", *BEFORE),
         algorithms=("flex_b",),
+        by=beside("flex_b", "the coefficients of section 4.1"),
         takes=(),
         gives=("E", "n", "n_l", "Gamma_l", "tilde_Gamma_l"),
         loose=dict(L=1, mu=-1, G=1),

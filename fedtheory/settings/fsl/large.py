@@ -9,7 +9,7 @@ for only moments enter.
 from fractions import Fraction
 
 from fedtheory.enclosure.arithmetic import root
-from fedtheory.settings import Setting, losses, names
+from fedtheory.settings import Setting, beside, losses, names
 from fedtheory.symbols.fsl import TABLE
 
 MEASURED = (
@@ -231,6 +231,7 @@ SETTING = Setting(
     says="one round of FSL with many clients and steps, on quadratics in one dimension",
     measures=names(TABLE, *MEASURED),
     algorithms=("fsl",),
+    by=beside("fsl", "moments in closed form, for thousands of clients and steps"),
     gives=("N", "S", "K", "K_0"),
     loose=dict(L=1, G=1, xi_bar=1, sigma=1, sigma_0=1, mu=-1),
     takes=("eta_l", "eta_g", "eta_0", "gamma"),

@@ -16,7 +16,7 @@ def by_paths(case, x, T, values):
     """[E value(x_t) for each of `values`] for t = 0, ..., T - 1, by all the ways that rounds of the
     kernels can go."""
     rounds = case.rounds(len(x))
-    levels = followed(rounds, case.law(), rounds.start(x), T - 1)
+    levels = followed(rounds.after, case.law(), rounds.start(x), T - 1)
     return [
         [sum(p * value(path[-1]) for p, path, _ in level) for value in values] for level in levels
     ]

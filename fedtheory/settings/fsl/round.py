@@ -7,7 +7,7 @@ from math import comb
 
 from fedtheory.enclosure.arithmetic import root, vector
 from fedtheory.enclosure.intervals import INF
-from fedtheory.settings import Setting, losses
+from fedtheory.settings import Setting, kernels, losses
 from fedtheory.settings.families import (
     build_family,
     draw_family,
@@ -267,6 +267,7 @@ SETTING = Setting(
     says="one round of FSL from a known point",
     measures=ROUND.measures,
     algorithms=("fsl",),
+    by=kernels("fsl"),
     gives=("N", "S", "K", "K_0"),
     loose=dict(L=1, G=1, xi_bar=1, sigma=1, sigma_0=1, mu=-1),
     takes=("eta_l", "eta_g", "eta_0", "gamma"),

@@ -4,7 +4,7 @@ otherwise."""
 from fractions import Fraction
 
 from fedtheory.enclosure.arithmetic import minimum, vector
-from fedtheory.settings import Setting, losses, names
+from fedtheory.settings import Setting, beside, losses, names
 from fedtheory.settings.families import draw_family, family_coordinates
 from fedtheory.settings.fsl import round as fsl_round
 from fedtheory.settings.fsl.moments import by_paths, quadratic_gradients
@@ -163,6 +163,7 @@ SETTING = Setting(
     says="T rounds of FSL",
     measures=names(TABLE, *MEASURED),
     algorithms=("fsl",),
+    by=beside("fsl", "moments of quadratics, for speed; elsewhere the kernels themselves"),
     gives=("N", "S", "K", "K_0", "T"),
     loose=dict(L=1, G=1, xi_bar=1, sigma=1, sigma_0=1, mu=-1),
     takes=("eta_l", "eta_g", "eta_0", "gamma"),

@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from fedtheory.enclosure.arithmetic import vector
-from fedtheory.settings import Setting, losses
+from fedtheory.settings import Setting, kernels, losses
 from fedtheory.settings.families import (
     build_family,
     draw_family,
@@ -77,6 +77,7 @@ SETTING = Setting(
     says="exact steps on the server's loss from a known point",
     measures=SERVER.measures,
     algorithms=("server_sgd", "fsl"),
+    by=kernels("fsl"),
     gives=("N", "K_0"),
     loose=dict(L=1),
     takes=("eta_0",),

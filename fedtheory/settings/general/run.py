@@ -3,7 +3,7 @@
 from functools import partial
 from math import comb
 
-from fedtheory.settings import Setting, losses, names
+from fedtheory.settings import Setting, kernels, losses, names
 from fedtheory.settings.families import two_point
 from fedtheory.settings.general.runs import MOST, constants, measured, met
 from fedtheory.symbols.run import TABLE
@@ -143,6 +143,7 @@ def setting(method, says, takes, gives=("N", "S", "K", "T")):
         says=says,
         measures=names(TABLE, *MEASURED),
         algorithms=(method,),
+        by=kernels(method),
         gives=gives,
         loose=dict(L=1, G=1, zeta=1, sigma=1, R=1, mu=-1),
         takes=takes,

@@ -13,7 +13,7 @@ from math import comb
 from fedtheory import discover
 from fedtheory.algorithm import Algorithm
 from fedtheory.errors import refuse
-from fedtheory.settings import Setting, losses, names
+from fedtheory.settings import Setting, kernels, losses, names
 from fedtheory.settings.general import run as whole
 from fedtheory.settings.general.runs import MOST, constants, measured, met
 from fedtheory.symbol import Entry
@@ -146,6 +146,7 @@ def setting_of(method, table=TABLE):
         says=f"runs of {method.name}",
         measures=names(TABLE, *whole.MEASURED),
         algorithms=(method.name,),
+        by=kernels(method.name),
         gives=("N", "S", "T", *integers(method)),
         loose=dict(L=1, G=1, zeta=1, sigma=1, R=1, mu=-1),
         takes=tuple(name for name in reals(method) if method.hyper[name].default is None),

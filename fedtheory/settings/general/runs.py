@@ -246,7 +246,7 @@ def outcomes_of(instance, values, method):
     rounds = rounds_of(clients, instance, values, discover.algorithm(method))
     law = uniform(clients.N, instance["S"], rounds.steps)
     start = rounds.start(vector(instance["x_0"]))
-    return clients, followed(rounds, law, start, instance["T"])
+    return clients, followed(rounds.after, law, start, instance["T"])
 
 
 def measured(instance, values, entries, method):

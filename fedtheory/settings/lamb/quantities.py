@@ -8,10 +8,12 @@ in any numbers of `enclosure.arithmetic`; where p = 0 there is no direction, and
 
 from collections.abc import Callable
 from fractions import Fraction
-from functools import cache
+from functools import cached_property
 from typing import NamedTuple
 
 from fedtheory.enclosure.arithmetic import maximum, minimum, root, vector, where
+from fedtheory.settings.quantities import Quantities, sq
+from fedtheory.symbols.lamb import TABLE
 
 ZERO, ONE = Fraction(0), Fraction(1)
 
@@ -48,10 +50,6 @@ class Iteration(NamedTuple):
     stretch: list  # phi / (||p|| sqrt(v)) by coordinate: a step is alpha stretch m
     moved: list  # where it ends
     next_lag: object
-
-
-def sq(u):
-    return u.dot(u)
 
 
 def mean(each):
@@ -115,83 +113,148 @@ def by_root(u, v_hat):
     return sum(part * part / root(v) for part, v in zip(u, v_hat))
 
 
-def quantities(case, it, wanted=None):
-    """Symbol name -> value in an iteration: all of them, or those wanted."""
-    clients = range(case.n)
-    full, loss = lambda x: full_grad(case, x), lambda x: full_loss(case, x)
-    bar, ahead = mean(it.theta), mean(it.moved)
-    point, after = bar + it.lag, ahead + it.next_lag  # (8)
-    sizes = [
-        (stop - start, L)
-        for (start, stop), L in zip(case.layers, case.L)
-        for _ in range(start, stop)
-    ]
-    by = lambda u: by_root(u, it.v_hat)
-    over_v = lambda u: sum(part * part / v for part, v in zip(u, it.v_hat))
-    move, at_point = cache(lambda: after - point), cache(lambda: full(point))
-    at_bar = cache(lambda: [case.grad(i, bar) for i in clients])
+class Seen:
+    """An iteration, and what several quantities of it need."""
+
+    def __init__(self, case, it):
+        self.case, self.it, self.clients = case, it, range(case.n)
+        self.bar, self.ahead = mean(it.theta), mean(it.moved)
+        self.point, self.after = self.bar + it.lag, self.ahead + it.next_lag  # (8)
+        self.sizes = [
+            (stop - start, L)
+            for (start, stop), L in zip(case.layers, case.L)
+            for _ in range(start, stop)
+        ]
+
+    def full(self, x):
+        return full_grad(self.case, x)
+
+    def by(self, u):
+        return by_root(u, self.it.v_hat)
+
+    def over_v(self, u):
+        return sum(part * part / v for part, v in zip(u, self.it.v_hat))
+
+    def each(self, value):
+        return [value(i) for i in self.clients]
+
+    @cached_property
+    def move(self):
+        return self.after - self.point
+
+    @cached_property
+    def at_point(self):
+        return self.full(self.point)
+
+    @cached_property
+    def at_bar(self):
+        return self.each(lambda i: self.case.grad(i, self.bar))
+
     # (11), (14), (15); the first sum of (11) as printed, without line 13's minus sign
-    by_momentum = cache(
-        lambda: (
-            case.alpha
-            * (case.beta_1 / (1 - case.beta_1))
-            * mean([(it.stretch[i] - it.before[i]) * it.past[i] for i in clients])
+
+    @cached_property
+    def by_momentum(self):
+        it, case = self.it, self.case
+        moved = self.each(lambda i: (it.stretch[i] - it.before[i]) * it.past[i])
+        return case.alpha * (case.beta_1 / (1 - case.beta_1)) * mean(moved)
+
+    @cached_property
+    def stretched(self):
+        return mean(self.each(lambda i: self.it.stretch[i] * self.it.g[i]))
+
+    @cached_property
+    def by_gradient(self):
+        return self.case.alpha * self.stretched
+
+    @cached_property
+    def scale(self):
+        """phi / ||p||"""
+        root_v = vector([root(v) for v in self.it.v_hat])
+        return self.each(lambda i: self.it.stretch[i] * root_v)
+
+    @cached_property
+    def g_bar_i(self):
+        return self.each(lambda i: self.scale[i] * self.it.g[i])
+
+    @cached_property
+    def g_bar(self):
+        return mean(self.g_bar_i)
+
+    @cached_property
+    def products(self):
+        return self.each(lambda i: self.it.exact[i] * self.it.g[i])
+
+    def kept(self):
+        case, it = self.case, self.it
+        return sum(
+            root((1 - case.beta_2) / width) / case.M * it.phi[i][j] * self.products[i][j]
+            for i in self.clients
+            for j, (width, _) in enumerate(self.sizes)
         )
-    )
-    by_gradient = cache(lambda: case.alpha * mean([it.stretch[i] * it.g[i] for i in clients]))
-    root_v = cache(lambda: vector([root(v) for v in it.v_hat]))
-    scale = cache(lambda: [it.stretch[i] * root_v() for i in clients])  # phi / ||p||
-    g_bar_i = cache(lambda: [scale()[i] * it.g[i] for i in clients])
-    g_bar = cache(lambda: mean(g_bar_i()))
-    products = cache(lambda: [it.exact[i] * it.g[i] for i in clients])
-    # Where signs differ, as far as it matters: products that are not positive, in terms with the
-    # exact coordinate
-    wrong = cache(lambda: [vector([where(z > 0, ZERO, ONE) for z in each]) for each in products()])
-    B_1 = cache(lambda: sum(by(at_bar()[i] - it.exact[i]) for i in clients))
-    named = dict(
-        loss_now=lambda: loss(point),
-        loss_next=lambda: loss(after),
-        inner_move=lambda: at_point().dot(move()),
-        sq_move_L=lambda: sum(L * z * z for (_, L), z in zip(sizes, move())) / 2,
-        sq_gap_11=lambda: sq(move() + by_momentum() + by_gradient()),
-        sq_momentum_11=lambda: sq(by_momentum()),
-        momentum_14=lambda: at_point().dot(by_momentum()),
-        A_1=lambda: -at_point().dot(by_gradient()),
-        inner_g=lambda: at_point().dot(mean([it.stretch[i] * it.g[i] for i in clients])),
-        sq_grad_vartheta=lambda: by(at_point()),
-        sq_g_bar=lambda: by(g_bar()),
-        sq_error=lambda: by(at_point() - g_bar()),
-        error_momentum=lambda: 2 * mean([by(case.grad(i, point) - at_bar()[i]) for i in clients]),
-        error_17=lambda: 2 * mean([by(at_bar()[i] - g_bar_i()[i]) for i in clients]),
-        B_1=B_1,
-        B_2=lambda: sum(by(it.exact[i] - g_bar_i()[i]) for i in clients),
-        sum_gap=lambda: sum(sq(bar - it.theta[i]) for i in clients),
-        sq_lag=lambda: sq(it.lag),
-        sum_inner=lambda: sum(it.exact[i].dot(it.stretch[i] * it.g[i]) for i in clients),
-        sum_sq_grad=lambda: sum(sq(it.exact[i]) for i in clients),
-        sum_kept=lambda: sum(
-            root((1 - case.beta_2) / width) / case.M * it.phi[i][j] * products()[i][j]
-            for i in clients
-            for j, (width, _) in enumerate(sizes)
-        ),
-        sum_wrong=lambda: sum(
-            s * minimum(z, ZERO) for i in clients for s, z in zip(scale()[i], products()[i])
-        ),
-        grad_by_root_v=lambda: by(full(bar)),
-        avg_grad_by_root_v=lambda: by(mean(it.exact)),
-        gap_sq=lambda: maximum(ZERO, *(sq(ahead - it.moved[i]) for i in clients)),
-        avg_grad_by_v=lambda: over_v(mean([case.grad(i, it.moved[i]) for i in clients])),
-        grad_by_v=lambda: over_v(full(ahead)),
-        noise_row=lambda: sum(sq(it.stretch[i]) for i in clients),
-        excess_by_coordinate=lambda: vector(
+
+    def wrong(self):
+        return sum(
+            s * minimum(z, ZERO)
+            for i in self.clients
+            for s, z in zip(self.scale[i], self.products[i])
+        )
+
+    def excess_sign(self):
+        """By coordinate. Where signs differ, as far as it matters: products that are not positive,
+        in terms with the exact coordinate."""
+        return vector(
             [
-                -(s * z + case.phi_M * e) * w
-                for i in clients
-                for s, z, e, w in zip(scale()[i], products()[i], it.exact[i], wrong()[i])
+                -(s * z + self.case.phi_M * e) * where(z > 0, ZERO, ONE)
+                for i in self.clients
+                for s, z, e in zip(self.scale[i], self.products[i], self.it.exact[i])
             ]
-        ),
-    )
-    return {name: named[name]() for name in (named if wanted is None else wanted)}
+        )
+
+
+ITERATION = Quantities(
+    TABLE,
+    loss_now=lambda s: full_loss(s.case, s.point),
+    loss_next=lambda s: full_loss(s.case, s.after),
+    inner_move=lambda s: s.at_point.dot(s.move),
+    sq_move_L=lambda s: sum(L * z * z for (_, L), z in zip(s.sizes, s.move)) / 2,
+    sq_gap_11=lambda s: sq(s.move + s.by_momentum + s.by_gradient),
+    sq_momentum_11=lambda s: sq(s.by_momentum),
+    momentum_14=lambda s: s.at_point.dot(s.by_momentum),
+    A_1=lambda s: -s.at_point.dot(s.by_gradient),
+    inner_g=lambda s: s.at_point.dot(s.stretched),
+    sq_grad_vartheta=lambda s: s.by(s.at_point),
+    sq_g_bar=lambda s: s.by(s.g_bar),
+    sq_error=lambda s: s.by(s.at_point - s.g_bar),
+    error_momentum=lambda s: (
+        2 * mean(s.each(lambda i: s.by(s.case.grad(i, s.point) - s.at_bar[i])))
+    ),
+    error_17=lambda s: 2 * mean(s.each(lambda i: s.by(s.at_bar[i] - s.g_bar_i[i]))),
+    B_1=lambda s: sum(s.each(lambda i: s.by(s.at_bar[i] - s.it.exact[i]))),
+    B_2=lambda s: sum(s.each(lambda i: s.by(s.it.exact[i] - s.g_bar_i[i]))),
+    sum_gap=lambda s: sum(s.each(lambda i: sq(s.bar - s.it.theta[i]))),
+    sq_lag=lambda s: sq(s.it.lag),
+    sum_inner=lambda s: sum(s.each(lambda i: s.it.exact[i].dot(s.it.stretch[i] * s.it.g[i]))),
+    sum_sq_grad=lambda s: sum(s.each(lambda i: sq(s.it.exact[i]))),
+    sum_kept=lambda s: s.kept(),
+    sum_wrong=lambda s: s.wrong(),
+    excess_sign=lambda s: s.excess_sign(),
+    grad_by_root_v=lambda s: s.by(s.full(s.bar)),
+    avg_grad_by_root_v=lambda s: s.by(mean(s.it.exact)),
+    gap_sq=lambda s: maximum(ZERO, *s.each(lambda i: sq(s.ahead - s.it.moved[i]))),
+    avg_grad_by_v=lambda s: s.over_v(mean(s.each(lambda i: s.case.grad(i, s.it.moved[i])))),
+    grad_by_v=lambda s: s.over_v(s.full(s.ahead)),
+)
+
+
+def noise_row(it):
+    """Of the last display, without sigma_i^2."""
+    return sum(sq(stretch) for stretch in it.stretch)
+
+
+def quantities(case, it, wanted=None):
+    """Symbol name -> value in an iteration: all of them, or those wanted; excess_sign by
+    coordinate."""
+    return ITERATION(Seen(case, it), wanted)
 
 
 def iterate(case, x_0, noise, steps, wanted=None):
@@ -202,14 +265,10 @@ def iterate(case, x_0, noise, steps, wanted=None):
 def expected(case, x_0, outcomes, t, wanted=None):
     """Those of iteration t in expectation over [(probability, noise), ...]; excess_sign is the
     largest of several."""
-    asked = wanted and [
-        "excess_by_coordinate" if name == "excess_sign" else name for name in wanted
-    ]
     total = {}
     for probability, noise in outcomes:
-        for name, value in quantities(case, path(case, x_0, noise, t + 1)[0][t], asked).items():
+        for name, value in quantities(case, path(case, x_0, noise, t + 1)[0][t], wanted).items():
             total[name] = total.get(name, ZERO) + probability * value
-    if "excess_by_coordinate" in total:
-        worst = total.pop("excess_by_coordinate")
-        total["excess_sign"] = maximum(worst[0], *worst)
+    if "excess_sign" in total:
+        total["excess_sign"] = maximum(total["excess_sign"][0], *total["excess_sign"])
     return total

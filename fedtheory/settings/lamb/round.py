@@ -25,41 +25,11 @@ from fedtheory.enclosure.arithmetic import (
 )
 from fedtheory.enclosure.intervals import INF
 from fedtheory.enclosure.work import counted, spend
-from fedtheory.settings import Setting, losses, names
+from fedtheory.settings import Setting, beside, losses
 from fedtheory.settings.families import outcomes, sound_noise, two_point
 from fedtheory.settings.lamb import quantities
 from fedtheory.symbols.lamb import TABLE
 
-MEASURED = (
-    "loss_now",
-    "loss_next",
-    "inner_move",
-    "sq_move_L",
-    "sq_gap_11",
-    "sq_momentum_11",
-    "momentum_14",
-    "A_1",
-    "inner_g",
-    "sq_grad_vartheta",
-    "sq_g_bar",
-    "sq_error",
-    "error_momentum",
-    "error_17",
-    "B_1",
-    "B_2",
-    "sum_gap",
-    "sq_lag",
-    "sum_inner",
-    "sum_sq_grad",
-    "sum_kept",
-    "sum_wrong",
-    "excess_sign",
-    "grad_by_root_v",
-    "avg_grad_by_root_v",
-    "gap_sq",
-    "avg_grad_by_v",
-    "grad_by_v",
-)
 BELOW_1 = 1 - Fraction(
     1, 2**20
 )  # the largest decay in a search: 1, which rounding may reach, defines nothing
@@ -338,6 +308,7 @@ ENSURES = frozenset(
 )
 SHARED = dict(
     algorithms=("fed_lamb",),
+    by=beside("fed_lamb", "the proof's own reading, which adds no epsilon to the root"),
     loose=dict(L_l=1, L_bar=1, M=1, sigma=1, phi_M=1, phi_m=-1),
     takes=("beta_1", "beta_2", "v_0"),
     coordinates=coordinates,
@@ -349,7 +320,7 @@ SHARED = dict(
 SETTING = Setting(
     name="lamb_round",
     says="one iteration of FED-LAMB from a known start",
-    measures=names(TABLE, *MEASURED),
+    measures=quantities.ITERATION.measures,
     gives=("n", "T", "h", "p", "alpha", "alpha_r"),
     shapes=shapes,
     constants=constants,

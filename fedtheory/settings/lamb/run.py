@@ -48,7 +48,7 @@ def outcome(case, start, noise, instance, wanted):
         f_excess=lambda: loss(after[T][0]),
         f_excess_t=lambda: loss(after[1][0]),
         loss_drop=lambda: row(1, "loss_now") - row(R * T, "loss_next"),
-        noise_sum=lambda: sum(row(t, "noise_row") for t in range(1, R * T + 1)),
+        noise_sum=lambda: sum(quantities.noise_row(steps[t]) for t in range(1, R * T + 1)),
     )
     return {name: named[name]() for name in wanted}
 

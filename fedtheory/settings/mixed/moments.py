@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from fedtheory import discover
-from fedtheory.enclosure.arithmetic import Many, short, vector
+from fedtheory.enclosure.arithmetic import Interval, Many, short, vector
+from fedtheory.exact.kernels import copied
 from fedtheory.exact.linear import Linear, coefficients
 from fedtheory.exact.traces import Losses, Rounds, followed, uniform
 from fedtheory.symbols.mixed import CONTRACTIONS
@@ -82,10 +83,56 @@ def paths(case, state, noise, noise_c):
     before."""
     rounds = case.rounds(lambda i, k: noise if i else noise_c, len(state[0]))
     batched = isinstance(case.eta, Many)
-    kept = (lambda state: state) if batched else lambda state: type(state)(*map(short, state))
+
+    def after(now, law):
+        return (
+            counted_from_x(rounds, now, law)
+            if batched or widened(now.x)
+            else rounds.after(now, law)
+        )
+
+    kept = (lambda now: now) if batched else lambda now: type(now)(*map(short, now))
     start = begun(rounds, case.method, state)
-    levels = followed(rounds, case.law(), start, case.T, kept)
+    levels = followed(after, case.law(), start, case.T, kept)
     return [(p, points) for p, points, _ in levels[-1]]
+
+
+def widened(x):
+    return any(isinstance(number, Interval) for number in x)
+
+
+def counted_from_x(rounds, state, law):
+    """`rounds.after` for a point x that is known up to intervals, or floats: kernels take
+    differences of points, times steps of any size, in which x itself is to cancel and not to leave
+    its width. So a point is x plus a change. (Thirty rounds at eta_s eta_m = 10^6 keep 14 digits of
+    a batch and not 5; a batch takes 1.4 times as long.)"""
+    x = state.x
+    constant = lambda numbers: vector([Linear({"1": number}) for number in numbers])
+
+    def value(number, j):
+        if not isinstance(number, Linear):
+            return number
+        share, change = number.row([("x", j), "1"])
+        return share * x[j] + change
+
+    values = lambda y: vector([value(number, j) for j, number in enumerate(y)])
+    seen = rounds.losses._replace(
+        grad=lambda i, y: constant(rounds.losses.grad(i, values(y))),
+        noise=lambda i, k: [(q, constant(n)) for q, n in rounds.losses.noise(i, k)],
+    )
+    name = rounds.method.name
+    lifted = [
+        vector([Linear({("x", j): ONE}) for j in range(len(x))]),
+        *(constant(getattr(state, field)) for field in carried(name)[1:]),
+    ]
+    above = Rounds(rounds.method, seen, rounds.h._asdict())
+    found = []
+    for p, then in above.after(begun(above, name, lifted), law):
+        back = copied(state)
+        for field in carried(name):
+            getattr(back, field)[:] = values(getattr(then, field))
+        found.append((p, back))
+    return found
 
 
 def of_a_round(case, bends, tilts):

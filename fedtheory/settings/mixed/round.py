@@ -4,7 +4,7 @@ appendix D.2)."""
 from fractions import Fraction
 
 from fedtheory.enclosure.arithmetic import root, vector
-from fedtheory.settings import Setting, losses
+from fedtheory.settings import Setting, kernels, losses
 from fedtheory.settings.families import outcomes, sound_noise, two_point, variance
 from fedtheory.settings.mixed.pair import (
     FACTS,
@@ -120,6 +120,7 @@ SETTING = Setting(
     says="one round of 1-way gradient transfer from a known point",
     measures=ROUND.measures,
     algorithms=("one_way_gt",),
+    by=kernels("one_way_gt"),
     gives=("N", "S", "K"),
     loose=dict(beta=1, sigma=1, sigma_c=1, mu=-1),
     takes=("eta", "eta_s"),

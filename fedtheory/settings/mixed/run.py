@@ -5,7 +5,7 @@ from fractions import Fraction
 from functools import partial
 
 from fedtheory.enclosure.arithmetic import minimum, root, short, vector
-from fedtheory.settings import Setting, losses, names
+from fedtheory.settings import Setting, kernels, losses, names
 from fedtheory.settings.families import outcomes, sound_noise, two_point, variance
 from fedtheory.settings.mixed.moments import STEPS, Case, moments, paths
 from fedtheory.settings.mixed.pair import (
@@ -249,6 +249,7 @@ def setting(method, says, more, early=()):
         says=f"a run of {says}",
         measures=names(TABLE, "gap_mean", "gap_weighted", "best_sq_grad", *early),
         algorithms=(method,),
+        by=kernels(method),
         gives=("N", "S", "K", "T"),
         loose=dict(
             beta=1, sigma=1, sigma_c=1, mu=-1, **({"G": 1, "B": 1} if "dissimilar" in more else {})

@@ -3,13 +3,13 @@ FL, A.2)."""
 
 from fractions import Fraction
 
+from fedtheory.algorithms import two_way_gt
 from fedtheory.enclosure.arithmetic import vector
-from fedtheory.settings import Setting, losses, names
+from fedtheory.exact.traces import Losses, Rounds
+from fedtheory.settings import Setting, kernels, losses
 from fedtheory.settings.families import build_family, draw_family, family_coordinates
-from fedtheory.settings.quantities import sq
+from fedtheory.settings.quantities import Quantities, sq
 from fedtheory.symbols.mixed import TABLE
-
-MEASURED = ("miss_8", "miss_9", "miss_10", "sq_transferred", "sq_applied")
 
 
 def shapes(random, relaxed):
@@ -49,26 +49,45 @@ def constants(instance):
     return dict(S=Fraction(len(instance["losses"])))
 
 
+class Cohort:
+    """The cohort's walks by the kernels of two_way_gt; client i is its first. f_c has no gradient
+    here, and one central step."""
+
+    def __init__(self, instance, eta):
+        f, noise, x = instance["losses"], instance["noise"], vector(instance["x"])
+        zero, d, S = vector([Fraction(0)] * len(x)), len(x), len(f)
+        rounds = Rounds(
+            two_way_gt.ALGORITHM,
+            Losses(
+                lambda i, y: losses.grad(f[i - 1], y) if i else zero,
+                lambda i, k: [(Fraction(1), vector(noise[i - 1][k]))] if i else [],
+                (Fraction(0), *[Fraction(1, S)] * S),
+                d,
+            ),
+            dict(eta=eta, eta_c=eta, K=1),
+        )
+        state = rounds.start(x)
+        state.g_c[:] = self.g_c = vector(instance["transferred"])
+        work = tuple(map(len, noise))
+        ((_, trace),) = rounds.of(state, [(Fraction(1), tuple(range(1, S + 1)), work)])
+        self.deltas = [walk.points[-1] - x for walk in trace.clients]
+        self.sums = [sum(walk.estimates) for walk in trace.clients]
+        self.eta, self.steps = eta, sum(work)
+        self.own, self.recovered = self.sums[0] / work[0], -self.deltas[0] / (eta * work[0])
+
+
+MEASURED = Quantities(
+    TABLE,
+    miss_8=lambda c: sq(c.recovered - (c.own + c.g_c)),
+    miss_9=lambda c: sq(c.recovered - c.g_c - c.own),
+    miss_10=lambda c: sq(-sum(c.deltas) / (c.eta * c.steps) - c.g_c - sum(c.sums) / c.steps),
+    sq_transferred=lambda c: sq(c.g_c),
+    sq_applied=lambda c: sq(c.own + c.g_c),
+)
+
+
 def measure(instance, values, wanted):
-    """Client i is the first of the cohort."""
-    eta, x, g_c = values["eta"], vector(instance["x"]), vector(instance["transferred"])
-    deltas, sums, steps = [], [], [len(noise) for noise in instance["noise"]]
-    for loss, noise in zip(instance["losses"], instance["noise"]):
-        y, total = x, 0
-        for n in noise:
-            g = losses.grad(loss, y) + vector(n)
-            y, total = y - eta * (g + g_c), total + g
-        deltas.append(y - x)
-        sums.append(total)
-    own, recovered = sums[0] / steps[0], -deltas[0] / (eta * steps[0])
-    named = dict(
-        miss_8=lambda: sq(recovered - (own + g_c)),
-        miss_9=lambda: sq(recovered - g_c - own),
-        miss_10=lambda: sq(-sum(deltas) / (eta * sum(steps)) - g_c - sum(sums) / sum(steps)),
-        sq_transferred=lambda: sq(g_c),
-        sq_applied=lambda: sq(own + g_c),
-    )
-    return {name: named[name]() for name in wanted}
+    return MEASURED(Cohort(instance, values["eta"]), wanted)
 
 
 def holds(instance):
@@ -85,8 +104,9 @@ def holds(instance):
 SETTING = Setting(
     name="mixed_transfer",
     says="a cohort's round of 2-way gradient transfer",
-    measures=names(TABLE, *MEASURED),
+    measures=MEASURED.measures,
     algorithms=("two_way_gt",),
+    by=kernels("two_way_gt"),
     gives=("S",),
     loose={},
     takes=("eta",),
