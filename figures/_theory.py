@@ -9,14 +9,12 @@ rounds to reach, above the bound where that is violated.
 
 import numpy as np
 
-import fedtheory as ft
 from fedtheory import discover
 from fedtheory.errors import refuse
+from fedtheory.runs import showing
 from fedtheory.settings import fitting
 from fedtheory.verdicts import checking
 from figures import _style
-
-BAND = 0.1, 0.9
 
 
 def rounds_of(shape):
@@ -54,21 +52,9 @@ def worst(claim, Ts, seconds, seed=0, line=0, **more):
     return np.array(found)
 
 
-def least(problem, algorithm, metric, T, trials, x_0, S, last=1, seed=0, **hyper):
-    """min over t <= T - last of E[metric]: exact, and of runs (mean, band) in the round where it is
-    attained."""
-    names = dict(rounds=T, x_0=x_0, S=S, **hyper)
-    exact = ft.expected(problem, algorithm, **names).metrics[metric][: T + 1 - last]
-    runs = ft.run(problem, algorithm, trials=trials, seed=seed, metrics=(metric,), **names).metrics[
-        metric
-    ]
-    at = int(np.argmin(exact))
-    return [exact[at], *of_runs(runs[:, at])]
-
-
 def of_runs(values):
     """Mean of runs' values (trials, ...), and the band's ends."""
-    return [values.mean(axis=0), *np.quantile(values, BAND, axis=0)]
+    return [*showing.mean_and_band(values)]
 
 
 def key(panel, name):

@@ -10,6 +10,7 @@ import numpy as np
 import fedtheory as ft
 from fedtheory import discover
 from fedtheory.claims.fsl.corollaries import step_a, step_b, step_c
+from fedtheory.comparing.objectives import objective
 from fedtheory.symbols import fsl as symbols
 from figures import _style, _theory
 from figures._record import Figure
@@ -56,13 +57,9 @@ def problem(id=None):
 
 
 def excess(of, x_0, gamma=FIXED["gamma"]):
-    """The modified loss above its infimum at x_0; Hessians are alike, so its minimiser is a mean of
-    minimisers."""
-    x_star = (of.data.x_star + gamma * of.data.b[0]) / (1 + gamma)
-    at = lambda x: ft.expected(
-        of, "fsl", rounds=0, x_0=x, eta_l=0.0, eta_0=0.0, gamma=gamma
-    ).metrics["tilde_loss"][0]
-    return at(x_0) - at(x_star)
+    """The modified loss above its infimum at x_0."""
+    loss = objective(of, "tilde_loss", gamma)
+    return loss.loss(x_0) - loss.lowest().high
 
 
 def values(id, T, D):
@@ -94,14 +91,31 @@ def values(id, T, D):
     return dict(found, eta_0=u / FIXED["K_0"], eta_l=u / (FIXED["K"] * FIXED["eta_g"]))
 
 
+def progress_of(id, at):
+    """What a statement multiplies the least expected squared gradient by: h in theorem 2, else
+    1."""
+    claim = discover.claim(id)
+    factor = claim.expand(claim.lines[0][0].coeff(symbols.E_T))
+    return float(factor.subs({claim.table[n].symbol: v for n, v in at.items()}))
+
+
 def bound(id, T, D):
     """What a statement allows the least expected squared gradient to be."""
-    claim, at = discover.claim(id), values(id, T, D)
-    right = float(claim.evaluate(at))
-    progress = claim.lines[0][0].coeff(symbols.E_T)  # h in theorem 2
-    return right / float(
-        claim.expand(progress).subs({claim.table[n].symbol: v for n, v in at.items()})
+    at = values(id, T, D)
+    return float(discover.claim(id).evaluate(at)) / progress_of(id, at)
+
+
+def measured(id, T, D, trials):
+    """(exact, mean, low, high) of the least expected squared gradient over T rounds."""
+    of, x_0 = problem(id)
+    at = values(id, T, D)
+    names = ("eta_l", "eta_g", "eta_0", "gamma", "K", "K_0", "S", "a", "b", "c", "c_a", "c_b")
+    asked = set(names) & set(at) & {"S", *discover.claim(id).parameters}
+    found = ft.compare(
+        id, of, rounds=T, trials=trials, x_0=x_0, **{name: at[name] for name in asked}
     )
+    ends = (found.left_exact, found.left, found.low, found.high)
+    return np.array([side[-1] for side in ends]) / progress_of(id, at)
 
 
 def compute(scale, progress):
@@ -109,31 +123,17 @@ def compute(scale, progress):
     T = np.array([5 * factor**n for n in range(20) if 5 * factor**n <= most])
     data, total = {}, len(SHAPES) * len(T)
     for n, id in enumerate(SHAPES):
-        of, x_0 = problem(id)
-        D, measured = excess(of, x_0, given(FIXED, id)["gamma"]), []
+        D, found = excess(*problem(id), given(FIXED, id)["gamma"]), []
         data[_theory.key(id, "trivial")] = np.array(2 * SPECTRUM["L"] * D)
         for m, rounds in enumerate(T):
-            at = values(id, int(rounds), D)
-            hyper = {name: at[name] for name in ("eta_l", "eta_g", "eta_0", "gamma", "K", "K_0")}
-            measured.append(
-                _theory.least(
-                    of,
-                    "fsl",
-                    "sq_tilde_grad_norm",
-                    int(rounds),
-                    TRIALS[scale],
-                    x_0,
-                    at["S"],
-                    **hyper,
-                )
-            )
+            found.append(measured(id, int(rounds), D, TRIALS[scale]))
             progress(n * len(T) + m, total)
         data.update(
             _theory.panel(
                 id,
                 T,
                 [bound(id, int(rounds), D) for rounds in T],
-                measured,
+                found,
                 WORST_T,
                 _theory.worst(discover.claim(id), WORST_T, SECONDS[scale]),
                 [bound(id, rounds, D) for rounds in WORST_T],

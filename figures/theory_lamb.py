@@ -142,16 +142,18 @@ def enumerated(id, R, budget):
 
 def measured(id, R, trials, budget):
     """(exact, mean, low, high) at R rounds."""
-    runs = ft.run(
+    steps, alpha = steps_of(id), float(alpha_of(id, R))
+    found = ft.compare(
+        id.partition("@")[0],
         problem(),
-        "fed_lamb",
         rounds=R,
         trials=trials,
         x_0=np.full(D, X_0),
-        metrics=("sq_grad_norm",),
-        **hyper(steps_of(id), alpha_of(id, R)),
-    ).metrics["sq_grad_norm"]
-    return [enumerated(id, R, budget), *_theory.of_runs(mean_over_rounds(runs, R))]
+        exact=False,
+        **(dict(a=A) if "corollary" in id else {}),
+        **hyper(steps, alpha),
+    )
+    return [enumerated(id, R, budget), *(side[-1] for side in (found.left, found.low, found.high))]
 
 
 def compute(scale, progress):

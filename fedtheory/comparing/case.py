@@ -9,7 +9,7 @@ from fedtheory import discover
 from fedtheory.comparing import letters
 from fedtheory.comparing.letters import Determined, certified, chosen, counts, missing
 from fedtheory.comparing.lines import at_start
-from fedtheory.comparing.measured import Seen, curve, over_rounds
+from fedtheory.comparing.measured import Seen, curve, over_rounds, point_curves
 from fedtheory.comparing.objectives import LOSSES, NEAR, objective
 from fedtheory.conditions import Outside
 from fedtheory.enclosure import arrays
@@ -71,7 +71,7 @@ class Letters:
 
     def _at_start(self, entry):
         how, problem = entry.measure, self.problem
-        gamma = self.known.get("gamma", getattr(self.algorithm.hyper.get("gamma"), "default", 1.0))
+        gamma = self.gamma
         points = np.reshape(self.x_0, (-1, 1, problem.d))
         if how.metric in LOSSES:
             f = objective(problem, how.metric, float(gamma))
@@ -85,6 +85,17 @@ class Letters:
             least = objective(problem, how.metric, float(gamma)).lowest()
             low, high = low - least.high, high - least.low
         return (max(low, 0.0), max(high, 0.0)) if entry.domain == "nonnegative" else (low, high)
+
+    @property
+    def gamma(self):
+        """The weight of f_0 in the modified loss, 1 where the method has none."""
+        field = self.algorithm.hyper.get("gamma")
+        return float(self.known.get("gamma", 1.0 if field is None else field.default))
+
+    def values(self, T):
+        """name -> number of the claim's own letters at T rounds, as far as they are known."""
+        known = self.at(T)[0]
+        return {n: v for n, v in known.items() if n in self.claim.symbols}
 
     def seen(self, curves, points, h=None):
         return Seen(self.problem, self.algorithm.name, h, self.known, curves, points, self.idle)
@@ -132,25 +143,6 @@ class Letters:
                 }
             )
         return known
-
-
-def point_curves(problem, points, gamma):
-    """Curves of what is known of points: their gradients and distances."""
-    points = points[:, 0]
-    grad = np.array([problem.grad(x) for x in points])
-    found = dict(sq_grad_norm=np.sum(grad**2, axis=1))
-    if problem.minimize is not None:
-        found["sq_distance"] = np.sum((points - problem.minimizer()) ** 2, axis=1)
-    if problem.has_server:
-        server = np.array([problem.client_grad(0, x) for x in points])
-        found.update(
-            sq_server_grad_norm=np.sum(server**2, axis=1),
-            grad_inner=np.sum(grad * server, axis=1),
-            sq_xi=np.sum((server - grad) ** 2, axis=1),
-            sq_tilde_grad_norm=np.sum((grad + gamma * server) ** 2, axis=1) / (1 + gamma) ** 2,
-            sq_mixed_grad_norm=np.sum((grad + server) ** 2, axis=1),
-        )
-    return {name: values[:, None] for name, values in found.items()}
 
 
 # ---------------------------------------------------------------- hypotheses
@@ -233,17 +225,19 @@ def schedule(letters_, letter, rounds):
 # ---------------------------------------------------------------- both sides
 
 
-def read(line, letters_, h, numbers, curves, points, T):
+def read(line, letters_, h, numbers, curves, points, T, exact=None):
     """name -> (rows, len(T)) of what a run measures; an infimum is taken off as the float that its
-    minimiser gives."""
+    minimiser gives. `exact` curves say where a least expectation is attained."""
     seen, found = letters_.seen(curves, points, h)._replace(numbers=numbers), {}
+    known = None if exact is None else seen._replace(curves=exact)
     gamma = getattr(h, "gamma", 1.0)
     for name, entry in line.run.items():
         how = entry.measure
         values = curve(how, seen)
         if how.minus:
             values = values - objective(letters_.problem, how.metric, gamma).lowest().high
-        found[name] = over_rounds(how.at, values, T)
+        guide = None if known is None else curve(how, known)
+        found[name] = over_rounds(how.at, values, T, guide)
     return found
 
 

@@ -245,22 +245,28 @@ class _Case:
                 **shared,
             )
         points = None if run.x is None else run.x[:, self.idle :]
-        rows = self._read(run.metrics, points)
-        there = None
-        one = np.ndim(x_0) == 1
-        if exact and one and not self.path:
-            try:
-                e = expected(self.problem, plan.algorithm, rounds=plan.rounds, x_0=x_0, **shared)
-                there = self._read({name: e.metrics[name][None] for name in self.metrics}, None)
-            except NotExact:
-                pass
-        elif exact and one and self.path and np.all(run.x == run.x[:1]):
+        curves = self._exact(shared) if exact and np.ndim(x_0) == 1 and not self.path else None
+        rows = self._read(run.metrics, points, curves)
+        there = None if curves is None else self._read(curves, None)
+        if exact and self.path and np.all(run.x == run.x[:1]):
             there = {name: each[:1] for name, each in rows.items()}  # nothing was random
         return self.compared(run, rows, there)
 
-    def _read(self, curves, points):
-        curves = {name: values[:, self.idle :] for name, values in curves.items()}
-        return read(self.line, self.letters, self.h, self.numbers, curves, points, self.T)
+    def _exact(self, shared):
+        """Exact curves of what is measured, None where there are none."""
+        plan = self.plan
+        try:
+            e = expected(self.problem, plan.algorithm, rounds=plan.rounds, x_0=self.x_0, **shared)
+            return {name: e.metrics[name][None] for name in self.metrics}
+        except NotExact:
+            return None
+
+    def _read(self, curves, points, exact=None):
+        kept = lambda curves: {name: values[:, self.idle :] for name, values in curves.items()}
+        exact = None if exact is None else kept(exact)
+        return read(
+            self.line, self.letters, self.h, self.numbers, kept(curves), points, self.T, exact
+        )
 
     def compared(self, run, rows, there):
         line, T, numbers = self.line, self.T, self.numbers

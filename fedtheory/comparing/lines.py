@@ -1,7 +1,7 @@
 """Which line of a claim a run can be set against, and why another one cannot."""
 
 from fedtheory.comparing.letters import LAWS
-from fedtheory.comparing.measured import DERIVED, SPAN, readable
+from fedtheory.comparing.measured import SPAN, at_a_point, readable
 from fedtheory.errors import InvalidInput
 
 DIRECTIONS = ("<=", "<", ">=", ">")
@@ -9,8 +9,7 @@ DIRECTIONS = ("<=", "<", ">=", ">")
 
 def at_start(entry):
     """Whether a symbol is read off the start alone, before anything runs."""
-    how = entry.measure
-    return how.at == "0" and readable(how) or how.metric in DERIVED and DERIVED[how.metric].start
+    return at_a_point(entry.measure)
 
 
 def of_law(entry):

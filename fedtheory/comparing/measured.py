@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fedtheory import metrics
-from fedtheory.comparing.objectives import objective
+from fedtheory.comparing.objectives import LOSSES, objective
 from fedtheory.comparing.setup import steady
 from fedtheory.errors import InvalidInput
 from fedtheory.symbols.mixed import CONTRACTIONS
@@ -37,14 +37,15 @@ def at_end(how, values, T):
     return kept.mean(axis=1, keepdims=True) if how == "mean" else kept
 
 
-def over_rounds(how, values, T):
-    """(rows, len(T)): what is measured after each of T rounds. A minimum is that of the mean over
-    rows: each row stands at the round in which it is attained."""
+def over_rounds(how, values, T, guide=None):
+    """(rows, len(T)): what is measured after each of T rounds. A minimum is that of expectations:
+    each row stands at the round in which `guide` (1, rounds + 1), the exact curve, is least. Without
+    one it is the least mean over rows, which is below the least expectation on average."""
     first, last = SPAN[how](T)
     if how == "mean":
         return np.cumsum(values, axis=1)[:, last] / T
     if how in ("min", "min_T"):
-        curve = values.mean(axis=0)
+        curve = (values if guide is None else guide).mean(axis=0)
         least = np.minimum.accumulate(curve)
         fresh = np.append(True, curve[1:] < least[:-1])
         at = np.maximum.accumulate(np.where(fresh, np.arange(len(curve)), 0))
@@ -153,6 +154,36 @@ DERIVED = dict(
 )
 
 
+POINTWISE = (  # what `point_curves` gives
+    "sq_grad_norm",
+    "sq_distance",
+    "sq_server_grad_norm",
+    "grad_inner",
+    "sq_xi",
+    "sq_tilde_grad_norm",
+    "sq_mixed_grad_norm",
+)
+
+
+def point_curves(problem, points, gamma):
+    """Curves of what is known of points: their gradients and distances."""
+    points = points[:, 0]
+    grad = np.array([problem.grad(x) for x in points])
+    found = dict(sq_grad_norm=np.sum(grad**2, axis=1))
+    if problem.minimize is not None:
+        found["sq_distance"] = np.sum((points - problem.minimizer()) ** 2, axis=1)
+    if problem.has_server:
+        server = np.array([problem.client_grad(0, x) for x in points])
+        found.update(
+            sq_server_grad_norm=np.sum(server**2, axis=1),
+            grad_inner=np.sum(grad * server, axis=1),
+            sq_xi=np.sum((server - grad) ** 2, axis=1),
+            sq_tilde_grad_norm=np.sum((grad + gamma * server) ** 2, axis=1) / (1 + gamma) ** 2,
+            sq_mixed_grad_norm=np.sum((grad + server) ** 2, axis=1),
+        )
+    return {name: values[:, None] for name, values in found.items()}
+
+
 def readable(how):
     """Whether a Measure can be read off a run's rounds."""
     return how.at in SPAN and (how.metric in metrics.ALL or how.metric in DERIVED)
@@ -165,6 +196,13 @@ def needs(measures):
         wanted += DERIVED[how.metric].needs if how.metric in DERIVED else (how.metric,)
         path = path or how.metric in DERIVED and DERIVED[how.metric].points and how.at != "0"
     return tuple(dict.fromkeys(wanted)), path
+
+
+def at_a_point(how):
+    """Whether a Measure is read off the start alone, before anything runs."""
+    if how.metric in DERIVED:
+        return how.at == "0" or DERIVED[how.metric].start
+    return how.at == "0" and (how.metric in LOSSES or how.metric in POINTWISE)
 
 
 def curve(how, seen):

@@ -10,31 +10,63 @@ import hashlib
 import math
 import time
 from collections.abc import Mapping
-from types import SimpleNamespace
+from itertools import product
 
 import numpy as np
 
 from fedtheory import arguments, discover, enclosure, metrics
+from fedtheory.comparing.case import Letters, meets
+from fedtheory.comparing.letters import chosen
+from fedtheory.comparing.lines import Line, at_start, of_law
+from fedtheory.comparing.measured import at_end
+from fedtheory.comparing.objectives import objective
 from fedtheory.comparing.rounding import Rounding
+from fedtheory.comparing.setup import setup_of
 from fedtheory.errors import InvalidInput, refuse
+from fedtheory.participation import Participation
 from fedtheory.problem import Problem
-from fedtheory.runs.running import run
+from fedtheory.runs.running import _plan, _start, run
 from fedtheory.verdicts.confidence import against_at_most, lower
 from fedtheory.verdicts.verdict import Tightness, Verdict
 
 BLOCK = 64  # trials of one seed
-ROUNDS_OF = {
-    "T": lambda row: row[:, -1:],
-    "min": lambda row: row[:, :-1],
-    "min_T": lambda row: row,
-    "mean": lambda row: row[:, :-1].mean(axis=1, keepdims=True),
-    "1": lambda row: row[:, 1:2],
-}
+JUDGED = ("T", "min", "min_T", "mean", "1")  # what a Measure may look at: expectations at the end
 
 
 def seed_of(seed, look, block):
     """A seed of its own for each block of each look."""
     return int.from_bytes(hashlib.sha256(f"{seed}/{look}/{block}".encode()).digest()[:7], "big")
+
+
+def judged(claim, start):
+    """The Entry of the one expectation that a claim's first line bounds; what is known at the start
+    and of who works is no expectation."""
+    known = {name for name, entry in claim.quantities.items() if of_law(entry)}
+    known |= (
+        {name for name, entry in claim.quantities.items() if at_start(entry)}
+        if start is None
+        else set(start)
+    )
+    left, sign, _ = claim.lines[0]
+    measured = [entry for name, entry in claim.quantities.items() if name not in known]
+    if sign not in ("<=", "<") or len(measured) != 1 or measured[0].symbol not in left.free_symbols:
+        raise InvalidInput(
+            f"{claim.title} must bound one measured expectation from above; give what is known at the "
+            "start by start={...}"
+        )
+    how = measured[0].measure
+    if how.metric not in metrics.ALL or how.at not in JUDGED or how.average not in ("E", ""):
+        raise InvalidInput(f"{measured[0].name} is not read off the rounds of a run")
+    return measured[0]
+
+
+def settings_by_letter(claim, algorithm, hyper):
+    """Hyper-parameters that are numbers, by the claim's letters."""
+    return {
+        letter: hyper[name]
+        for letter, name in chosen(claim.table, algorithm).items()
+        if isinstance(hyper.get(name), (int, float))
+    }
 
 
 def check_on(
@@ -55,7 +87,8 @@ def check_on(
     most `draws` runs of each look.
 
     `start` gives values of what is measured at the start (such as D_0), exactly or rounded to the
-    safe side; `infimum` the infimum that the claim subtracts.
+    safe side; `infimum` the infimum that the claim subtracts. What is not given is derived from the
+    problem where that can be done.
     """
     claim, begun = discover.claim(claim), time.perf_counter()
     if not isinstance(problem, Problem):
@@ -75,54 +108,51 @@ def check_on(
     )
     if not claim.lines:
         refuse("claim", "must have lines", claim.id)
-    algorithm = discover.algorithm(claim.algorithm)
-    left, sign, _ = claim.lines[0]
-    measured = [entry for name, entry in claim.quantities.items() if name not in (start or {})]
-    if sign not in ("<=", "<") or len(measured) != 1 or measured[0].symbol not in left.free_symbols:
-        raise InvalidInput(
-            f"{claim.title} must bound one measured expectation from above; give what is known at the "
-            "start by start={...}"
-        )
-    entry, how = measured[0], measured[0].measure
-    if how.metric not in metrics.ALL or how.at not in ROUNDS_OF or how.average not in ("E", ""):
-        raise InvalidInput(f"{entry.name} is not read off the rounds of a run")
+    algorithm, participation = discover.algorithm(claim.algorithm), Participation()
+    entry = judged(claim, start)
+    how = entry.measure
+    S = problem.N if S is None else S
+    participation.check(problem.N, S)
+    letters = Letters(
+        Line(claim, 0),
+        problem,
+        S,
+        participation,
+        algorithm,
+        {**settings_by_letter(claim, algorithm, hyper), **(start or {})},
+        None if start is not None else _start(problem, x_0, 1)[0],
+    )
     if how.minus and infimum is None:
-        raise InvalidInput(f"{entry.name} is measured above an infimum; give infimum=")
-    settings = SimpleNamespace(
-        cohort="full" if S in (None, problem.N) else "without", partial=False
-    )
-    theirs = claim.table.constants
-    used = {
-        name: theirs.get(name, name)
-        for name in claim.parameters
-        if theirs.get(name, name) in problem.constants
-    }
-    numbers = {name: float(problem.constants[constant]) for name, constant in used.items()}
-    numbers.update(
-        {k: v for k, v in hyper.items() if isinstance(v, (int, float))},
-        S=S or problem.N,
-        N=problem.N,
-        T=rounds,
-        **(start or {}),
-    )
-    values = {
-        name: numbers[name] for name in (*claim.parameters, *(start or {})) if name in numbers
-    }
+        infimum = objective(problem, how.metric, letters.gamma).lowest().high
+    values = letters.values(rounds)
     for broken in claim.admits(values):
         raise InvalidInput(f"{claim.title} assumes {broken}; this run does not meet it")
-    for assumption in claim.assumptions:
-        if assumption.condition is not None and not assumption.condition(problem, settings):
-            raise InvalidInput(
-                f"{claim.title} assumes {assumption}; {problem.name} does not meet it"
-            )
-    slope = claim.expand(left).diff(entry.symbol)
+    plan = _plan(
+        problem,
+        algorithm,
+        rounds=rounds,
+        trials=1,
+        seed=0,
+        S=S,
+        participation=participation,
+        keep="metrics",
+        names=(),
+        given=hyper,
+    )
+    meets(claim, problem, setup_of(plan, plan.hyper[0]))
+    used = letters.constants
+    slope = claim.expand(claim.lines[0][0]).diff(entry.symbol)
     exact = {name: enclosure.number(name, value) for name, value in values.items()}
     factor = enclosure.enclose(slope, exact, up=False)
     if entry.symbol in slope.free_symbols or not factor > 0:
         raise InvalidInput(
             f"the left side of {claim.title} is no positive multiple of {entry.name} here"
         )
-    bound = float(np.nextafter(claim.evaluate(values) / float(factor), np.inf))
+    weakest = max(  # of what rounding leaves of the start
+        claim.evaluate({**values, **dict(zip(letters.start, corner))})
+        for corner in product(*letters.start.values())
+    )
+    bound = float(np.nextafter(weakest / float(factor), np.inf))
     shift = 0.0 if infimum is None else float(infimum)
 
     rounding, farthest = Rounding(problem, algorithm, hyper, rounds, how.metric), [0.0]
@@ -144,7 +174,7 @@ def check_on(
             )
             farthest[0] = max(farthest[0], float(np.abs(r.x).max()))
             stayed = np.all([r.inside[c] for c in set(used.values()) & set(r.inside or ())], axis=0)
-            values = ROUNDS_OF[how.at](r.metrics[how.metric] - shift)
+            values = at_end(how.at, r.metrics[how.metric] - shift, rounds)
             found.append(
                 np.where(np.reshape(stayed, (-1, 1)), values, np.nan)
             )  # outside a constant's ball

@@ -116,6 +116,9 @@ def test_one_reader_of_rounds():
     assert at_end("mean", rows, 3).tolist() == [[4], [14 / 3]]
     # of a minimum each row stands in the round that has the least mean
     assert over_rounds("min_T", rows, ends).tolist() == [[3, 4, 1], [5, 2, 3]]
+    # or, where expectations are known, in that of the least of these
+    guide = np.array([[6.0, 1.0, 2.0, 3.0]])
+    assert over_rounds("min_T", rows, ends, guide).tolist() == [[3, 3, 3], [5, 5, 5]]
 
 
 def test_a_claim_of_ones_own_takes_the_minimum_over_rounds():

@@ -64,26 +64,17 @@ def test_theorem_2_by_hand():
     assert theory_fsl.bound("fsl.theorem2", 10, 3.0) == pytest.approx(right / h)
 
 
-def test_the_least_expectation_is_that_of_a_noiseless_run():
-    # one client, f_0 = F = x^2 / 2, u = 1/4: x shrinks by (3/4)^2 a round, the squared gradient by
-    # (3/4)^4
-    of = ft.problems.quadratic_from_arrays([1.0], [[0.0], [0.0]])
-    found = _theory.least(
-        of,
-        "fsl",
-        "sq_tilde_grad_norm",
-        3,
-        2,
-        np.ones(1),
-        1,
-        eta_l=0.25,
-        eta_g=1.0,
-        eta_0=0.25,
-        gamma=1.0,
-        K=1,
-        K_0=1,
-    )
-    assert found == pytest.approx([(3 / 4) ** 8] * 4)
+@pytest.mark.parametrize("id", ["fsl.theorem2", "fsl.corollary1_explicit", theory_fsl.SGD])
+def test_the_plotted_expectation_is_the_least_of_the_rounds(id):
+    of, x_0 = theory_fsl.problem(id)
+    D = theory_fsl.excess(of, x_0, theory_fsl.given(theory_fsl.FIXED, id)["gamma"])
+    at = theory_fsl.values(id, 20, D)
+    hyper = {name: at[name] for name in ("eta_l", "eta_g", "eta_0", "gamma", "K", "K_0", "S")}
+    e = ft.expected(of, "fsl", rounds=20, x_0=x_0, **hyper).metrics["sq_tilde_grad_norm"]
+    exact, mean, low, high = theory_fsl.measured(id, 20, D, 400)
+    assert exact == pytest.approx(e[:20].min(), rel=1e-9)
+    assert low < mean < high and abs(mean - exact) < 5 * (high - low) / 2.5 / np.sqrt(400)
+    assert exact <= theory_fsl.bound(id, 20, D)
 
 
 def test_only_instances_of_that_many_rounds_are_searched():

@@ -8,7 +8,9 @@ import pytest
 from sympy import Rational
 
 import fedtheory as ft
+from fedtheory.claim import Claim
 from fedtheory.errors import InvalidInput
+from fedtheory.symbols.run import TABLE, gap_T
 from fedtheory.verdicts.drawn import check_on, seed_of
 
 PROBLEM = ft.problems.quadratic(
@@ -36,6 +38,26 @@ def test_a_theorem_is_not_refuted():
     assert (
         v.status == "holds" and v.kind == "sampled" and v.tightness < 1 and v.confidence == 1 - 1e-3
     )
+
+
+def test_the_start_and_the_infimum_are_derived_where_none_is_given():
+    given = check_on(THEOREM, PROBLEM, start=start(), draws=64, **SETTING)
+    derived = check_on(THEOREM, PROBLEM, draws=64, **SETTING)
+    assert derived.status == "holds"
+    assert float(derived.tightness) == pytest.approx(float(given.tightness), rel=1e-9)
+    # one step of size 1/L on a parabola from 1 ends at its minimiser: nothing is left of the gap
+    parabola = ft.problems.quadratic_from_arrays([1.0], [[3.0], [0.5]])
+    claim = Claim(
+        id="mine.gap",
+        cites="by hand",
+        symbols=TABLE,
+        algorithm="fedsgd",
+        measures=gap_T,
+        bound=Rational(1, 10**6),
+    )
+    v = check_on(claim, parabola, rounds=1, eta=1.0, x_0=[1.0], draws=64)
+    assert v.status == "holds"
+    assert check_on(claim, parabola, rounds=1, eta=0.5, x_0=[1.0], draws=4096).status == "violated"
 
 
 def test_a_false_bound_is_refuted_and_confirmed():
