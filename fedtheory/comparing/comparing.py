@@ -19,7 +19,7 @@ from fedtheory.comparing.letters import chosen, constant_over_rounds, missing
 from fedtheory.comparing.lines import line_of
 from fedtheory.comparing.measured import needs
 from fedtheory.comparing.rounding import Rounding
-from fedtheory.comparing.setup import setup_of
+from fedtheory.comparing.setup import certain, setup_of
 from fedtheory.errors import InvalidInput, NotExact, refuse
 from fedtheory.exact.expected import expected
 from fedtheory.metrics import ALL
@@ -248,8 +248,8 @@ class _Case:
         curves = self._exact(shared) if exact and np.ndim(x_0) == 1 and not self.path else None
         rows = self._read(run.metrics, points, curves)
         there = None if curves is None else self._read(curves, None)
-        if exact and self.path and np.all(run.x == run.x[:1]):
-            there = {name: each[:1] for name, each in rows.items()}  # nothing was random
+        if exact and self.path and np.ndim(x_0) == 1 and certain(plan):
+            there = {name: each[:1] for name, each in rows.items()}
         return self.compared(run, rows, there)
 
     def _exact(self, shared):

@@ -55,6 +55,13 @@ def quiet(problem):
     return problem.noise == "none" or problem.noise != "minibatch" and not np.any(problem.sigma)
 
 
+def certain(plan):
+    """Whether nothing in a run is random: every trial is the expectation."""
+    law = plan.participation
+    whole = plan.S == plan.problem.N and law.cohort != "with"
+    return quiet(plan.problem) and whole and law.work is None
+
+
 def warm(plan, h):
     """Whether a first round that moves nothing leaves the gradients of both losses at x^(0): they
     carry no noise, and every client that F counts is heard alike."""

@@ -190,6 +190,31 @@ def test_a_letter_means_what_its_paper_says():
         ft.compare("flex.theorem3_1", problem, rounds=2, E=2)
 
 
+def test_one_noisy_trial_is_no_expectation():
+    """Of a mean point there is an exact side only where nothing is random, however few trials."""
+    claim, steps = "mixed.theoremB1_convex_explicit", dict(K=2, eta_s=1.0)
+    make = lambda sigma: ft.problems.mixed(d=2, clients=2, L=1.0, mu=0.5, G=0.5, sigma=sigma)
+    noisy = ft.compare(claim, make(0.3), rounds=3, trials=1, **steps)
+    quiet = ft.compare(claim, make(0.0), rounds=3, trials=1, **steps)
+    assert noisy.left_exact is None
+    np.testing.assert_array_equal(quiet.left_exact, quiet.left)
+    # f at the mean of x^(0), ..., x^(T) above its least value, by the quadratic's own formula
+    problem = make(0.0)
+    path = ft.run(
+        problem, "parallel_training", rounds=3, keep="x", metrics=(), **steps_of(quiet)
+    ).x[0]
+    H = problem.data.H + problem.data.A[0]
+    star = (problem.data.H * problem.data.x_star + problem.data.A[0] * problem.data.b[0]) / H
+    for rounds in (1, 2, 3):
+        gap = path[: rounds + 1].mean(axis=0) - star
+        assert quiet.left[rounds - 1] == pytest.approx(H @ gap**2 / 2, rel=1e-9)
+
+
+def steps_of(found):
+    names = ("K", "eta", "eta_s", "eta_c", "eta_m")
+    return {name: getattr(found.runs[0].hyper[0], name) for name in names}
+
+
 def test_pictures_and_tables():
     problem = fsl_problem()
     found = ft.compare("fsl.theorem2", problem, rounds=5, trials=8, **FSL)
