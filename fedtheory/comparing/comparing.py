@@ -3,30 +3,21 @@
 import numpy as np
 
 from fedtheory import arguments, discover
-from fedtheory.comparing.case import (
-    Letters,
-    admitted,
-    meets,
-    method,
-    prescribed,
-    read,
-    right_side,
-    schedule,
-    side,
-)
+from fedtheory.comparing.case import admitted, meets, method, prescribed, read, right_side, side
 from fedtheory.comparing.comparison import ROOM, Comparison, joined
-from fedtheory.comparing.letters import chosen, constant_over_rounds, missing
+from fedtheory.comparing.letters import constant_over_rounds, missing
 from fedtheory.comparing.lines import line_of
 from fedtheory.comparing.measured import needs
+from fedtheory.comparing.requests import given, letters_of, requests
 from fedtheory.comparing.rounding import Rounding
 from fedtheory.comparing.setup import certain, setup_of
-from fedtheory.errors import InvalidInput, NotExact, refuse
+from fedtheory.errors import NotExact, refuse
 from fedtheory.exact.expected import expected
 from fedtheory.metrics import ALL
 from fedtheory.participation import Participation
 from fedtheory.problem import Problem
 from fedtheory.runs import showing
-from fedtheory.runs.running import Run, _plan, _start
+from fedtheory.runs.running import Run
 from fedtheory.runs.running import run as carry_out
 
 TRIALS = 64
@@ -82,118 +73,12 @@ def compare(
         S=S,
         participation=Participation() if participation is None else participation,
     )
-    requests = _requests(line, problem, rounds, x_0, asked, settings)
+    asked_for = requests(line, problem, rounds, x_0, asked, settings)
     found = [
         _Case(line, problem, plan, start, letters, T).carried(exact, progress, more=metrics)
-        for plan, start, letters, T in requests
+        for plan, start, letters, T in asked_for
     ]
     return found[0] if len(found) == 1 else joined(found)
-
-
-# ---------------------------------------------------------------- what is to be run
-
-
-def _given(claim, algorithm, settings):
-    """(hyper-parameters, letters) among the settings."""
-    hyper = {name: value for name, value in settings.items() if name in algorithm.hyper}
-    rest = {name: value for name, value in settings.items() if name not in hyper}
-    for name in rest:
-        if name not in claim.parameters and name not in claim.quantities:
-            refuse(
-                "compare",
-                f"takes the hyper-parameters of {algorithm.name} ({', '.join(algorithm.hyper)}) and "
-                f"the letters of {claim.title} ({', '.join(claim.parameters)})",
-                name,
-            )
-        arguments.real(name, rest[name], low=-arguments.LARGEST)
-    return hyper, rest
-
-
-def _letters(line, problem, S, participation, algorithm, hyper, rest, x_0, idle=0):
-    """The claim's letters; a schedule counts by its last value, but for letters of one round."""
-    table = line.claim.table
-    own = {
-        letter: np.ravel(hyper[name])[-1].item()
-        for letter, name in chosen(table, algorithm).items()
-        if name in hyper and np.size(hyper[name]) and letter not in table.paced
-    }
-    S = problem.N if S is None else S
-    return Letters(line, problem, S, participation, algorithm, {**own, **rest}, x_0, idle)
-
-
-def _requests(line, problem, rounds, x_0, asked, settings):
-    """(plan, start, letters, T) of each run: one, or one for each T where the steps depend on
-    it."""
-    claim, algorithm = line.claim, method(line.claim)
-    hyper, rest = _given(claim, algorithm, settings)
-    for name, value in hyper.items():
-        if not algorithm.hyper[name].choices:
-            algorithm.hyper[name].check(name, value)
-    start = _start(problem, x_0, asked["trials"])
-    start = start if np.ndim(x_0) == 2 else start[0]
-    S, participation = asked["S"], asked["participation"]
-    if not isinstance(participation, Participation):
-        refuse(
-            "participation",
-            "must be a Participation (fedtheory.participation), or None",
-            participation,
-        )
-    participation.check(problem.N, problem.N if S is None else S)
-    idle = int(
-        any(a.name == "gradients_first" for a in claim.assumptions)
-        and not any(np.ndim(value) for value in hyper.values())
-    )
-    letters = _letters(line, problem, S, participation, algorithm, hyper, rest, start, idle)
-    known, by_rounds = letters.at(rounds)
-    paced = [name for name in claim.table.paced if name in by_rounds and name in letters.hyper]
-    horizon = [
-        letter
-        for letter in letters.hyper
-        if letter in by_rounds and letter not in paced and letters.hyper[letter] not in hyper
-    ]
-    ends = (
-        [rounds] if not horizon else [T for T in _marks(rounds) if _admits(letters, T)] or [rounds]
-    )
-    found = []
-    for T in ends:
-        known = letters.at(T)[0]
-        mine = dict(hyper)
-        for letter, name in letters.hyper.items():
-            if name not in mine and letter in known:
-                mine[name] = known[letter]
-            if letter in paced and name not in hyper:
-                mine[name] = schedule(letters, letter, T)
-        for name, field in algorithm.hyper.items():
-            if field.default is None and name not in mine and name in claim.table:
-                missing(claim, name)
-        if idle:
-            mine.update(
-                {n: np.append(0.0, np.full(T, mine[n])) for n in ("eta", "eta_c") if n in mine}
-            )
-        plan = _plan(
-            problem, algorithm, rounds=T + idle, keep="metrics", names=(), given=mine, **asked
-        )
-        still, h = constant_over_rounds(claim, plan)
-        there = _letters(
-            line, problem, S, participation, algorithm, h._asdict(), rest, start, still
-        )
-        found.append((plan, start, there, np.array([T]) if horizon else None))
-    return found
-
-
-def _marks(rounds):
-    return [
-        t
-        for t in range(1, rounds + 1)
-        if t in {m * 10**p for p in range(10) for m in (1, 2, 5)} | {rounds}
-    ]
-
-
-def _admits(letters, T):
-    try:
-        return bool(admitted(letters, [T], letters.over([T])).all())
-    except InvalidInput:
-        return False
 
 
 # ---------------------------------------------------------------- one run
@@ -366,14 +251,14 @@ def _of_run(line, problem, run, settings, exact, progress):
             run.algorithm.name,
         )
     plan = run.settings._replace(rounds=run.rounds)
-    hyper, rest = _given(claim, plan.algorithm, settings)
+    hyper, rest = given(claim, plan.algorithm, settings)
     for name in hyper:
         refuse("compare", "takes no hyper-parameters beside a run, which has its own", name)
     if not run.rounds:
         refuse("run", "must have at least one round", run.rounds)
     idle, h = constant_over_rounds(claim, plan)
     x_0 = run.start
-    letters = _letters(
+    letters = letters_of(
         line,
         problem,
         plan.S,

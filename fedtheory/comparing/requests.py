@@ -1,0 +1,114 @@
+"""What is to be run where a claim is given and no run: the method's hyper-parameters, from what is
+given, what hypotheses prescribe, and the method's defaults."""
+
+import numpy as np
+
+from fedtheory import arguments
+from fedtheory.comparing.case import Letters, admitted, method, schedule
+from fedtheory.comparing.letters import chosen, constant_over_rounds, missing
+from fedtheory.errors import InvalidInput, refuse
+from fedtheory.participation import Participation
+from fedtheory.runs.running import _plan, _start
+
+
+def given(claim, algorithm, settings):
+    """(hyper-parameters, letters) among the settings."""
+    hyper = {name: value for name, value in settings.items() if name in algorithm.hyper}
+    rest = {name: value for name, value in settings.items() if name not in hyper}
+    for name in rest:
+        if name not in claim.parameters and name not in claim.quantities:
+            refuse(
+                "compare",
+                f"takes the hyper-parameters of {algorithm.name} ({', '.join(algorithm.hyper)}) and "
+                f"the letters of {claim.title} ({', '.join(claim.parameters)})",
+                name,
+            )
+        arguments.real(name, rest[name], low=-arguments.LARGEST)
+    return hyper, rest
+
+
+def letters_of(line, problem, S, participation, algorithm, hyper, rest, x_0, idle=0):
+    """The claim's letters; a schedule counts by its last value, but for letters of one round."""
+    table = line.claim.table
+    own = {
+        letter: np.ravel(hyper[name])[-1].item()
+        for letter, name in chosen(table, algorithm).items()
+        if name in hyper and np.size(hyper[name]) and letter not in table.paced
+    }
+    S = problem.N if S is None else S
+    return Letters(line, problem, S, participation, algorithm, {**own, **rest}, x_0, idle)
+
+
+def requests(line, problem, rounds, x_0, asked, settings):
+    """(plan, start, letters, T) of each run: one, or one for each T where the steps depend on
+    it."""
+    claim, algorithm = line.claim, method(line.claim)
+    hyper, rest = given(claim, algorithm, settings)
+    for name, value in hyper.items():
+        if not algorithm.hyper[name].choices:
+            algorithm.hyper[name].check(name, value)
+    start = _start(problem, x_0, asked["trials"])
+    start = start if np.ndim(x_0) == 2 else start[0]
+    S, participation = asked["S"], asked["participation"]
+    if not isinstance(participation, Participation):
+        refuse(
+            "participation",
+            "must be a Participation (fedtheory.participation), or None",
+            participation,
+        )
+    participation.check(problem.N, problem.N if S is None else S)
+    idle = int(
+        any(a.name == "gradients_first" for a in claim.assumptions)
+        and not any(np.ndim(value) for value in hyper.values())
+    )
+    letters = letters_of(line, problem, S, participation, algorithm, hyper, rest, start, idle)
+    known, by_rounds = letters.at(rounds)
+    paced = [name for name in claim.table.paced if name in by_rounds and name in letters.hyper]
+    horizon = [
+        letter
+        for letter in letters.hyper
+        if letter in by_rounds and letter not in paced and letters.hyper[letter] not in hyper
+    ]
+    ends = (
+        [rounds] if not horizon else [T for T in _marks(rounds) if _admits(letters, T)] or [rounds]
+    )
+    found = []
+    for T in ends:
+        known = letters.at(T)[0]
+        mine = dict(hyper)
+        for letter, name in letters.hyper.items():
+            if name not in mine and letter in known:
+                mine[name] = known[letter]
+            if letter in paced and name not in hyper:
+                mine[name] = schedule(letters, letter, T)
+        for name, field in algorithm.hyper.items():
+            if field.default is None and name not in mine and name in claim.table:
+                missing(claim, name)
+        if idle:
+            mine.update(
+                {n: np.append(0.0, np.full(T, mine[n])) for n in ("eta", "eta_c") if n in mine}
+            )
+        plan = _plan(
+            problem, algorithm, rounds=T + idle, keep="metrics", names=(), given=mine, **asked
+        )
+        still, h = constant_over_rounds(claim, plan)
+        there = letters_of(
+            line, problem, S, participation, algorithm, h._asdict(), rest, start, still
+        )
+        found.append((plan, start, there, np.array([T]) if horizon else None))
+    return found
+
+
+def _marks(rounds):
+    return [
+        t
+        for t in range(1, rounds + 1)
+        if t in {m * 10**p for p in range(10) for m in (1, 2, 5)} | {rounds}
+    ]
+
+
+def _admits(letters, T):
+    try:
+        return bool(admitted(letters, [T], letters.over([T])).all())
+    except InvalidInput:
+        return False
