@@ -66,10 +66,11 @@ def code(text, language="text"):
 
 
 def prose(text):
-    """A docstring as Markdown: what stands in backticks or is indented is code."""
+    """A docstring as Markdown: what stands in backticks, is indented or is an
+    example is code."""
     out = []
     for part in inspect.cleandoc(text or "").split("\n\n"):
-        if part.startswith("    "):
+        if part.startswith(("    ", ">>>")):
             out += code(textwrap.dedent(part), "python")
         else:
             shown = re.sub(

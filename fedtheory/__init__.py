@@ -37,7 +37,12 @@ __all__ = ["algorithms", *_LAZY]
 
 
 def algorithms():
-    """The names of all algorithms."""
+    """The names of all algorithms.
+
+    >>> import fedtheory as ft
+    >>> {"fedavg", "scaffold", "fsl"} <= {*ft.algorithms()}
+    True
+    """
     from fedtheory import discover
 
     return sorted(discover.algorithms())

@@ -57,7 +57,12 @@ def suggested(name, known, before, after=""):
 
 
 def algorithm(name):
-    """The record of a name; a record is returned as it is."""
+    """The record of a name; a record is returned as it is.
+
+    >>> import fedtheory as ft
+    >>> ft.algorithm("fedavg").hyper["K"].meaning
+    'local steps of a client'
+    """
     from fedtheory.algorithm import Algorithm
 
     if isinstance(name, Algorithm):
@@ -133,7 +138,12 @@ def _reduced(record):
 
 
 def claim(name):
-    """The claim of an id; a record is returned as it is."""
+    """The claim of an id; a record is returned as it is.
+
+    >>> import fedtheory as ft
+    >>> ft.claim("fsl.theorem1").kind
+    'exact'
+    """
     from fedtheory.claim import Claim
 
     if isinstance(name, Claim):

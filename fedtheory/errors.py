@@ -1,5 +1,13 @@
 """The exception family: every refusal is one sentence that names the argument, the rule and the
-value."""
+value.
+
+>>> import fedtheory as ft
+>>> try:
+...     ft.claim("fsl.theorem1").evaluate(dict(L=-1))
+... except ft.errors.InvalidInput as error:
+...     print("; got" in str(error))
+True
+"""
 
 
 class FedtheoryError(Exception):

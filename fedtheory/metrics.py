@@ -2,6 +2,10 @@
 
 The engine records a row of basic quantities at the server point of each round; the rest follow from
 them. Units are powers of (point, loss), so that bounds can be checked for homogeneity.
+
+>>> import fedtheory as ft
+>>> ft.metrics["sq_distance"].meaning
+'squared distance to the minimiser'
 """
 
 import sys

@@ -42,7 +42,12 @@ def parsed(text):
 
 
 def explain(claim, width=88, bold=False):
-    """The claim of an id in plain text."""
+    """The claim of an id in plain text.
+
+    >>> import fedtheory as ft
+    >>> ft.explain("fsl.theorem1").startswith("fsl.theorem1")
+    True
+    """
     about = described(claim)
     head = (lambda text: f"\033[1m{text}\033[0m") if bold else str
     wrap = lambda text, indent="  ", hang="": textwrap.wrap(

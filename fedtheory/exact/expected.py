@@ -118,6 +118,12 @@ def expected(
     `how` insists on "moments" or "enumeration"; by default moments are followed where they can be.
     `budget` limits enumeration, in rounds of single paths. Raises NotExact where there is no exact
     form.
+
+    >>> import fedtheory as ft
+    >>> problem = ft.problems.quadratic_from_arrays(A=[1.0], b=[[0.0], [0.0]], sigma=1.0)
+    >>> e = ft.expected(problem, "fedsgd", rounds=1, x_0=[2.0], eta=0.5)    # x_1 = 2 - (2 + n) / 2
+    >>> float(e.mean[1, 0]), float(e.metrics["sq_distance"][1])             # 1, and 1 + E n^2 / 4
+    (1.0, 1.25)
     """
     if how not in (None, "moments", "enumeration"):
         refuse("how", "must be 'moments' or 'enumeration'", how)

@@ -2,6 +2,10 @@
 
 A client's work s is a number of local steps, drawn anew each round from its own distribution,
 independently of everything else; s = 0 is inactivity (flex, section 3.1).
+
+>>> from fedtheory.participation import Participation
+>>> Participation(cohort="with").cohort
+'with'
 """
 
 from dataclasses import dataclass

@@ -1,5 +1,11 @@
 """One objective per file; the functions in a file's `MAKERS` are what users call:
-`ft.problems.quadratic(...)`."""
+`ft.problems.quadratic(...)`.
+
+>>> import fedtheory as ft
+>>> problem = ft.problems.quadratic(d=2, clients=3, L=2.0, mu=0.5, G=1.0)
+>>> problem.constants["G"].value, problem.constants["G"].scope
+(1.0, 'global')
+"""
 
 import importlib
 import pkgutil

@@ -84,6 +84,11 @@ def bounded(
     `shape` of a coordinate, up to scale: "pseudo_huber", sqrt(1 + x^2) - 1, convex; "huber", the
     same with corners; "rational", x^2 / (1 + x^2), and "wave", both non-convex. `layers` are named
     sizes, L one number or one per layer: L_l is attained in layer l. The width follows from M.
+
+    >>> import fedtheory as ft
+    >>> problem = ft.problems.bounded(d=2, clients=3, L=1.0, M=0.5)
+    >>> problem.constants["M"].value, problem.constants["M"].scope
+    (0.5, 'global')
     """
     check_request(d, clients, M=M, G=G, xi_bar=xi_bar)
     if shape not in ("pseudo_huber", "huber", "rational", "wave"):
@@ -143,6 +148,11 @@ def huber(
 
     left = 0 is half the squared hinge, left = L an ordinary square or Huber's loss. A finite
     `width` makes the tails straight, so gradients bounded and mu = 0; without it mu = left.
+
+    >>> import fedtheory as ft
+    >>> problem = ft.problems.huber(d=2, clients=3, L=1.0)
+    >>> problem.constants["L"].value
+    1.0
     """
     check_request(d, clients, L=L, left=left, G=G, xi_bar=xi_bar)
     if L == 0:

@@ -198,6 +198,12 @@ def logistic(
     (n_i / n) or N numbers. Minibatches of `batch` samples (one number, or one a client; all samples
     if None) and of `batch_0` at the server; or additive noise of kind `noise` on full gradients. A
     minimiser is known if ridge > 0: without one the losses may have no minimiser.
+
+    >>> import fedtheory as ft
+    >>> X, y = [[[1.0], [-1.0]], [[2.0], [-2.0]]], [[1, -1], [1, -1]]
+    >>> problem = ft.problems.logistic(X, y, ridge=0.1)
+    >>> round(float(problem.loss([0.0])), 6)    # log 2
+    0.693147
     """
     X, y = _samples.arrays(X, y, server)
     replacement = arguments.flag("replacement", replacement)

@@ -204,6 +204,11 @@ def mixed(
     1/2. With f_c's own Hessian ("own", "own_dense") see `bgd`. sigma and sigma_c are the clients'
     and the central noise; sigma_f^2 is the mean of ||grad f_i - grad f_f||^2, 0 under assumption
     4.1.
+
+    >>> import fedtheory as ft
+    >>> problem = ft.problems.mixed(d=2, clients=3, L=1.0, mu=0.5)
+    >>> problem.has_server
+    True
     """
     check_request(d, clients, L=L, mu=mu, G=G, sigma_c=sigma_c, sigma_f=sigma_f)
     if isinstance(hessian, str) and hessian.endswith("dense"):

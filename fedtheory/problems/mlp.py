@@ -96,6 +96,12 @@ def mlp(
     and of `batch_0` at the server. `weights`: None (equal), "samples" or N numbers. Layers are
     fc1/W (inputs, outputs by rows), fc1/b, fc2/W, ...; runs start at He's initialisation, drawn
     from `seed`.
+
+    >>> import fedtheory as ft
+    >>> X, y = [[[1.0], [-1.0]], [[2.0], [-2.0]]], [[0, 1], [0, 1]]
+    >>> problem = ft.problems.mlp(X, y, hidden=(3,), batch=2)
+    >>> problem.d    # 1 * 3 + 3 weights and biases, then 3 * 2 + 2
+    14
     """
     X, y = _samples.arrays(X, y, server)
     replacement = arguments.flag("replacement", replacement)

@@ -77,6 +77,11 @@ def nonconvex(
     local minima without end. `growth` is m, L / 10 by default: with m > 0 every f_i is bounded
     below, with m = 0 only F is. `width` is the radius of the convex core. `infimum(problem, gamma)`
     is that of FSL's (F + gamma f_0) / (1 + gamma).
+
+    >>> import fedtheory as ft
+    >>> problem = ft.problems.nonconvex(d=2, clients=3, L=1.0)
+    >>> problem.constants["L"].value
+    1.0
     """
     optional = {
         name: value

@@ -145,6 +145,11 @@ def quadratic_from_arrays(
     b: (N + 1, d). A: (d,) or (d, d) shared, (N + 1, d) or (N + 1, d, d) own. `radius` of the ball
     around the minimiser on which G and xi_bar hold when Hessians differ. A shared square A with
     N + 1 = d is read as one dense matrix if it is symmetric, as N + 1 diagonals otherwise.
+
+    >>> import fedtheory as ft
+    >>> problem = ft.problems.quadratic_from_arrays(A=[1.0], b=[[0.0], [1.0], [3.0]])
+    >>> problem.minimizer()
+    array([2.])
     """
     A, b = arguments.array("A", A).copy(), arguments.array("b", b).copy()
     if b.ndim != 2 or len(b) < 2 or b.shape[1] < 1 or not np.all(np.isfinite(b)):
@@ -257,6 +262,11 @@ def quadratic(
     own spectrum in [mu, L], with G and xi_bar then attained at the minimiser (their certified bound
     is on a ball of `radius` around it). Clients' gradients at the minimiser have weighted mean
     zero.
+
+    >>> import fedtheory as ft
+    >>> problem = ft.problems.quadratic(d=3, clients=4, L=2.0, mu=0.5)
+    >>> problem.N, problem.d, problem.constants["mu"].value
+    (4, 3, 0.5)
     """
     d, N = arguments.whole("d", d, 1), arguments.whole("clients", clients, 1)
     L, mu = arguments.real("L", L, open_low=True), arguments.real("mu", mu)

@@ -228,6 +228,12 @@ def softmax(
     numbers. Minibatches of `batch` samples (one number, or one a client; all samples if None) and
     of `batch_0` at the server; or additive noise of kind `noise` on full gradients. A minimiser is
     known if ridge > 0: without one the losses may have no minimiser.
+
+    >>> import fedtheory as ft
+    >>> X, y = [[[1.0], [-1.0]], [[2.0], [-2.0]]], [[0, 1], [0, 1]]
+    >>> problem = ft.problems.softmax(X, y, ridge=0.1)
+    >>> round(float(problem.loss([0.0] * problem.d)), 6)    # log 2
+    0.693147
     """
     X, y = _samples.arrays(X, y, server)
     replacement, bias = arguments.flag("replacement", replacement), arguments.flag("bias", bias)

@@ -148,6 +148,11 @@ def synthetic(
     `synthetic_data`'s of the same arguments. Batches of 20 and p_i = n_i / n are flex's; flex names
     no ridge, this one is that of Li et al. 2020 (FedAvg on non-IID data). `options` go to
     `softmax`.
+
+    >>> import fedtheory as ft
+    >>> problem = ft.problems.synthetic(1.0, 1.0, clients=3, features=5, classes=2)
+    >>> problem.N
+    3
     """
     arrays = synthetic_data(
         alpha, beta, clients, samples, low, high, index, server, 0.0, iid, features, classes, seed

@@ -29,7 +29,14 @@ CHUNK_WORDS = 2**22  # what is drawn and recorded in a chunk stays below this ma
 
 @dataclass
 class Run:
-    """What a run kept. `metrics[name]` has shape (trials, rounds + 1)."""
+    """What a run kept. `metrics[name]` has shape (trials, rounds + 1).
+
+    >>> import fedtheory as ft
+    >>> problem = ft.problems.quadratic_from_arrays(A=[1.0], b=[[0.0], [0.0], [0.0]])
+    >>> r = ft.run(problem, "fedsgd", rounds=2, x_0=[4.0], eta=0.5, keep="x")
+    >>> r.x[0, :, 0]
+    array([4., 2., 1.])
+    """
 
     problem: object
     algorithm: object
@@ -95,7 +102,13 @@ def _start(problem, x_0, trials):
 
 def pretrain(problem, x_0=None, *, steps, eta, seed=0, trials=1):
     """Server pre-training (FSL, section IV-B): `steps` SGD steps of size `eta` on f_0, from x_0;
-    (trials, d)."""
+    (trials, d).
+
+    >>> import fedtheory as ft
+    >>> problem = ft.problems.quadratic_from_arrays(A=[1.0], b=[[0.0], [1.0], [-1.0]])
+    >>> ft.pretrain(problem, [8.0], steps=3, eta=0.5)     # f_0 = x^2 / 2: each step halves x
+    array([[1.]])
+    """
     plan = _plan(
         problem,
         "server_sgd",
@@ -139,6 +152,12 @@ def run(
     `progress(done, rounds, seconds)` is called after each chunk. `resume` takes an earlier, shorter
     run of the same settings. `workers`, `chunk` (rounds a chunk) and `compiled` never change the
     result.
+
+    >>> import fedtheory as ft
+    >>> problem = ft.problems.quadratic(d=2, clients=3, L=1.0, mu=0.5)
+    >>> r = ft.run(problem, "fedavg", rounds=5, trials=4, K=2, eta_l=0.1)
+    >>> r.metrics["loss"].shape
+    (4, 6)
     """
     plan = _plan(
         problem,

@@ -1,13 +1,19 @@
 """Hypothesis strategies: `cases(claim)` draws instances inside a claim's assumptions, for property
 tests of one's own.
 
-    @given(cases("fsl.theorem1"))
-    def test_progress_stays_below_the_bound(case):
-        assert measure(CLAIM, case).lower <= CLAIM.evaluate(case.values)
-
 Numbers are Fractions and corners are frequent: zeros, clients alike, extreme and marginal step
 sizes. Free numbers are not filtered but moved to where the assumptions hold; a case shrinks to the
 smallest shape and to simple numbers.
+
+>>> import fedtheory as ft
+>>> from hypothesis import HealthCheck, given, settings
+>>> @settings(max_examples=2, database=None, suppress_health_check=list(HealthCheck), deadline=None)
+... @given(ft.strategies.cases("fsl.theorem1"))
+... def inside(case):
+...     claim = ft.claim("fsl.theorem1")
+...     assert not claim.admits(case.values)
+...     assert ft.strategies.measure(claim, case).lower <= claim.evaluate(case.values)
+>>> inside()
 """
 
 import math

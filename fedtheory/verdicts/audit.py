@@ -98,7 +98,13 @@ class Audit:
 
 def audit(claim, at="worst", steps=None, budget=5.0, seed=0):
     """The Audit of a claim's proof at "worst", "drawn" or a given Case; `steps` are claims or ids,
-    if not its chain."""
+    if not its chain.
+
+    >>> import fedtheory as ft
+    >>> found = ft.audit("fsl.theorem1", at="drawn", budget=1)
+    >>> found.claim
+    'fsl.theorem1'
+    """
     claim, budget, seed = discover.claim(claim), arguments.budget(budget), arguments.seed(seed)
     if not claim.lines or any(sign == "O" for _, sign, _ in claim.lines):
         refuse("claim", "must have lines with constants", claim.id)

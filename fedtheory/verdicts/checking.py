@@ -31,7 +31,12 @@ LOOKS, ROWS = (
 
 
 def check(claim, budget=10.0, seed=0, progress=None):
-    """The Verdict on a claim, or on an id; `budget` is in seconds of one core, counted as work."""
+    """The Verdict on a claim, or on an id; `budget` is in seconds of one core, counted as work.
+
+    >>> import fedtheory as ft
+    >>> ft.check("fsl.h_lower", budget=1).status
+    'proved'
+    """
     budget, seed = arguments.budget(budget), arguments.seed(seed)
     claim, begun = discover.claim(claim), time.perf_counter()
     if not claim.lines:

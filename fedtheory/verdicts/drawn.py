@@ -89,6 +89,16 @@ def check_on(
     `start` gives values of what is measured at the start (such as D_0), exactly or rounded to the
     safe side; `infimum` the infimum that the claim subtracts. What is not given is derived from the
     problem where that can be done.
+
+    >>> import fedtheory as ft
+    >>> zeros = [[0.0], [0.0], [0.0]]
+    >>> problem = ft.problems.quadratic_from_arrays(A=[1.0], b=zeros, sigma=0.1, sigma_0=0.1)
+    >>> steps = dict(eta_l=0.1, eta_g=1.0, eta_0=0.1, gamma=1.0)
+    >>> setting = dict(rounds=2, x_0=[1.0], S=2, K=1, K_0=1, **steps)
+    >>> start = dict(tilde_D_0=0.5)    # x_0^2 / 2, and the least is 0
+    >>> v = ft.check_on("fsl.theorem2", problem, draws=128, start=start, **setting)
+    >>> v.kind, v.status
+    ('sampled', 'holds')
     """
     claim, begun = discover.claim(claim), time.perf_counter()
     if not isinstance(problem, Problem):

@@ -59,7 +59,13 @@ class Minimised:
 
 def minimise(claim, budget=60.0, seed=0, progress=None):
     """The Minimised record of a claim, or of an id; `budget` is in seconds of one core for all
-    checks together."""
+    checks together.
+
+    >>> import fedtheory as ft
+    >>> found = ft.minimise("fsl.h_lower", budget=2)
+    >>> found.claim
+    'fsl.h_lower'
+    """
     budget, seed = arguments.budget(budget), arguments.seed(seed)
     claim = discover.claim(claim)
     if not claim.lines:

@@ -85,6 +85,11 @@ def mutate(claim, budget=60.0, seed=0, progress=None, only=lambda mutant: True):
     counted as work.
 
     `only` picks the mutants that are looked at.
+
+    >>> import fedtheory as ft
+    >>> found = ft.mutate("fsl.h_lower", budget=2)
+    >>> 0 <= found.score <= 1
+    True
     """
     budget, seed = arguments.budget(budget), arguments.seed(seed)
     claim = discover.claim(claim)

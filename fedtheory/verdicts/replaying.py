@@ -28,7 +28,15 @@ ALONE = "fractions alone"  # no record, no method, no formula of ours
 
 
 def replay(document):
-    """What a verdict's document shows, derived anew from it alone; Refused if it shows nothing."""
+    """What a verdict's document shows, derived anew from it alone; Refused if it shows nothing.
+
+    >>> import fedtheory as ft
+    >>> claim = ft.claim("fsl.theorem1")
+    >>> v = ft.check(claim.replace(name="without noise", bound=claim.teeth), budget=1)
+    >>> found = ft.replay(v.certificate)
+    >>> found["status"], found["left"] > found["right"]
+    ('violated', True)
+    """
     if not isinstance(document, dict):
         refuse("certificate", "must be the JSON document of a verdict", type(document).__name__)
     document = given(document)
