@@ -117,18 +117,23 @@ def fields(record):
 
 
 def own(home):
-    """name -> what a module or a class defines for others, and explains."""
-    inside = home.__name__ if inspect.ismodule(home) else home.__module__
+    """name -> what a module or a class, with those that it is made of, defines for others, and
+    explains."""
+    homes = [home]
+    if inspect.isclass(home):
+        homes = [c for c in reversed(home.__mro__) if c.__module__.startswith(("fedtheory", "fig"))]
+    inside = {each.__name__ if inspect.ismodule(each) else each.__module__ for each in homes}
     found = {
         name: getattr(value, "fget", None) or value
-        for name, value in vars(home).items()
+        for each in homes
+        for name, value in vars(each).items()
         if not name.startswith("_")
     }
     return {
         name: value
         for name, value in found.items()
         if (inspect.isfunction(value) or inspect.isclass(value))
-        and value.__module__ == inside
+        and value.__module__ in inside
         and value.__doc__
     }
 
