@@ -27,9 +27,10 @@ from fedtheory.statements import (
     Theta,
     stated,
 )
-from fedtheory.symbol import Table, expand, latex, plain
+from fedtheory.symbol import Table, expand
 from fedtheory.valued import Valued
 from fedtheory.variants import ANY, Varied
+from fedtheory.writing import latex, plain
 
 __all__ = [
     "ANY",

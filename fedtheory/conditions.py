@@ -14,7 +14,8 @@ from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
 from fedtheory import crossing
-from fedtheory.symbol import DOMAINS, Entry, plain
+from fedtheory.symbol import DOMAINS, Entry
+from fedtheory.writing import plain
 
 # Noises that are drawn anew at each call with mean zero; an engine's prescribed noise is not among
 # them.

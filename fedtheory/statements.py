@@ -12,17 +12,8 @@ import sympy
 
 from fedtheory import enclosure, given, metrics
 from fedtheory.errors import refuse
-from fedtheory.symbol import (
-    LOSS,
-    SQ_GRADIENT,
-    SQ_POINT,
-    Entry,
-    Measure,
-    Table,
-    expand,
-    latex,
-    plain,
-)
+from fedtheory.symbol import LOSS, SQ_GRADIENT, SQ_POINT, Entry, Measure, Table, expand
+from fedtheory.writing import latex, plain
 
 KINDS = ("exact", "order", "step", "structure", "finding")
 SIGNS = {"<=": r"\le", "<": "<", "==": "=", ">=": r"\ge", ">": ">", "O": r"=\mathcal{O}"}

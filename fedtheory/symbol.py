@@ -9,83 +9,12 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import sympy
-from sympy.printing.latex import LatexPrinter
-from sympy.printing.str import StrPrinter
 
 PLAIN = (0, 0)
 POINT, LOSS = (1, 0), (0, 1)
 GRADIENT, SQ_GRADIENT = (-1, 1), (-2, 2)
 CURVATURE, STEP = (-2, 1), (2, -1)
 SQ_POINT = (2, 0)
-
-
-def degree(term):
-    """The total power of the symbols of a term: what a sum is written in the order of."""
-    if term.is_Pow:
-        return degree(term.base) * term.exp if term.exp.is_Rational else 0
-    if term.is_Mul:
-        return sum(map(degree, term.args))
-    return max(map(degree, term.args)) if term.is_Add else int(term.is_Symbol)
-
-
-class _Ordered:
-    """A printer that writes sums as papers do: what is measured first, then low powers, and never a
-    minus sign in front where a plus sign can stand there; sympy's own order is kept among
-    equals."""
-
-    measured: frozenset = frozenset()
-
-    def _as_ordered_terms(self, expr, order=None):
-        seen = lambda term: bool(self.measured & term.free_symbols)
-        negative = lambda term: term.as_coeff_Mul()[0].is_negative
-        terms = sorted(
-            super()._as_ordered_terms(expr, order),
-            key=lambda term: (not seen(term), 0 if seen(term) else degree(term), negative(term)),
-        )
-        first = next((n for n, term in enumerate(terms) if not negative(term)), 0)
-        return [terms[first], *terms[:first], *terms[first + 1 :]]
-
-
-class _Latex(_Ordered, LatexPrinter):
-    pass
-
-
-class _Plain(_Ordered, StrPrinter):
-    def _print_Piecewise(self, expr):
-        return ", else ".join(
-            self._print(value) + ("" if when is sympy.true else f" if {plain(when)}")
-            for value, when in expr.args
-        )
-
-    def _print_Relational(self, expr):
-        return f"{self._print(expr.lhs)} {expr.rel_op.replace('==', '=')} {self._print(expr.rhs)}"
-
-    def _print_Min(self, expr):
-        return f"min({', '.join(map(self._print, expr.args))})"
-
-    def _print_Max(self, expr):
-        return f"max({', '.join(map(self._print, expr.args))})"
-
-
-def plain(expr, table=None):
-    """A formula for terminals and error messages: K_0 eta_0 <= 1/(4 L)."""
-    return _written(_Plain(), expr, table).replace("**", "^").replace("*", " ")
-
-
-def latex(expr, table):
-    """A formula with a table's letters."""
-    return _written(
-        _Latex(dict(symbol_names=table.latex_names(), fold_short_frac=False)), expr, table
-    )
-
-
-def _written(printer, expr, table):
-    printer.measured = (
-        frozenset()
-        if table is None
-        else frozenset(entry.symbol for entry in table.values() if entry.measure is not None)
-    )
-    return printer.doprint(expr)
 
 
 def expand(expr, definitions):

@@ -8,7 +8,8 @@ from fedtheory import enclosure, given
 from fedtheory.conditions import Outside
 from fedtheory.enclosure import arrays
 from fedtheory.errors import InvalidInput, show
-from fedtheory.symbol import admits, plain
+from fedtheory.symbol import admits
+from fedtheory.writing import plain
 
 
 class Valued:

@@ -84,14 +84,12 @@ def mutant_latex(claim, text):
     text."""
     import sympy
 
-    from fedtheory.symbol import plain
-
     for symbol, whole in claim.definitions.items():
-        if plain(whole) == text:
+        if claim.plain(whole) == text:
             return claim.latex(symbol)
     for whole in (claim.lines[0][2], *claim.definitions.values()):
         for part in sympy.preorder_traversal(whole):
-            if plain(part) == text:
+            if claim.plain(part) == text:
                 return sympy.latex(
                     part, symbol_names=claim.table.latex_names(), fold_short_frac=True
                 )

@@ -304,7 +304,7 @@ def test_a_users_table_and_claim():
         and Q(float(found)) <= found.lower
         and found.lower**2 < Q(1, 2) < found.upper**2
     )
-    assert str(claim) == "f >= sqrt(curve) sqrt(step)"
+    assert str(claim) == "f >= sqrt(step curve)"
     with pytest.raises(
         InvalidInput, match=r"assumes curve step <= 1 \[\(1\)\]; got step=2, curve=1"
     ):

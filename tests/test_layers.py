@@ -14,6 +14,7 @@ LEVELS = (
     {"jit"},
     {"rng"},
     {"metrics", "symbol", "paper"},
+    {"writing"},
     {"conditions"},
     {"given"},
     {"statements"},

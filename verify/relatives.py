@@ -17,7 +17,7 @@ import sympy
 from fedtheory.certificates.check_instance import numbers
 from fedtheory.search.instances import drawn
 from fedtheory.settings import by_name, fitting
-from fedtheory.symbol import plain
+from fedtheory.writing import plain
 
 DIGITS = 60
 TINY = Fraction(1, 10**40)

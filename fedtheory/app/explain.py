@@ -8,7 +8,8 @@ from fractions import Fraction
 from fedtheory import discover
 from fedtheory.enclosure import above
 from fedtheory.errors import InvalidInput, refuse, show
-from fedtheory.symbol import DOMAINS, plain
+from fedtheory.symbol import DOMAINS
+from fedtheory.writing import plain
 
 KINDS = {
     "exact": "an inequality or identity with every constant given",
@@ -166,10 +167,13 @@ def described(claim):
         statement=[line.text for line in claim.lines] or [claim.says],
         latex=claim.latex() if claim.lines else "",
         definitions={s.name: claim.plain(e) for s, e in claim.definitions.items()},
-        regime=[f"{plain(theta.symbol)} = Theta({plain(theta.shape)})" for theta in claim.regime],
-        stated=[_assumption(a) for a in hypotheses if a.stated],
-        unstated=[_assumption(a) for a in hypotheses if not a.stated],
-        by_meaning=[plain(a.holds) for a in claim.assumptions if a.where == "by meaning"],
+        regime=[
+            f"{claim.plain(theta.symbol)} = Theta({claim.plain(theta.shape)})"
+            for theta in claim.regime
+        ],
+        stated=[_assumption(a, claim) for a in hypotheses if a.stated],
+        unstated=[_assumption(a, claim) for a in hypotheses if not a.stated],
+        by_meaning=[claim.plain(a.holds) for a in claim.assumptions if a.where == "by meaning"],
         comparisons=[_comparison(c) for c in claim.compares],
         cells={name: (printed, computed) for name, printed, computed in claim.cells()},
         symbols={
@@ -198,8 +202,8 @@ def _needs(claim, line=0, strict=True):
     return claim.needs(claim.lines[line][2], *relations)
 
 
-def _assumption(a):
-    text = a.holds.says if a.condition else plain(a.holds)
+def _assumption(a, claim):
+    text = a.holds.says if a.condition else claim.plain(a.holds)
     return (
         text
         + (f"  [{a.where}]" if a.where and a.where not in text else "")
@@ -301,9 +305,9 @@ def bound(claim, values, strict=True, line=0):
     return dict(
         id=claim.id,
         where=claim.where,
-        left=plain(left),
+        left=claim.plain(left),
         relation=sign,
-        right=plain(right),
+        right=claim.plain(right),
         value=float(value),
         enclosure=[-above(-value.lower), above(value.upper)],
         exact=str(exact) if exact is not None and len(str(exact)) <= 200 else None,

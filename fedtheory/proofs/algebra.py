@@ -81,7 +81,7 @@ def prove(target, assumptions=(), symbols=None, budget=10.0, refute=True, seed=0
             if entry.definition is not None
         }
     )
-    statement = _stated(target, assumptions, definitions)
+    statement = stated(target, assumptions, definitions)
     proof = search = None
     if statement:
         document = statement.document()
@@ -112,7 +112,7 @@ def found(search, document, quick=False):
         return None
 
 
-def _stated(target, assumptions, definitions):
+def stated(target, assumptions, definitions):
     if not isinstance(target, sympy.core.relational.Relational):
         raise InvalidInput(f"the target must be a relation between symbols; got {target}")
     statement = Statement(definitions)
@@ -198,7 +198,7 @@ def speaks_of(document, claim, at=0, given=()):
     """Whether a document states this line of this claim, from these claims: its proof may still be
     wrong."""
     for meant in (False, True):
-        statement = _stated(*question(claim, at, given, meant)[:3])
+        statement = stated(*question(claim, at, given, meant)[:3])
         if statement and all(statement.document()[key] == document.get(key) for key in PARTS):
             return True
     return False

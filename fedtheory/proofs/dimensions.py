@@ -9,7 +9,7 @@ from fractions import Fraction
 import sympy
 
 from fedtheory.errors import FedtheoryError
-from fedtheory.symbol import plain
+from fedtheory.writing import plain
 
 
 class Inhomogeneous(FedtheoryError):

@@ -11,7 +11,7 @@ import sympy
 
 from fedtheory.conditions import Along, Root
 from fedtheory.errors import refuse
-from fedtheory.symbol import plain
+from fedtheory.writing import plain
 
 
 class Vector(sympy.Symbol):

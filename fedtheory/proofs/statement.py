@@ -6,7 +6,7 @@ import sympy
 from fedtheory.certificates.check_proof import FORMAT, NAME
 from fedtheory.errors import InvalidInput
 from fedtheory.proofs.meaning import Inner, Vector
-from fedtheory.symbol import plain
+from fedtheory.writing import plain
 
 RELATIONS = ((sympy.Le, "<="), (sympy.Lt, "<"), (sympy.Ge, ">="), (sympy.Gt, ">"), (sympy.Eq, "=="))
 

@@ -10,7 +10,6 @@ from fedtheory.enclosure.arithmetic import Interval
 from fedtheory.errors import InvalidInput
 from fedtheory.search.target import Target
 from fedtheory.settings import by_name, conditions, fitting
-from fedtheory.symbol import plain
 
 
 def document(point):
@@ -49,7 +48,7 @@ def statement(q):
             left=formula(q.left),
             sign=q.sign,
             right=formula(q.right),
-            assumes=[dict(says=plain(r), program=formula(r)) for r in q.relations],
+            assumes=[dict(says=claim.plain(r), program=formula(r)) for r in q.relations],
             conditions={name: condition.says for name, condition in conditions(claim).items()},
             domains={name: entry.domain for name, entry in claim.parameters.items()},
             measured={mine: theirs for mine, theirs in q.measured.items() if mine in _used(q)},

@@ -17,7 +17,8 @@ from fedtheory.enclosure import Undefined, arithmetic
 from fedtheory.enclosure.arithmetic import Many, pair
 from fedtheory.enclosure.intervals import Enclosures
 from fedtheory.settings import conditions
-from fedtheory.symbol import admits, plain
+from fedtheory.symbol import admits
+from fedtheory.writing import plain
 
 FLIPPED = {"<=": (1, False), "<": (1, True), ">=": (-1, False), ">": (-1, True), "==": (0, False)}
 EXACT = Enclosures(arithmetic.BITS)

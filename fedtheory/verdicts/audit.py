@@ -16,7 +16,7 @@ from fedtheory.proofs.dimensions import Inhomogeneous, show, unit
 from fedtheory.search.counterexample import texts
 from fedtheory.search.instances import NO_VALUE, Case, answer, drawn, target, worst
 from fedtheory.settings import by_name, conditions, fitting
-from fedtheory.symbol import plain
+from fedtheory.writing import plain
 
 
 @dataclass

@@ -16,7 +16,7 @@ from fedtheory.proofs import algebra
 from fedtheory.search import hunting
 from fedtheory.search.rationals import UNANSWERED, Point
 from fedtheory.search.target import Target, bounded
-from fedtheory.symbol import plain
+from fedtheory.writing import plain
 
 ROWS, ENOUGH = 3, 60  # instances of a shape that are looked at, and those after which no more are
 SHAPES, DRAWN = (

@@ -7,7 +7,6 @@ from itertools import combinations
 import sympy
 
 from fedtheory.conditions import Assumption
-from fedtheory.symbol import plain
 
 HALF = sympy.Rational(1, 2)
 
@@ -60,7 +59,7 @@ def with_bound(claim, at, bound):
 
 def changes(claim, right):
     """(words, what it is about, new right-hand side) of each change to the right-hand side."""
-    for words, about, bound in in_tree(right, right):
+    for words, about, bound in in_tree(right, right, claim.plain):
         yield words, about, bound
     mentioned, queue = [], [right]
     while queue:
@@ -70,7 +69,7 @@ def changes(claim, right):
                 queue.append(claim.definitions[symbol])
     for symbol in mentioned:  # what is named, changed in its definition
         for words, about, definition in in_tree(
-            claim.definitions[symbol], claim.definitions[symbol]
+            claim.definitions[symbol], claim.definitions[symbol], claim.plain
         ):
             yield (
                 f"{words}, in {symbol.name}",
@@ -110,7 +109,7 @@ def _reach(expr, definitions):
     return found
 
 
-def in_tree(expr, whole):
+def in_tree(expr, whole, write):
     """(words, about, changed) of each change somewhere in an expression."""
     if (
         not isinstance(expr, sympy.Basic)
@@ -118,19 +117,19 @@ def in_tree(expr, whole):
         or isinstance(expr, (sympy.core.relational.Relational,))
     ):
         if expr is whole and expr != 0:
-            yield f"{plain(expr)} halved", ("scale", plain(expr)), expr * HALF
+            yield f"{write(expr)} halved", ("scale", write(expr)), expr * HALF
         return
     rebuilt = lambda n, part: expr.func(*[part if k == n else a for k, a in enumerate(expr.args)])
     if expr.is_Add:
         for n, term in enumerate(expr.args):
-            yield f"without the term {plain(term)}", ("term", plain(term)), expr - term
+            yield f"without the term {write(term)}", ("term", write(term)), expr - term
             if term.could_extract_minus_sign():
-                yield f"the term {plain(term)} times 2", ("scale", plain(term)), expr + term
+                yield f"the term {write(term)} times 2", ("scale", write(term)), expr + term
             else:
-                yield f"the term {plain(term)} halved", ("scale", plain(term)), expr - term * HALF
+                yield f"the term {write(term)} halved", ("scale", write(term)), expr - term * HALF
     elif expr is whole:
         for factor, words in ((HALF, "halved"), (2, "times 2")):
-            yield f"{plain(expr)} {words}", ("scale", plain(expr)), expr * factor
+            yield f"{write(expr)} {words}", ("scale", write(expr)), expr * factor
     if expr.is_Mul:
         for n, factor in enumerate(expr.args):
             base, power = factor.as_base_exp()
@@ -140,13 +139,13 @@ def in_tree(expr, whole):
                     words = (
                         f"without the factor {base}"
                         if power == 1 and shift < 0
-                        else f"{plain(factor)} turned into {plain(changed)}"
+                        else f"{write(factor)} turned into {write(changed)}"
                     )
-                    yield f"{words} in {plain(expr)}", ("factor", base.name), rebuilt(n, changed)
+                    yield f"{words} in {write(expr)}", ("factor", base.name), rebuilt(n, changed)
     elif expr.is_Pow and expr.base.is_Symbol and expr.exp.is_Rational:
         for shift in (-1, 1):
             yield (
-                f"{plain(expr)} turned into {plain(expr.base ** (expr.exp + shift))}",
+                f"{write(expr)} turned into {write(expr.base ** (expr.exp + shift))}",
                 ("factor", expr.base.name),
                 expr.base ** (expr.exp + shift),
             )
@@ -161,7 +160,7 @@ def in_tree(expr, whole):
             )
             and not (part.is_Pow and part.base.is_Symbol and expr.is_Mul)
         ):
-            for words, about, changed in in_tree(part, None):
+            for words, about, changed in in_tree(part, None, write):
                 yield words, about, rebuilt(n, changed)
 
 

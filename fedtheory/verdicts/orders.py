@@ -19,8 +19,8 @@ from fedtheory.proofs import refutation
 from fedtheory.search import families
 from fedtheory.search.sweeps import SAID, sweeps
 from fedtheory.settings import fitting
-from fedtheory.symbol import plain
 from fedtheory.verdicts.verdict import Verdict
+from fedtheory.writing import plain
 
 HELD = (
     1.0,

@@ -279,7 +279,7 @@ def test_the_proof_that_holds_of_numbers_is_refused_of_vectors(name):
     shows = algebra.prove(
         Ge(squared(u) + 1, 0), refute=False
     ).certificate  # a document with vectors, to start from
-    goal = algebra._stated(relation, (), {}).document()
+    goal = algebra.stated(relation, (), {}).document()
     renamed = lambda tree: (
         tree.removeprefix("n_")
         if isinstance(tree, str)

@@ -27,7 +27,7 @@ STANDARD = {"fractions", "itertools", "math", "random", "re", "typing", "copy", 
 
 
 def test_it_shares_no_code_with_the_checker():
-    for path in sorted(HERE.glob("[!t]*.py")):
+    for path in sorted(set(HERE.glob("[!t]*.py")) - {HERE / "refresh.py"}):
         for node in ast.walk(ast.parse(path.read_text())):
             names = (
                 [a.name for a in node.names]

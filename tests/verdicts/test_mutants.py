@@ -77,11 +77,11 @@ def test_changes_reach_into_definitions():
 NEEDED = [
     "gamma^2 sigma_0^2/K_0, in Psi",
     "sigma^2/(K S), in Psi",
-    "G^2 rho_s/S, in Psi",
+    "rho_s G^2/S, in Psi",
     "Phi",
     "(sigma^2/K + 2 G^2)/eta_g^2, in Phi",
     "gamma kappa xi_bar^2/(1 + gamma)",
-    "5 K_0^2 L Psi eta_0^2",
+    "5 K_0^2 eta_0^2 L Psi",
 ]
 
 
@@ -120,7 +120,7 @@ def test_a_halved_constant_with_slack_is_not_refuted():
     found = ft.mutate(
         "fsl.theorem1",
         budget=3.0,
-        only=lambda m: m.change == "the term 5 K_0^2 L Psi eta_0^2 halved",
+        only=lambda m: m.change == "the term 5 K_0^2 eta_0^2 L Psi halved",
     )
     assert [m.killed or m.implied for m in found.mutants] == [False]
 
