@@ -33,7 +33,7 @@ REACHED = {
     "fedtheory/search/": "search/test_hunting.py verdicts/test_verdicts.py",
     "fedtheory/settings/": "settings/test_run.py verdicts/test_verdicts.py",
     "fedtheory/statements": "test_claim.py test_given.py",
-    "fedtheory/symbols/": "test_symbols.py test_symbol.py",
+    "fedtheory/symbols/": "test_symbols.py test_writing.py",
     "fedtheory/valued": "test_claim.py test_given.py",
     "fedtheory/variants": "test_claim.py test_given.py",
     "fedtheory/worstcase/": "worstcase/test_program.py",
