@@ -332,7 +332,9 @@ def start(x, span):
 
 
 def one_round(state, devices, rounds, eta, E, span):
-    """The state after one round, of [(probability, coefficients, s), ...]."""
+    """The state after one round, of [(probability, coefficients, s), ...]: a definition beside the
+    kernels of schemes A to C, for each round has a learning rate of its own, and flex_a asks a
+    weight whether it is positive, which a batch cannot answer. Tests hold it to the kernels."""
     m, m2, low, high, room = state
     paths = []
     for a, b, r in zip(devices["a"], devices["b"], devices["r"]):

@@ -4,6 +4,8 @@ from its definition.
 The proof keeps m from step to step, corrects no bias, divides by sqrt(v) with the v of the round's
 start, adds no epsilon, and counts iterations t, T to a round. One outcome of the noise at a time,
 in any numbers of `enclosure.arithmetic`; where p = 0 there is no direction, and the layer rests.
+The kernels of fed_lamb take epsilon for both the first v_hat and what is added to its root, so that
+no setting of them is this reading; `tests/exact/test_definitions.py` holds it to them all the same.
 """
 
 from collections.abc import Callable
