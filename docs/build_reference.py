@@ -157,7 +157,7 @@ def entry(name, what, level=2):
         ]
     rows = [
         [
-            f"`{part if isinstance(vars(what)[part], property) else called(part, value)}`",
+            f"`{part if isinstance(inspect.getattr_static(what, part), property) else called(part, value)}`",
             " ".join(prose(value.__doc__.partition("\n\n")[0])).strip(),
         ]
         for part, value in (own(what) if isclass else {}).items()

@@ -193,9 +193,8 @@ class Algorithm:
     steps: str | int = "K"  # the field that holds the number of local steps; a number if fixed
     server_steps: str | None = None  # likewise for the server; None: it takes none
     server_grad: bool = False  # evaluate the server's gradient at x when the round begins
-    client_grad: bool | Callable = (
-        False  # evaluate each working client's gradient at x before its steps; or a rule of h
-    )
+    # evaluate each working client's gradient at x before its steps; or a rule of h
+    client_grad: bool | Callable = False
     server: bool = False  # needs a problem with a server loss
     memory: bool = False  # clients keep state between rounds
     everyone: bool = False  # every round hears from all clients: S must be N

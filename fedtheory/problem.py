@@ -113,12 +113,10 @@ class Kernels(NamedTuple):
 
     grad: Callable  # (data, i, x, out): gradient of f_i
     loss: Callable  # (data, i, x) -> f_i(x)
-    objective: Callable | None = (
-        None  # (data, p, x, out) -> F(x), its gradient in out; by the definition if absent
-    )
-    batch: Callable = (
-        no_batch  # (data, i, rows, x, out): mean gradient over some of client i's samples
-    )
+    # (data, p, x, out) -> F(x), its gradient in out; by the definition if absent
+    objective: Callable | None = None
+    # (data, i, rows, x, out): mean gradient over some of client i's samples
+    batch: Callable = no_batch
 
     def role(self, name, data):
         """A kernel behind the engine's signature."""
@@ -148,17 +146,15 @@ class Problem:
     has_server: bool = True
     sizes: np.ndarray | None = None  # (N + 1,) samples, where there are any
     noise: str = "none"
-    sigma: np.ndarray | None = (
-        None  # (N + 1,): E||g_i - grad f_i||^2 = sigma_i^2 for additive noise
-    )
+    # (N + 1,): E||g_i - grad f_i||^2 = sigma_i^2 for additive noise
+    sigma: np.ndarray | None = None
     batch_size: np.ndarray | None = None  # (N + 1,) for minibatch noise
     replacement: bool = False  # minibatches drawn with replacement
     layers: tuple | None = None
     start: np.ndarray | None = None  # where runs begin by default; zero if absent
     minimize: Callable | None = None  # (problem) -> x_star
-    reweigh: Callable | None = (
-        None  # (problem, p) -> problem, where data or constants depend on the weights
-    )
+    # (problem, p) -> problem, where data or constants depend on the weights
+    reweigh: Callable | None = None
     affine: bool = False  # gradients are affine: ft.expected may follow moments
     blas: bool = False  # kernels call BLAS: the engine keeps it to one thread
 

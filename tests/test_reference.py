@@ -45,7 +45,10 @@ def section(page, heading):
     """What stands under a heading, up to the next of its rank."""
     marks = re.search(rf"^(#+) {re.escape(heading)}$", page, re.MULTILINE)
     assert marks, heading
-    return re.split(rf"^#{{1,{len(marks[1])}}} ", page[marks.end() :], flags=re.MULTILINE)[0]
+    rest = page[marks.end() :]
+    plain = re.sub(r"^```.*?^```$", lambda code: "." * len(code[0]), rest, flags=re.M | re.S)
+    end = re.search(rf"^#{{1,{len(marks[1])}}} ", plain, re.MULTILINE)  # no comment in code
+    return rest[: end.start()] if end else rest
 
 
 def test_every_public_name_has_its_words(made):

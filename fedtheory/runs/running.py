@@ -47,9 +47,8 @@ class Run:
     final: np.ndarray  # (trials, d), x after the last round
     x: np.ndarray | None = None  # (trials, rounds + 1, d) with keep="x"
     diverged: np.ndarray | None = None  # (trials,) the round at which a trial diverged, or -1
-    inside: dict | None = (
-        None  # constant that holds on a ball -> (trials,) whether the run stayed in it
-    )
+    # constant that holds on a ball -> (trials,) whether the run stayed in it
+    inside: dict | None = None
     seconds: float = 0.0
     settings: object = None  # the plan: everything that decides the result, but for x_0
     _state: object = None

@@ -27,9 +27,8 @@ class Setting(NamedTuple):
     gives: tuple  # parameters it derives from an instance: counts, and whatever is a matter of fact
     loose: dict  # constants it derives that are bounds: 1 an upper one (L, G), -1 a lower one (mu)
     takes: tuple  # real parameters that it needs: step sizes and the like
-    shapes: (
-        Callable  # (random, relaxed) -> {name: int or text}; relaxed: conditions that need not hold
-    )
+    # (random, relaxed) -> {name: int or text}; relaxed: conditions that need not hold
+    shapes: Callable
     coordinates: Callable  # (shape) -> {name: "real" | "positive" | "unit"}
     build: Callable  # (shape, point) -> instance, from numbers of any arithmetic
     # (instance) -> {symbol: value}: what it gives, and what is known before anything runs
@@ -40,13 +39,11 @@ class Setting(NamedTuple):
         frozenset()
     )  # measured symbols that `constants` yields: known before the method runs
     ensures: frozenset = frozenset()  # names of the conditions its instances can meet
-    holds: Callable | None = (
-        None  # (instance) -> those that an instance does meet, where relaxed ones may fail
-    )
+    # (instance) -> those that an instance does meet, where relaxed ones may fail
+    holds: Callable | None = None
     kind: str = "enumerated"  # or "exact", where nothing is random
-    runs: Callable | None = (
-        None  # (claim) -> whether step sizes go over rounds as the claim prescribes; None: they do
-    )
+    # (claim) -> whether step sizes go over rounds as the claim prescribes; None: they do
+    runs: Callable | None = None
     by: str = ""  # what is asked where a method runs: `kernels` or `beside`; "" where none runs
 
     def measured(self, instance, values, wanted):

@@ -23,12 +23,10 @@ class Verdict:
     why: str = ""  # one sentence
     tightness: Tightness | None = None
     cases: int = 0  # instances at which it was evaluated
-    confidence: float | None = (
-        None  # 1 where nothing random enters; 1 - alpha where draws decide; None: a search
-    )
-    witness: dict | None = (
-        None  # the instance of a violation, in rationals, or of the largest ratio
-    )
+    # 1 where nothing random enters; 1 - alpha where draws decide; None: a search
+    confidence: float | None = None
+    # the instance of a violation, in rationals, or of the largest ratio
+    witness: dict | None = None
     certificate: dict | None = None  # on "proved" and "violated": a document that stands alone
     seconds: float = 0.0
     lines: list = field(default_factory=list)  # Verdicts of the lines of a statement of several
