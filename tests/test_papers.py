@@ -6,6 +6,7 @@ import json
 from fedtheory import discover
 from fedtheory.app import ledger, package
 from fedtheory.app.cli import main
+from fedtheory.verdicts.verdict import Verdict
 
 
 def test_every_claim_is_of_a_paper():
@@ -28,9 +29,7 @@ def test_facts_stand_in_the_texts():
 
 def test_ledger_and_page_name_them():
     claims = [discover.claim("fsl.lemma1"), discover.claim("mixed.propD6")]
-    open_ = dict(status="undecided", kind="x", why="", tightness=None, cases=0, confidence=None)
-    open_.update(witness=None, certificate=None, lines=[], notes=[], searched="")
-    verdicts = {claim.id: dict(open_, claim=claim.id) for claim in claims}
+    verdicts = {c.id: Verdict(c.id, "undecided", "algebra", "").as_dict() for c in claims}
     book, _ = ledger.made(claims, verdicts, 1.0, 0)
     assert list(book["papers"]) == ["fsl", "mixed"]
     assert book["papers"]["mixed"]["year"] == 2022
