@@ -268,6 +268,8 @@ def short(value):
     if isinstance(value, Many):
         return value
     low, high = pair(value)
+    if isinstance(low, float) or isinstance(high, float):
+        raise Undefined("a number beyond what is followed")
     if (
         max(end.numerator.bit_length() + end.denominator.bit_length() for end in (low, high))
         <= 10 * BITS

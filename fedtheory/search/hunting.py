@@ -375,7 +375,8 @@ def shapes_of(target, random, relaxed, number=1000):
     for _ in range(number):
         shape = target.setting.shapes(random, relaxed)
         numbers = {name: random.choice([1, 1, 2, 3, 5, 10, 100]) for name in target.counts}
-        known = {k: pair(v) for k, v in (*shape.items(), *numbers.items()) if isinstance(v, int)}
+        counted = ((name, whole(v)) for name, v in (*shape.items(), *numbers.items()))
+        known = {name: pair(v) for name, v in counted if v is not None}
         if all(
             certain(relation, known)
             for relation in target.relations
@@ -383,6 +384,13 @@ def shapes_of(target, random, relaxed, number=1000):
         ):
             return shape, numbers
     return None
+
+
+def whole(value):
+    """A shape's number; one that is written as a text is a size that is not to count as large."""
+    if isinstance(value, str) and value.isdecimal():
+        return int(value)
+    return value if isinstance(value, int) else None
 
 
 def certain(relation, known):
@@ -403,7 +411,7 @@ def extent(found):
 
 def kinds(found):
     """What a shape is like, whatever its size: its words, and its smallest numbers."""
-    return {(name, v) for name, v in found[0].items() if not isinstance(v, int) or v <= 2}
+    return {(name, v) for name, v in found[0].items() if whole(v) is None or whole(v) <= 2}
 
 
 def hunts(target, seed, relaxed=frozenset()):

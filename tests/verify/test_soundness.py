@@ -7,7 +7,7 @@ import pytest
 from sympy import Eq, Rational
 
 from fedtheory import discover
-from fedtheory.settings import fitting, losses
+from fedtheory.settings import by_name, fitting, losses
 from fedtheory.symbols.run import N, T, a, sq_x, sq_y
 from fedtheory.verdicts import checking
 from fedtheory.verdicts.verdict import Verdict
@@ -33,7 +33,7 @@ def test_a_tight_statement_is_found_tight(name):
 def test_a_worst_case_that_needs_a_bump_between_two_points_is_found():
     # Slope L, -L, L: equal gradients at x_0 and x_1 with the least descent between them.
     claim = TRUE["gd_gradient"]
-    (setting,) = fitting(claim)
+    setting = by_name("run_fedsgd")
     curve = losses.bent([Fraction(1), Fraction(-1), Fraction(1)], [Fraction(1), Fraction(3, 2)])
     instance = dict(
         N=1,

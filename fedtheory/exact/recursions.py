@@ -1,0 +1,207 @@
+"""A number that every round maps affinely, with noise: its mean and variance after n rounds, and
+those of sums over rounds, at the cost of log n.
+
+From mean m and variance v a round leads to the mean keep m + shift, and to a variance that is a
+`Spread`: linear in v, quadratic in m. So is the variance after any number of rounds, and what rounds
+one after the other come to is computed by doubling. A cohort is drawn from kinds of clients that are
+alike, so that N clients cost as much as there are kinds.
+"""
+
+from fractions import Fraction
+from typing import NamedTuple
+
+from fedtheory.enclosure.arithmetic import short
+
+ZERO, ONE = Fraction(0), Fraction(1)
+
+
+def nothing(value):
+    return isinstance(value, (int, Fraction)) and value == 0
+
+
+def times(one, other):
+    """A product; most parts of a run are 0, which costs nothing."""
+    return ZERO if nothing(one) or nothing(other) else one * other
+
+
+def plus(*terms):
+    found = [term for term in terms if not nothing(term)]
+    return sum(found[1:], found[0]) if found else ZERO
+
+
+class Spread(NamedTuple):
+    """variance v + square m^2 + linear m + one, at a number of mean m and variance v."""
+
+    variance: object = ZERO
+    square: object = ZERO
+    linear: object = ZERO
+    one: object = ZERO
+
+    def at(self, m, v):
+        along = plus(times(self.square, m), self.linear)
+        return plus(times(self.variance, v), times(along, m), self.one)
+
+    def after(self, step):
+        """What it is of the number before a step, if it speaks of the number after it."""
+        bent = times(self.square, step.keep)
+        along = plus(times(2 * self.square, step.shift), self.linear)
+        moved = times(plus(times(self.square, step.shift), self.linear), step.shift)
+        found = step.spread.scaled(self.variance)
+        return Spread(
+            found.variance,
+            plus(found.square, times(bent, step.keep)),
+            plus(found.linear, times(along, step.keep)),
+            plus(found.one, moved, self.one),
+        )
+
+    def scaled(self, factor):
+        return Spread(*(times(factor, part) for part in self))
+
+    def joined(self, other):
+        return Spread(*(plus(a, b) for a, b in zip(self, other)))
+
+
+class Step(NamedTuple):
+    """What happens to a number."""
+
+    keep: object
+    shift: object
+    spread: Spread
+
+    def of(self, m, v):
+        return plus(times(self.keep, m), self.shift), self.spread.at(m, v)
+
+    def known(self):
+        """The same from a point that is known: nothing varies unless something adds to it."""
+        still = all(map(nothing, self.spread[1:]))
+        return self._replace(spread=Spread()) if still else self
+
+    def then(self, other):
+        return Step(
+            short(times(other.keep, self.keep)),
+            short(plus(times(other.keep, self.shift), other.shift)),
+            Spread(*map(short, other.spread.after(self))),
+        )
+
+
+STAY = Step(ONE, ZERO, Spread(ONE))
+
+
+def together(step, n, joined):
+    """A step n times over, by doubling; None for n = 0."""
+    found = None
+    for bit in bin(n)[2:] if n else "":
+        found = joined(found, found) if found is not None else None
+        if bit == "1":
+            found = step if found is None else joined(found, step)
+    return found
+
+
+def repeated(step, n):
+    """A Step n times over."""
+    return together(step, n, lambda one, other: one.then(other)) or STAY
+
+
+class Sums(NamedTuple):
+    """n rounds together: where they lead, and sums over the points x_0, ..., x_(n-1) before each."""
+
+    step: Step
+    keep: object  # the sum's mean is keep m + shift
+    shift: object
+    squares: Spread  # sum of E x_t^2
+    along: Spread  # covariance of the sum and x_n
+    spread: Spread  # variance of the sum
+
+    def then(self, other):
+        first, after = self.step, lambda what: what.after(self.step)
+        twice = self.along.scaled(2 * other.keep)
+        found = (
+            self.squares.joined(after(other.squares)),
+            self.along.scaled(other.step.keep).joined(after(other.along)),
+            self.spread.joined(twice).joined(after(other.spread)),
+        )
+        return Sums(
+            first.then(other.step),
+            short(self.keep + other.keep * first.keep),
+            short(plus(self.shift, other.shift, times(other.keep, first.shift))),
+            *(Spread(*map(short, each)) for each in found),
+        )
+
+
+def summed(step, n, squares=True, spread=True):
+    """The Sums of n rounds of one Step, n at least 1; what is not asked for stays 0."""
+    one = Sums(
+        step,
+        ONE,
+        ZERO,
+        Spread(ONE, ONE) if squares else Spread(),
+        Spread(step.keep) if spread else Spread(),
+        Spread(ONE) if spread else Spread(),
+    )
+    return together(one, n, lambda these, those: these.then(those))
+
+
+def points(step, m, v, n):
+    """(mean, variance) before the first of n rounds, and after each."""
+    yield m, v
+    for _ in range(n):
+        m, v = map(short, step.of(m, v))
+        yield m, v
+
+
+def geometric(ratio, n):
+    """(ratio^n, 1 + ratio + ... + ratio^(n-1)), by doubling."""
+    power, total = ONE, ZERO
+    for bit in bin(n)[2:]:
+        power, total = short(power * power), short(total + power * total)
+        if bit == "1":
+            power, total = short(power * ratio), short(total * ratio + 1)
+    return power, total
+
+
+class Steps(NamedTuple):
+    """What n gradient steps of size eta on slope y^2 / 2 + tilt y come to: y moves by -pull (slope y
+    + tilt), with noise of `noise` times a draw's variance."""
+
+    pull: object
+    noise: object
+
+
+def steps(slope, eta, n):
+    ratio = 1 - eta * slope
+    if n == 1:
+        return Steps(eta, eta * eta)
+    return Steps(eta * geometric(ratio, n)[1], eta * eta * geometric(ratio * ratio, n)[1])
+
+
+def cohort_step(kinds, slopes, tilts, variance, S, walks, scale):
+    """The Step in which S clients out of sum(kinds), drawn without replacement and kinds[k] of them
+    with slopes[k] y^2 / 2 + tilts[k] y, do walks[k] with noise of a variance, and x moves by scale
+    times their mean move. The tilts add up to 0 over the clients."""
+    N = sum(kinds)
+    share = [Fraction(n, N) for n in kinds]
+    rates = [slope * walk.pull for slope, walk in zip(slopes, walks)]
+    moves = [walk.pull * tilt for walk, tilt in zip(walks, tilts)]
+    rest = walks[0].pull  # the mean of pull tilt, less that of walks[0].pull tilt, which is 0
+    mean = sum((w * (walk.pull - rest) * t for w, walk, t in zip(share, walks, tilts)), ZERO)
+    keep = 1 - scale * sum(w * rate for w, rate in zip(share, rates))
+    fresh = sum((w * walk.noise for w, walk in zip(share, walks)), ZERO) * variance / S
+    found = Spread(keep * keep, ZERO, ZERO, scale * scale * fresh)
+    left = Fraction(N - S, N - 1) / S if N > 1 else ZERO  # of the variance between clients
+    if left and len(kinds) > 1:
+        apart = [
+            (share[k] * share[n], rates[k] - rates[n], moves[k] - moves[n])
+            for n in range(len(kinds))
+            for k in range(n)
+        ]
+        factor = scale * scale * left
+        square = factor * sum(w * a * a for w, a, _ in apart)
+        found = found.joined(
+            Spread(
+                square,
+                square,
+                2 * factor * sum(w * a * b for w, a, b in apart),
+                factor * sum(w * b * b for w, _, b in apart),
+            )
+        )
+    return Step(keep, -scale * mean, found)
