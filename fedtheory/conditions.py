@@ -188,7 +188,11 @@ UNIFORM_COHORT = Condition(
 BOUNDED_BELOW = Condition(
     "bounded_below",
     "the objective is bounded below",
-    lambda problem, setup: problem.minimize is not None or "infimum" in problem.constants,
+    lambda problem, setup: (
+        problem.minimize is not None
+        or "F_inf" in problem.constants
+        and problem.constants["F_inf"].value > -np.inf
+    ),
 )
 CONVEX = Condition(
     "convex",

@@ -66,6 +66,9 @@ def layers_from(layers, d):
     return tuple(Layer(name, int(end - size), int(end)) for (name, size), end in zip(pairs, ends))
 
 
+FLAT = 1e-12  # what is left of curvatures that cancel, relative to them, is rounding
+
+
 # The kernels of a problem and their signatures; `data` stands for the problem's own tuple.
 def _roles(data):
     t = jit.types
@@ -202,8 +205,15 @@ class Problem:
     def minimizer(self):
         """A minimiser of F (the one of least norm where there are several)."""
         if self.minimize is None:
-            raise InvalidInput(f"{self.name} has no known minimiser")
+            raise InvalidInput(f"{self.name} {self.no_minimiser}")
         return self._x_star.copy()
+
+    @property
+    def no_minimiser(self):
+        """Why there is no `minimize`, in words."""
+        if "F_inf" in self.constants and self.constants["F_inf"].value == -np.inf:
+            return "has no minimiser: F is unbounded below"
+        return "has no known minimiser"
 
     @cached_property
     def _x_star(self):
@@ -237,9 +247,30 @@ class Problem:
 
 def vanishing(grad, d):
     """The point of least norm at which an affine gradient vanishes."""
-    level = grad(np.zeros(d))
-    H = np.stack([grad(e) - level for e in np.eye(d)], axis=1)
+    level, H = _affine(grad, d)
     return np.linalg.lstsq(H, -level, rcond=None)[0]
+
+
+def lowest_of(grad, d, constants, weight=1.0):
+    """Where a loss of affine gradient is lowest, the point of least norm; None where it is
+    unbounded below. The loss is a sum, of `weight`, of losses with these constants."""
+    if constants["mu"].value >= 0:
+        return vanishing(grad, d)
+    level, H = _affine(grad, d)
+    values, turn = np.linalg.eigh((H + H.T) / 2)
+    # what rounding leaves of curvatures that cancel is none
+    flat = abs(values) <= FLAT * weight * constants["L"].value
+    along = -turn.T @ level
+    slope = np.abs(along[flat]).max(initial=0.0)
+    if np.any(values[~flat] < 0) or slope > FLAT * max(np.abs(level).max(), 1e-300):
+        return None
+    return turn @ np.divide(along, values, out=np.zeros(d), where=~flat)
+
+
+def _affine(grad, d):
+    """An affine gradient at 0, and its matrix."""
+    level = grad(np.zeros(d))
+    return level, np.stack([grad(e) - level for e in np.eye(d)], axis=1)
 
 
 def weights_from(weights, N):

@@ -147,8 +147,8 @@ def test_global_constants_hold_at_random_points(name):
 def test_constants_that_are_too_good_are_seen(name):
     problem = PROBLEMS[name]
     for constant in ("G", "xi_bar"):
-        c = problem.constants[constant]
-        if c.scope == "global" and c.value > 0:
+        c = problem.constants.get(constant)  # none where clients curve apart and F has no minimiser
+        if c and c.scope == "global" and c.value > 0:
             better = {**problem.constants, constant: Constant(0.999 * c.value)}
             assert constant in broken_constants(replace(problem, constants=better))
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fedtheory.errors import InvalidInput
-from fedtheory.problem import vanishing
+from fedtheory.problem import lowest_of
 
 # A metric's loss: its weights of F and of f_0, from gamma.
 LOSSES = dict(
@@ -49,11 +49,16 @@ class Objective(NamedTuple):
         x = None
         if not self.b and problem.minimize is not None:
             x = problem.minimizer()
+        elif problem.affine:
+            x = lowest_of(self.grad, problem.d, constants, self.a + self.b)
+            if x is None:
+                raise InvalidInput(
+                    f"the loss that is measured is unbounded below on {problem.name}, so that it has no "
+                    "infimum to be set against"
+                )
         elif not self.b and "F_inf" in constants:
             low = self.a * float(constants["F_inf"])
             return Lowest(None, low, low)
-        elif problem.affine:
-            x = vanishing(self.grad, problem.d)
         elif float(constants.get("mu", 0.0)) > 0:
             x = _descended(self)
         if x is None:

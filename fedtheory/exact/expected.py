@@ -52,11 +52,11 @@ class Expected:
 class Metrics(Mapping):
     """Metrics by name, computed when first read."""
 
-    def __init__(self, column, names, gamma, direct=()):
+    def __init__(self, column, names, gamma, direct=(), lacking=None):
         """`column` gives the basic metrics, and those of `direct`; the others are derived from the
-        basic ones."""
+        basic ones. `lacking` says in words why there is no minimiser, where there is none."""
         self._column, self._names, self._gamma, self._known = column, tuple(names), gamma, {}
-        self._direct = direct
+        self._direct, self._lacking = direct, lacking
 
     def __getitem__(self, name):
         if name not in self._known:
@@ -65,6 +65,8 @@ class Metrics(Mapping):
                 if name in metrics.ALL
                 else refuse("metric", f"must be among {', '.join(metrics.ALL)}", name)
             )
+            if name == "sq_distance" and self._lacking:
+                raise NotExact(f"sq_distance is measured from the minimiser: {self._lacking}")
             if name not in self._names:
                 raise NotExact(
                     f"{name} is not known exactly here: the problem lacks it, or moments of x do not give "
@@ -87,7 +89,8 @@ class Metrics(Mapping):
         every = {
             name: self[name] for name in self._names
         }  # what is computed when read cannot be read elsewhere
-        return Metrics, (None, self._names, self._gamma), {"_known": every}
+        known = (None, self._names, self._gamma, (), self._lacking)
+        return Metrics, known, {"_known": every}
 
     def __contains__(self, name):
         return name in self._names
@@ -159,6 +162,10 @@ def expected(
     )
 
 
+def _lacking(problem):
+    return None if problem.minimize else f"{problem.name} {problem.no_minimiser}"
+
+
 def _names(plan, basic):
     basic = set(basic)
     if not plan.problem.has_server:
@@ -196,6 +203,7 @@ def _by_enumeration(plan, x_0, covariance, budget):
         lambda name: record[:, metrics.COLUMN[name]],
         _names(plan, metrics.BASIC),
         getattr(plan.hyper[0], "gamma", 1.0),
+        lacking=_lacking(plan.problem),
     )
     return Expected(
         plan.problem,
@@ -226,7 +234,11 @@ def _by_moments(plan, x_0, covariance, budget):
     series, objectives = followed.series(), followed.objectives()
     gamma = getattr(plan.hyper[0], "gamma", 1.0)
     found = Metrics(
-        lambda name: series.column(name, objectives, gamma), _names(plan, FOLLOWED), gamma, BLENDS
+        lambda name: series.column(name, objectives, gamma),
+        _names(plan, FOLLOWED),
+        gamma,
+        BLENDS,
+        _lacking(plan.problem),
     )
     return Expected(
         plan.problem,

@@ -12,7 +12,7 @@ class Diagonal(NamedTuple):
     A: np.ndarray  # (1, d) shared, or (N + 1, d)
     b: np.ndarray  # (N + 1, d)
     H: np.ndarray  # (d,) Hessian of F
-    x_star: np.ndarray  # (d,) minimiser of F
+    x_star: np.ndarray  # (d,) where F is flat: its minimiser if there is one
     F_star: float
 
 

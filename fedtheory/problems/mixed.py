@@ -15,6 +15,7 @@ import numpy as np
 from fedtheory import arguments, rng
 from fedtheory.errors import Impossible, refuse
 from fedtheory.problem import Constant, weights_from
+from fedtheory.problems._curvature import bent_down, of_objective
 from fedtheory.problems._separable import check_request
 from fedtheory.problems.quadratics import Dense, Diagonal, quadratic_from_arrays
 
@@ -82,7 +83,15 @@ def _federated_and_central(problem):
     data = problem.data
     if not isinstance(data, (Diagonal, Dense)) or not problem.has_server:
         refuse("problem", "must be a quadratic with a server", problem.name)
+    if bent_down(data.A) and not (problem.minimize and _lowest_together(data)):
+        refuse("problem", "must have losses f_f and f_f + f_c that are bounded below", problem.name)
     return data.H, data.x_star, data.A[0], data.b[0]
+
+
+def _lowest_together(data):
+    """Whether f_f + f_c is bounded below, f_f being lowest at x_star."""
+    both = np.stack([data.A[0], data.H, data.A[0]])
+    return of_objective(both, np.stack([data.b[0], data.x_star, data.b[0]]), np.r_[0, 0.5, 0.5])[2]
 
 
 def mixed_minimizer(problem):

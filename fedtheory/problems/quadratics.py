@@ -1,140 +1,53 @@
 """Quadratics f_i(x) = (x - b_i)' A_i (x - b_i) / 2 with exact L, mu, G, xi_bar and noise.
 
-A Hessian is shared or each client's own, diagonal or dense. Under a shared Hessian the gradients
+A Hessian is shared or each client's own, diagonal or dense; given as arrays, it may have negative
+eigenvalues. Under a shared Hessian the gradients
 differ by constants, so G and xi_bar are global and exact. Under own Hessians the dissimilarity
 grows with the distance to the minimiser: G and xi_bar then hold on a ball, and a global (G, B) form
 stands beside them where F is strongly convex.
 """
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from fedtheory import arguments, rng
 from fedtheory.errors import Impossible, refuse
-from fedtheory.problem import Constant, Problem, layers_from, noise_from, weights_from
+from fedtheory.problem import Constant, Kernels, Problem, layers_from, noise_from, weights_from
+from fedtheory.problems._certified import SHARPEST, constants
+from fedtheory.problems._curvature import of_client, of_objective, times
 from fedtheory.problems._quadratic import DENSE, DIAGONAL, Dense, Diagonal
 
-EPS = 2.0**-52
-SHARPEST = (
-    2.0**-30
-)  # the least mu / L of a dense Hessian: rounding its entries moves mu by some EPS L
 
-
-def _of(A, i):
-    """Client i's Hessian: a diagonal, or a matrix."""
-    return A[min(i, len(A) - 1)]
-
-
-def _times(a, v):
-    return a * v if a.ndim == 1 else a @ v
-
-
-def _data(A, b, p):
-    """The data tuple for weights p, with F's Hessian and its minimiser of least norm."""
-    H = A[0].copy() if len(A) == 1 else np.tensordot(p, A, axes=1)
-    shared = len(A) == 1
-    # H x* = pull, or H (x* - pull) = 0 under a shared Hessian
-    pull = p @ b if shared else sum(p[i] * _times(A[i], b[i]) for i in range(1, len(b)))
-    if A.ndim == 2:
-        x_star = (
-            np.where(H > 0, pull, 0.0)
-            if shared
-            else np.divide(pull, H, out=np.zeros_like(pull), where=H > 0)
-        )
-    elif np.linalg.matrix_rank(H, hermitian=True) < len(H):
-        x_star = np.linalg.pinv(H, hermitian=True) @ (H @ pull if shared else pull)
-    else:
-        x_star = pull if shared else np.linalg.solve(H, pull)
+def _data(A, b, p, H, x_star):
+    """The data tuple for weights p; without a point where F is flat, of F at 0, for nobody."""
+    x_star = np.zeros(b.shape[1]) if x_star is None else x_star
     gaps = [x_star - b[i] for i in range(len(b))]
-    F_star = sum(p[i] * 0.5 * gap @ _times(_of(A, i), gap) for i, gap in enumerate(gaps))
+    F_star = sum(p[i] * 0.5 * gap @ times(of_client(A, i), gap) for i, gap in enumerate(gaps))
     kind = Diagonal if A.ndim == 2 else Dense
     return kind(*(np.ascontiguousarray(part) for part in (A, b, H, x_star)), float(F_star))
 
 
-def _top(squares):
-    """The largest eigenvalue of a positive semidefinite diagonal or matrix."""
-    return float(squares.max() if squares.ndim == 1 else max(0.0, np.linalg.eigvalsh(squares)[-1]))
-
-
-def _mean_square(Ds, weights):
-    """sum_i w_i D_i D_i'."""
-    return sum(w * (D * D if D.ndim == 1 else D @ D.T) for w, D in zip(weights, Ds))
-
-
-def _up(value, d):
-    """An upper bound of what floating point found: sums of products and the eigenvalue solver err
-    by less."""
-    return float(value) * (1.0 + 32 * d * EPS)
-
-
-def _norm(v):
-    """||v||, also of a vector whose squares are no floats."""
-    largest = float(np.abs(v).max())
-    return largest * float(np.linalg.norm(v / largest)) if largest > 0 else 0.0
-
-
-def _ball(gaps, offsets, radius, weights):
-    """An upper bound of sum_i w_i ||D_i v + o_i||^2 over ||v|| <= radius."""
-    cross = sum(w * _times(D, o) for w, D, o in zip(weights, gaps, offsets))
-    level = sum(w * o @ o for w, o in zip(weights, offsets))
-    return _top(_mean_square(gaps, weights)) * radius**2 + 2 * radius * _norm(cross) + float(level)
-
-
-def constants(data, p, radius):
-    """L, mu, G, xi_bar (and G_star, B) of a quadratic from its arrays."""
-    A, N, d = data.A, len(data.b) - 1, data.b.shape[1]
-    if A.ndim == 2:
-        L, mu, how = float(A.max()), float(A.min()), "eigenvalue of the Hessians"
-    else:
-        spectra, how = np.linalg.eigvalsh(A), "eigenvalue of the Hessians, rounded outward"
-        slack = 10 * d * EPS * float(abs(spectra).max())
-        L, mu = float(spectra.max()) + slack, max(0.0, float(spectra.min()) - slack)
-    found = dict(L=Constant(L, how=f"largest {how}"), mu=Constant(mu, how=f"smallest {how}"))
-    at_star = [_times(_of(A, i), data.x_star - data.b[i]) for i in range(N + 1)]
-    even = np.full(N, 1.0 / N)
-    level = sum(o @ o for o in at_star[1:]) / N if N > 1 else 0.0
-    bgd = "mean ||grad f_i||^2 <= G_star^2 + B^2 ||grad F||^2 everywhere"
-    constant = "gradients differ by constants"
-    ball = "triangle inequality over the ball around the minimiser of F; rounded up"
-    alike = len(A) == 1 or bool(np.all(A[1:] == A[1]))  # clients share a Hessian
-    gaps = [_of(A, i) - data.H for i in range(N + 1)]
-    if len(A) == 1 or alike and np.array_equal(A[0], A[1]):
-        found["xi_bar"] = Constant(float(np.linalg.norm(at_star[0])), how=constant)
-    else:
-        found["xi_bar"] = Constant(
-            _up(np.sqrt(_ball(gaps[:1], at_star[:1], radius, [1.0])), d), "ball", radius, ball
-        )
-    if alike:
-        # ||grad F + o_i||^2 has mean ||grad F||^2 + 2 grad F' mean(o) + G^2, and mean(o) = 0 under
-        # equal weights.
-        lean = 0.0 if np.all(p[1:] == p[1]) else float(np.linalg.norm(sum(at_star[1:]) / N))
-        found["G"] = Constant(float(np.sqrt(level)), how=constant)
-        found["G_star"] = Constant(float(np.sqrt(level + lean**2)), how=bgd)
-        found["B"] = Constant(1.0 if lean == 0 else _up(np.sqrt(2.0), 1), how="with G_star")
-        return found
-    found["G"] = Constant(
-        _up(np.sqrt(_ball(gaps[1:], at_star[1:], radius, even)), d), "ball", radius, ball
-    )
-    if mu > 0:
-        # grad f_i = A_i H^-1 grad F + o_i, so the mean square is at most 2 mean o_i^2 + 2 |mean|
-        # |grad F|^2.
-        ratios = [
-            _of(A, i) / data.H if A.ndim == 2 else np.linalg.solve(data.H, _of(A, i))
-            for i in range(1, N + 1)
-        ]
-        factor = 1.0 if level == 0 else 2.0
-        found["G_star"] = Constant(_up(np.sqrt(factor * level), d), how=bgd + "; rounded up")
-        B = np.sqrt(max(1.0, factor * _top(_mean_square(ratios, even))))
-        found["B"] = Constant(_up(B, d * L / mu), how="with G_star; rounded up")
-    return found
-
-
-def _reweigh(problem, p):
-    data = _data(problem.data.A, problem.data.b, p)
-    radius = min(problem.constants[name].radius for name in ("G", "xi_bar"))
+def _reweigh(radius, problem, p):
+    made = _made(problem.data.A, problem.data.b, p, radius)
     kept = {name: problem.constants[name] for name in ("L", "mu", "sigma", "sigma_0")}
-    return replace(problem, data=data, weights=p, constants={**constants(data, p, radius), **kept})
+    return replace(problem, **{**made, "weights": p, "constants": {**made["constants"], **kept}})
+
+
+def _made(A, b, p, radius):
+    """What weights decide of a Problem."""
+    H, x_star, lowest = of_objective(A, b, p)
+    data = _data(A, b, p, H, x_star)
+    kernels = DIAGONAL if A.ndim == 2 else DENSE
+    if x_star is None:  # no form around a point: F is the sum of its parts
+        kernels = Kernels(kernels.grad, kernels.loss)
+    return dict(
+        data=data,
+        kernels=kernels,
+        minimize=_minimizer if lowest else None,
+        constants=constants(data, p, radius, lowest),
+    )
 
 
 def quadratic_from_arrays(
@@ -146,10 +59,19 @@ def quadratic_from_arrays(
     around the minimiser on which G and xi_bar hold when Hessians differ. A shared square A with
     N + 1 = d is read as one dense matrix if it is symmetric, as N + 1 diagonals otherwise.
 
+    Eigenvalues may be negative: L is then the largest absolute one and mu negative. Where F itself
+    is unbounded below, it has no minimiser, F_inf is -inf, and no ball's constant is known.
+
     >>> import fedtheory as ft
     >>> problem = ft.problems.quadratic_from_arrays(A=[1.0], b=[[0.0], [1.0], [3.0]])
     >>> problem.minimizer()
     array([2.])
+    >>> saddle = ft.problems.quadratic_from_arrays(A=[1.0, -2.0], b=[[0.0, 0.0], [1.0, 3.0]])
+    >>> saddle.constants["L"].value, saddle.constants["mu"].value
+    (2.0, -2.0)
+    >>> saddle.minimizer()
+    Traceback (most recent call last):
+    fedtheory.errors.InvalidInput: quadratic has no minimiser: F is unbounded below
     """
     A, b = arguments.array("A", A).copy(), arguments.array("b", b).copy()
     if b.ndim != 2 or len(b) < 2 or b.shape[1] < 1 or not np.all(np.isfinite(b)):
@@ -178,17 +100,13 @@ def quadratic_from_arrays(
         if np.any(abs(A - A.transpose(0, 2, 1)) > 1e-12 * abs(A).max()):
             refuse("A", "must be symmetric", float(abs(A - A.transpose(0, 2, 1)).max()))
         A = (A + A.transpose(0, 2, 1)) / 2
-    smallest = A.min() if A.ndim == 2 else np.linalg.eigvalsh(A).min()
-    if smallest < -1e-12 * max(1.0, abs(A).max()):
-        refuse("A", "must have no negative eigenvalue", float(smallest))
-    if A.ndim == 2:
-        A = np.maximum(A, 0.0)
-        if np.any((A > 0) & (A < 1 / arguments.LARGEST)):
-            refuse(
-                "A",
-                f"must be 0 or at least {1 / arguments.LARGEST:g}, for squares to be floats",
-                float(A[A > 0].min()),
-            )
+    A = A + 0.0  # -0 is 0
+    if A.ndim == 2 and np.any((A != 0) & (abs(A) < 1 / arguments.LARGEST)):
+        refuse(
+            "A",
+            f"must be 0 or at least {1 / arguments.LARGEST:g} in size, for squares to be floats",
+            float(A[(A != 0) & (abs(A) < 1 / arguments.LARGEST)][0]),
+        )
     return _problem(A, b, weights, sigma, sigma_0, noise, layers, radius)
 
 
@@ -202,10 +120,14 @@ def _problem(A, b, weights, sigma, sigma_0, noise, layers, radius):
     radius, p = arguments.real("radius", radius, open_low=True), weights_from(weights, N)
     noise, sigmas = noise_from(noise, sigma, sigma_0, N)
     with np.errstate(over="ignore", invalid="ignore"):  # refused below
-        data = _data(A, b, p)
-        found = constants(data, p, radius)
-    beyond = [name for name, constant in found.items() if not np.isfinite(constant.value)]
-    if beyond or not np.isfinite(data.F_star):
+        made = _made(A, b, p, radius)
+    found = made["constants"]
+    beyond = [
+        name
+        for name, constant in found.items()
+        if not np.isfinite(constant.value) and name != "F_inf"
+    ]
+    if beyond or not np.isfinite(made["data"].F_star):
         raise Impossible(
             "curvatures and distances must leave the gradients at the minimiser floats; got "
             f"A up to {np.abs(A).max():g}, b up to {np.abs(b).max():g}"
@@ -214,18 +136,15 @@ def _problem(A, b, weights, sigma, sigma_0, noise, layers, radius):
     found["sigma_0"] = Constant(float(sigmas[0]), how=f"{noise} noise")
     return Problem(
         "quadratic",
-        data,
-        DIAGONAL if A.ndim == 2 else DENSE,
-        N,
-        d,
-        p,
-        found,
+        N=N,
+        d=d,
+        weights=p,
         noise=noise,
         sigma=sigmas,
         layers=layers_from(layers, d),
-        minimize=_minimizer,
-        reweigh=_reweigh,
+        reweigh=partial(_reweigh, radius),
         affine=True,
+        **made,
     )
 
 
@@ -410,4 +329,15 @@ def examples():
         ),
         one=quadratic(1, 1, L=1.5, mu=1.5),
         flat=quadratic(3, 2, L=1.0, mu=0.0, G=0.5, xi_bar=0.2),
+        saddle=quadratic_from_arrays(
+            [1.5, -0.5], [[0.0, 0.0], [1.0, 2.0], [-1.0, 1.0]], sigma=0.2, sigma_0=0.1
+        ),
+        bent=quadratic_from_arrays(  # f_1 and f_0 have negative curvature, F has none
+            [[[1, 2], [2, 1]], [[1, 1], [1, -1]], [[2, -1], [-1, 3]]],
+            [[0.0, 1.0], [1.0, 2.0], [-1.0, 0.5]],
+            sigma=0.2,
+        ),
+        slide=quadratic_from_arrays(  # curvatures cancel along the first axis, where F is a slope
+            [[1.0, 1.0], [1.0, 2.0], [-1.0, 0.5]], [[0.0, 1.0], [1.0, 2.0], [-1.0, 0.5]]
+        ),
     )

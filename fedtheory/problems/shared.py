@@ -18,7 +18,7 @@ import numpy as np
 
 from fedtheory import jit
 from fedtheory.errors import refuse
-from fedtheory.problem import Kernels, no_batch, vanishing
+from fedtheory.problem import Constant, Kernels, lowest_of, no_batch
 
 SERVER = np.int64(0)  # typed, so that kernels are compiled for one kind of index
 
@@ -119,7 +119,7 @@ def share(problem, ratio=1.0):
         }
     )
     kernels = _kernels(problem.kernels.grad, problem.kernels.loss, problem.kernels.batch)
-    return replace(
+    pooled = replace(
         problem,
         name=f"shared {problem.name}",
         kernels=kernels,
@@ -127,13 +127,17 @@ def share(problem, ratio=1.0):
         constants=found,
         data=Shared(problem.data, own, np.where(holds, 1.0 - own, 0.0), problem.sizes.copy()),
         sizes=sizes,
-        minimize=_stationary if problem.affine else None,
+        minimize=_lowest if problem.affine else None,
         reweigh=None,
     )
+    if problem.affine and _lowest(pooled) is None:  # F + (N n_0 / n) f_0 may be where F is not
+        found["F_inf"] = Constant(-np.inf, how="F is unbounded below")
+        return replace(pooled, minimize=None)
+    return pooled
 
 
-def _stationary(problem):
-    return vanishing(problem.grad, problem.d)
+def _lowest(problem):
+    return lowest_of(problem.grad, problem.d, problem.constants)
 
 
 def _of_mixtures(constant):

@@ -354,8 +354,7 @@ BAD_ARRAYS = {
     "A shape": (np.ones((2, 2, 2)), np.ones((3, 2)), "A must have shape"),
     "A ragged": ([[1.0], [1.0, 2.0]], np.ones((3, 2)), "A must be an array of numbers"),
     "A crooked": ([[1.0, 2.0], [0.0, 1.0]], np.ones((4, 2)), "A must be symmetric"),
-    "A concave": ([1.0, -1e-3], np.ones((3, 2)), "no negative eigenvalue"),
-    "A concave matrix": ([[1.0, 2.0], [2.0, 1.0]], np.ones((4, 2)), "no negative eigenvalue"),
+    "A too small": ([1.0, -1e-200], np.ones((3, 2)), "A must be 0 or at least 1e-"),
 }
 
 
@@ -371,3 +370,121 @@ def test_a_problem_keeps_its_own_arrays():
     problem = quadratic_from_arrays(A, b)
     A[:], b[:] = np.nan, np.nan
     assert np.array_equal(problem.grad(np.ones(2)), np.ones(2))
+
+
+# ---------------------------------------------------------------- negative curvature
+
+# Worked by hand. Rows are the server and two clients of equal weight.
+SADDLE = ([1.0, -2.0], [[0.0, 0.0], [1.0, 3.0], [3.0, 1.0]])  # one Hessian for all
+BENT = ([[-2.0], [3.0], [-1.0]], [[0.0], [1.0], [3.0]])  # F'' = (3 - 1) / 2, F' = x - (3 - 3) / 2
+SLIDE = ([[1.0], [1.0], [-1.0]], [[0.0], [1.0], [3.0]])  # F = ((x - 1)^2 - (x - 3)^2) / 4 = x - 2
+LINES = ([[1.0], [1.0], [-1.0]], [[0.0], [2.0], [2.0]])  # curvatures and slopes cancel: F = 0
+
+
+def dense(A):
+    """The same Hessians turned by 3-4-5 into matrices, rotations being a choice of axes."""
+    A = np.asarray(A)
+    turn = np.array([[0.6, -0.8], [0.8, 0.6]]) if A.shape[-1] == 2 else np.eye(1)
+    return (turn * A[..., None, :]) @ turn.T, turn
+
+
+@pytest.mark.parametrize("as_matrix", [False, True])
+@pytest.mark.parametrize(
+    "arrays, L, mu", [(SADDLE, 2, -2), (BENT, 3, -2), (SLIDE, 1, -1), (LINES, 1, -1)]
+)
+def test_negative_curvature_has_the_largest_absolute_eigenvalue(arrays, L, mu, as_matrix):
+    A, b = arrays
+    if as_matrix:
+        A, turn = dense(A)
+        b = np.asarray(b) @ turn.T
+    constants = quadratic_from_arrays(A, b).constants
+    assert constants["L"].value == pytest.approx(L, rel=1e-13) and constants["L"].value >= L
+    assert constants["mu"].value == pytest.approx(mu, rel=1e-13) and constants["mu"].value <= mu
+    assert constants["weak_convexity"].value == -constants["mu"].value
+
+
+@pytest.mark.parametrize("as_matrix", [False, True])
+def test_a_saddle_by_hand(as_matrix):
+    """F = ((x - 1)^2 - 2 (y - 3)^2 + (x - 3)^2 - 2 (y - 1)^2) / 4, flat at (2, 2), where it is -1/2."""
+    A, b = SADDLE
+    turn = np.eye(2)
+    if as_matrix:
+        A, turn = dense(A)
+        b = np.asarray(b) @ turn.T
+    problem = quadratic_from_arrays(A, b)
+    for x, y in ((2.0, 2.0), (0.0, 0.0), (5.0, -1.0)):
+        value = ((x - 1) ** 2 - 2 * (y - 3) ** 2 + (x - 3) ** 2 - 2 * (y - 1) ** 2) / 4
+        at = turn @ [x, y]
+        assert problem.loss(at) == pytest.approx(value, rel=1e-13, abs=1e-13)
+        assert np.allclose(problem.grad(at), turn @ [x - 2, -2 * (y - 2)], atol=1e-13)
+    c = problem.constants
+    # gradients differ by A (b_1 - b_2) / 2 = (-1, -2), and by A (2, 2) = (2, -4) at the server
+    assert c["G"].value == pytest.approx(np.sqrt(5)) and c["G"].scope == "global"
+    assert c["xi_bar"].value == pytest.approx(np.sqrt(20)) and c["F_inf"].value == -np.inf
+    with pytest.raises(InvalidInput, match="^quadratic has no minimiser: F is unbounded below$"):
+        problem.minimizer()
+
+
+def test_a_minimiser_is_a_matter_of_the_whole_objective():
+    """f_0 and f_2 fall without end, F = x^2 / 2 + const does not; G holds on the ball around 0."""
+    problem = quadratic_from_arrays(*BENT)
+    assert problem.minimizer() == [0.0] and "F_inf" not in problem.constants
+    assert problem.loss([0.0]) == pytest.approx((3 * 1 - 1 * 9) / 4)
+    points = [np.array([x]) for x in (-1.0, -0.3, 0.0, 1.0, 40.0)]
+    assert contradicted(problem, points) == []
+    # gradients 3 (x - 1) and -(x - 3) differ from x by 2 x - 3 and 3 - 2 x: at x = -1 by 5
+    assert problem.constants["G"].value == pytest.approx(5.0)
+    moved = problem.reweighted([1, 3])  # F'' = (3 - 3) / 4 = 0, F' = (-3 + 9) / 4
+    assert moved.minimize is None and moved.constants["F_inf"].value == -np.inf
+    assert np.allclose(moved.grad([7.0]), 1.5) and "G" not in moved.constants
+    back = moved.reweighted([1, 1])
+    assert back.constants == problem.constants and back.minimizer() == [0.0]
+
+
+def test_curvatures_that_cancel_leave_a_slope_or_nothing():
+    slide, lines = quadratic_from_arrays(*SLIDE), quadratic_from_arrays(*LINES)
+    for x in (-3.0, 0.0, 10.0):
+        assert slide.loss([x]) == pytest.approx(x - 2) and slide.grad([x]) == pytest.approx(1.0)
+        assert lines.loss([x]) == lines.grad([x])[0] == 0.0
+    assert slide.minimize is None and slide.constants["F_inf"].value == -np.inf
+    assert lines.minimize is not None and "F_inf" not in lines.constants
+    # by rounding alone: 0.1 + 0.2 - 0.3 is no curvature
+    thirds = [[1.0], [0.1], [0.2], [-0.3]]
+    assert quadratic_from_arrays(thirds, [[0.0], [5.0], [5.0], [5.0]]).minimizer() == [0.0]
+    assert quadratic_from_arrays(thirds, [[0.0], [5.0], [5.0], [4.0]]).minimize is None
+
+
+def test_rounding_of_a_convex_matrix_is_no_negative_curvature():
+    """X'X of 2 rows has rank 2 of 5: floats give it eigenvalues of either sign about 0."""
+    X = np.random.default_rng(3).standard_normal((2, 5))
+    problem = quadratic_from_arrays(X.T @ X, np.ones((3, 5)))
+    assert np.linalg.eigvalsh(X.T @ X)[0] < 0 and problem.constants["mu"].value == 0.0
+    assert np.allclose(problem.grad(problem.minimizer()), 0.0)
+    # a small matrix is judged by its own size
+    small = quadratic_from_arrays(1e-14 * np.array([[0.0, 1.0], [1.0, 0.0]]), np.ones((4, 2)))
+    assert small.constants["mu"].value < -0.99e-14 and small.minimize is None
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("kind", SHARED + OWN)
+def test_no_gradient_contradicts_a_constant_of_indefinite_hessians(kind, seed):
+    generator = np.random.default_rng(seed)
+    A, b = random_arrays(kind, N=3, d=3, seed=seed)
+    A = generator.uniform(-2, 2, A.shape)
+    if "dense" in kind:
+        A = A + A.swapaxes(-1, -2)
+    problem = quadratic_from_arrays(A, b, weights=[1, 2, 5])
+    columns = hessians(problem)
+    lowest = np.linalg.eigvalsh(columns[-1])[0] > 0
+    assert (problem.minimize is not None) == lowest
+    value = {name: c.value for name, c in problem.constants.items() if c.scope == "global"}
+    assert value["L"] == pytest.approx(abs(np.linalg.eigvalsh(columns[:-1])).max(), rel=1e-12)
+    assert value["mu"] == pytest.approx(np.linalg.eigvalsh(columns[:-1]).min(), rel=1e-12)
+    assert ("G" in problem.constants) == (lowest or kind in SHARED)
+    for x in 5 * generator.standard_normal((40, 3)):
+        g = [problem.client_grad(i, x) for i in range(1, 4)]
+        F = problem.grad(x)
+        assert np.allclose(F, np.array([1, 2, 5]) @ g / 8, atol=1e-12)
+        if "B" in value:
+            mean = np.mean([v @ v for v in g])
+            assert mean <= (value["G_star"] ** 2 + value["B"] ** 2 * (F @ F)) * (1 + 1e-12)

@@ -1,0 +1,121 @@
+"""Constants of quadratics from their arrays, each an equality or rounded to the safe side."""
+
+import numpy as np
+
+from fedtheory.problem import Constant
+from fedtheory.problems._curvature import bent_down, of_client, times
+
+EPS = 2.0**-52
+# the least mu / L of a dense Hessian: rounding its entries moves mu by some EPS L
+SHARPEST = 2.0**-30
+
+
+def _top(squares):
+    """The largest eigenvalue of a positive semidefinite diagonal or matrix."""
+    return float(squares.max() if squares.ndim == 1 else max(0.0, np.linalg.eigvalsh(squares)[-1]))
+
+
+def _mean_square(Ds, weights):
+    """sum_i w_i D_i D_i'."""
+    return sum(w * (D * D if D.ndim == 1 else D @ D.T) for w, D in zip(weights, Ds))
+
+
+def _up(value, d):
+    """An upper bound of what floating point found: sums of products and the eigenvalue solver err
+    by less."""
+    return float(value) * (1.0 + 32 * d * EPS)
+
+
+def _norm(v):
+    """||v||, also of a vector whose squares are no floats."""
+    largest = float(np.abs(v).max())
+    return largest * float(np.linalg.norm(v / largest)) if largest > 0 else 0.0
+
+
+def _ball(gaps, offsets, radius, weights):
+    """An upper bound of sum_i w_i ||D_i v + o_i||^2 over ||v|| <= radius."""
+    cross = sum(w * times(D, o) for w, D, o in zip(weights, gaps, offsets))
+    level = sum(w * o @ o for w, o in zip(weights, offsets))
+    return _top(_mean_square(gaps, weights)) * radius**2 + 2 * radius * _norm(cross) + float(level)
+
+
+def _curvatures(A):
+    """L and mu of Hessians, and how far mu is below 0 where it is."""
+    if A.ndim == 2:
+        L, mu, how = float(abs(A).max()), float(A.min()), "eigenvalue of the Hessians"
+    else:
+        spectra, how = np.linalg.eigvalsh(A), "eigenvalue of the Hessians, rounded outward"
+        slack = 10 * A.shape[-1] * EPS * float(abs(spectra).max())
+        L, mu = float(abs(spectra).max()) + slack, float(spectra.min()) - slack
+    if not bent_down(A):
+        return dict(
+            L=Constant(L, how=f"largest {how}"), mu=Constant(max(0.0, mu), how=f"smallest {how}")
+        )
+    return dict(
+        L=Constant(L, how=f"largest absolute {how}"),
+        mu=Constant(mu, how=f"smallest {how}"),
+        weak_convexity=Constant(-mu, how="-mu"),
+    )
+
+
+def constants(data, p, radius, lowest=True):
+    """L, mu, G, xi_bar (and G_star, B) of a quadratic from its arrays.
+
+    `lowest`: whether data.x_star is the minimiser, around which a ball's constants hold; else these
+    are left out, and so is what is worked out at a point where F is flat if there is none."""
+    A, N, d = data.A, len(data.b) - 1, data.b.shape[1]
+    found = _curvatures(A)
+    mu, L = found["mu"].value, found["L"].value
+    if not lowest:
+        found["F_inf"] = Constant(-np.inf, how="F is unbounded below")
+    at_star = [times(of_client(A, i), data.x_star - data.b[i]) for i in range(N + 1)]
+    even = np.full(N, 1.0 / N)
+    level = sum(o @ o for o in at_star[1:]) / N if N > 1 else 0.0
+    bgd = "mean ||grad f_i||^2 <= G_star^2 + B^2 ||grad F||^2 everywhere"
+    constant = "gradients differ by constants"
+    ball = "triangle inequality over the ball around the minimiser of F; rounded up"
+    alike = len(A) == 1 or bool(np.all(A[1:] == A[1]))  # clients share a Hessian
+    gaps = [of_client(A, i) - data.H for i in range(N + 1)]
+    if len(A) == 1 or alike and np.array_equal(A[0], A[1]):
+        found["xi_bar"] = Constant(float(np.linalg.norm(at_star[0])), how=constant)
+    elif lowest:
+        found["xi_bar"] = Constant(
+            _up(np.sqrt(_ball(gaps[:1], at_star[:1], radius, [1.0])), d), "ball", radius, ball
+        )
+    if alike:
+        # ||grad F + o_i||^2 has mean ||grad F||^2 + 2 grad F' mean(o) + G^2, and mean(o) = 0 under
+        # equal weights.
+        lean = 0.0 if np.all(p[1:] == p[1]) else float(np.linalg.norm(sum(at_star[1:]) / N))
+        found["G"] = Constant(float(np.sqrt(level)), how=constant)
+        found["G_star"] = Constant(float(np.sqrt(level + lean**2)), how=bgd)
+        found["B"] = Constant(1.0 if lean == 0 else _up(np.sqrt(2.0), 1), how="with G_star")
+        return found
+    if not lowest:
+        return found
+    found["G"] = Constant(
+        _up(np.sqrt(_ball(gaps[1:], at_star[1:], radius, even)), d), "ball", radius, ball
+    )
+    if mu > 0 or mu < 0 and _inverts(data.H):
+        # grad f_i = A_i H^-1 grad F + o_i, so the mean square is at most 2 mean o_i^2 + 2 |mean|
+        # |grad F|^2.
+        ratios = [
+            of_client(A, i) / data.H if A.ndim == 2 else np.linalg.solve(data.H, of_client(A, i))
+            for i in range(1, N + 1)
+        ]
+        factor = 1.0 if level == 0 else 2.0
+        found["G_star"] = Constant(_up(np.sqrt(factor * level), d), how=bgd + "; rounded up")
+        B = np.sqrt(max(1.0, factor * _top(_mean_square(ratios, even))))
+        least = mu if mu > 0 else float(abs(_spectrum_of(data.H)).min())
+        found["B"] = Constant(_up(B, d * L / least), how="with G_star; rounded up")
+    return found
+
+
+def _spectrum_of(H):
+    return H if H.ndim == 1 else np.linalg.eigvalsh(H)
+
+
+def _inverts(H):
+    """Whether F's own Hessian has an inverse to speak of: mu, of all Hessians, does not say so
+    where it is negative."""
+    values = abs(_spectrum_of(H))
+    return bool(values.min() > SHARPEST * values.max())

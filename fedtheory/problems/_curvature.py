@@ -1,0 +1,73 @@
+"""Where a weighted sum of quadratics is flat, and whether it is lowest there."""
+
+import numpy as np
+
+from fedtheory.problem import FLAT
+
+
+def of_client(A, i):
+    """Client i's Hessian: a diagonal, or a matrix."""
+    return A[min(i, len(A) - 1)]
+
+
+def times(a, v):
+    return a * v if a.ndim == 1 else a @ v
+
+
+def bent_down(A):
+    """Whether an eigenvalue of some Hessian is negative, by more than the rounding of a dense one's
+    entries."""
+    if A.ndim == 2:
+        return bool(np.any(A < 0))
+    return bool(np.any(np.linalg.eigvalsh(A)[:, 0] < -FLAT * abs(A).max(axis=(1, 2))))
+
+
+def of_objective(A, b, p):
+    """(Hessian of F, the point of least norm where its gradient vanishes, whether F is lowest
+    there); the point is None where F falls along a line at a constant rate."""
+    shared = len(A) == 1
+    H = A[0].copy() if shared else np.tensordot(p, A, axes=1)
+    # H x* = pull, or H (x* - pull) = 0 under a shared Hessian
+    pull = p @ b if shared else sum(p[i] * times(A[i], b[i]) for i in range(1, len(b)))
+    if bent_down(A):
+        return _bent(A, b, p, H, pull)
+    if A.ndim == 2:
+        x_star = (
+            np.where(H > 0, pull, 0.0)
+            if shared
+            else np.divide(pull, H, out=np.zeros_like(pull), where=H > 0)
+        )
+    elif np.linalg.matrix_rank(H, hermitian=True) < len(H):
+        x_star = np.linalg.pinv(H, hermitian=True) @ (H @ pull if shared else pull)
+    else:
+        x_star = pull if shared else np.linalg.solve(H, pull)
+    return H, x_star, True
+
+
+def _bent(A, b, p, H, pull):
+    """`of_objective` where some curvature is negative. Curvatures of clients may cancel in F: what
+    rounding leaves of their sum is no curvature, and of the slopes along it no slope."""
+    members = [(p[i], of_client(A, i), b[i]) for i in range(1, len(b))]
+    if A.ndim == 2:
+        values, along = H, pull
+        steep = sum(w * abs(a) for w, a, _ in members)
+        far = sum(w * abs(a * c) for w, a, c in members)
+    else:
+        values, turn = np.linalg.eigh(H)
+        along = turn.T @ pull
+        steep = sum(w * np.linalg.norm(a, 2) for w, a, _ in members)
+        far = sum(w * np.linalg.norm(a, 2) * np.linalg.norm(c) for w, a, c in members)
+    flat = abs(values) <= FLAT * steep
+    if len(A) == 1:
+        if not flat.any():
+            return H, pull, False
+        x = np.where(flat, 0.0, along)
+    else:
+        x = np.divide(along, values, out=np.zeros_like(along), where=~flat)
+        if np.any(flat & (abs(along) > FLAT * far)):
+            return H, None, False
+    if A.ndim == 2:
+        H = np.where(flat, 0.0, H)
+    else:
+        x = turn @ x
+    return H, x, not np.any(values[~flat] < 0)
