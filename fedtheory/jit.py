@@ -23,6 +23,7 @@ from numba.core import compiler, config, types
 from numba.core.caching import _Cache
 from numba.core.serialize import dumps
 from numba.extending import intrinsic
+from numba.np.numpy_support import as_dtype as numba_as_dtype
 
 from fedtheory import private, sources
 from fedtheory.errors import Uncached, refuse
@@ -205,6 +206,8 @@ def _words(value):
                 f"{value.dtype} of shape {value.shape}, strides {value.strides}",
             )
         return [0, 0, value.size, value.itemsize, value.ctypes.data, *value.shape, *value.strides]
+    if isinstance(value, np.uint64):
+        return [int(value.view(np.int64))]
     if isinstance(value, (bool, int, np.integer)):
         return [int(value)]
     if not isinstance(value, (float, np.floating)):
@@ -212,24 +215,46 @@ def _words(value):
     return [int(np.float64(value).view(np.int64))]
 
 
-def pack(value):
-    """A named tuple of C-contiguous arrays and 8-byte numbers as the words Numba would lay out.
+def pack(value, of=None):
+    """A named tuple of C-contiguous arrays and 8-byte numbers as the words Numba would lay out; of
+    a type, if one is named.
 
     The null owner makes reference counting a no-op, so threads do not contend; the caller keeps
     both the words and the arrays alive.
     """
+    if of is not None:
+        _fits(value, of)
     return np.array(_words(value), dtype=np.int64)
+
+
+def _fits(value, of):
+    """Refuse an array whose words another type would read."""
+    for name, item, wanted in zip(type(value)._fields, value, of.types):
+        if isinstance(wanted, types.NamedTuple):
+            _fits(item, wanted)
+        elif isinstance(wanted, types.Array):
+            got = (item.ndim, item.dtype) if isinstance(item, np.ndarray) else None
+            if got != (wanted.ndim, as_dtype(wanted.dtype)):
+                refuse(f"{type(value).__name__}.{name}", f"must be an {wanted}", item)
+
+
+as_dtype = cache(numba_as_dtype)
+
+
+def tuple_type(kind, *of):
+    """Numba's type of a named tuple whose fields have these types."""
+    made = types.NamedTuple(list(of), kind)
+    # The name goes into symbols and cache keys, and Numba's leaves out the module and the
+    # fields' names.
+    fields = ", ".join(map("{}: {}".format, kind._fields, of))
+    made.name = f"{kind.__module__}.{kind.__qualname__}({fields})"
+    return made
 
 
 def typeof(value):
     """Numba's type of a tuple after `pack`: every array C-contiguous and writable."""
     if isinstance(value, tuple):
-        kind = type(value)
-        of = types.NamedTuple([typeof(item) for item in value], kind)
-        # The name goes into symbols and cache keys, and Numba's leaves out the module and the
-        # fields' names.
-        of.name = f"{kind.__module__}.{kind.__qualname__}({', '.join(map('{}: {}'.format, kind._fields, of.types))})"
-        return of
+        return tuple_type(type(value), *map(typeof, value))
     if isinstance(value, np.ndarray):
         return types.Array(numba.from_dtype(value.dtype), value.ndim, "C")
     return types.int64 if isinstance(value, (bool, int, np.integer)) else types.float64
@@ -251,17 +276,23 @@ def _loader(of):
 @cache
 def erase(kernel, returns, arguments):
     """`kernel` behind a signature without its tuples: each packed type in `arguments` becomes an
-    address.
+    address, each tuple of functions its functions.
 
     `arguments` holds Numba types; a named tuple stands for data that the caller passes through
     `pack`.
     """
     if DISABLED:
         return kernel
-    names = [f"a{n}" for n in range(len(arguments))]
     scope = {"kernel": kernel, "__name__": __name__}
-    passed = []
-    for name, of in zip(names, arguments):
+    names, passed = [], []
+    for name, of in zip([f"a{n}" for n in range(len(arguments))], arguments):
+        if _functions(of):
+            scope["made_" + name] = of.instance_class
+            parts = [f"{name}_{n}" for n in range(len(of.types))]
+            names += parts
+            passed.append(f"made_{name}({', '.join(parts)})")
+            continue
+        names.append(name)
         if isinstance(of, types.NamedTuple):
             scope["load_" + name] = _loader(of)
             passed.append(f"load_{name}({name})")
@@ -275,8 +306,16 @@ def erase(kernel, returns, arguments):
     return wrapper
 
 
+def _functions(of):
+    """Whether a type is that of a tuple of functions: machine code has no layout for these."""
+    return isinstance(of, types.NamedTuple) and isinstance(of.types[0], types.FunctionType)
+
+
 def signature(returns, arguments):
-    return returns(*(ADDRESS if isinstance(of, types.NamedTuple) else of for of in arguments))
+    """The types that cross the border for arguments of some types."""
+    crossing = [of.types if _functions(of) else (of,) for of in arguments]
+    flat = (part for parts in crossing for part in parts)
+    return returns(*(ADDRESS if isinstance(of, types.NamedTuple) else of for of in flat))
 
 
 def manifest():

@@ -18,7 +18,8 @@ from fedtheory.errors import NotExact
 from fedtheory.exact.laws import Law
 from fedtheory.problem import IMPULSE, NONE, TABLE
 from fedtheory.runs import engine
-from fedtheory.runs.machine import NO_PATH, NO_TABLE, Chunk, Machine, run_blocks
+from fedtheory.runs.groups import Chunk
+from fedtheory.runs.machine import NO_PATH, NO_TABLE, Machine, run_blocks
 from fedtheory.runs.running import threads
 
 FAR = 2.0**24  # probes reach this far, so that rounding is relative to what they find
@@ -84,9 +85,7 @@ class Batch:
             machine.loops["advance"] = next(
                 iter(engine.kernel("advance").overloads.values())
             ).entry_point
-            machine.grad, machine.batch = _Entry(machine.grad), _Entry(machine.batch)
-            machine.truth = [_Entry(kernel) for kernel in machine.truth]
-            machine.kernels = [_Entry(kernel) for kernel in machine.kernels]
+            machine.rules = tuple(_Entry(kernel) for kernel in machine.rules)
 
     def run(self, round, fields, cohort, work, kind=NONE, table=NO_TABLE):
         """One round of len(cohort) <= size trials. Each field is (n, ...), or (1, ...) for one
@@ -119,20 +118,15 @@ class Batch:
             record,
             NO_PATH,
         )
+        advance = machine.advancing(chunk)
         if (
             self.workers > 1
             and slabs.x.shape[1] * (work.sum() + n * round.server_work) > SPREAD_WORK
         ):
             with ThreadPoolExecutor(self.workers) as pool:
-                run_blocks(
-                    pool,
-                    self.workers,
-                    n,
-                    max(1, -(-n // (4 * self.workers))),
-                    lambda worker, low, high: machine.advance(worker, low, high, chunk),
-                )
+                run_blocks(pool, self.workers, n, max(1, -(-n // (4 * self.workers))), advance)
         else:
-            machine.advance(0, 0, n, chunk)
+            advance(0, 0, n)
         return [slab[:n] for slab in slabs.arrays], record[:, 0]
 
     def ordinal(self, work, slot, step):

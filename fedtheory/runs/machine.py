@@ -1,7 +1,6 @@
 """One algorithm on one problem, ready to advance: state of all trials, kernels, threads."""
 
 from queue import SimpleQueue
-from typing import NamedTuple
 
 import numpy as np
 
@@ -9,40 +8,23 @@ from fedtheory import jit, metrics, rng
 from fedtheory.algorithm import ROLES, NoLocal
 from fedtheory.errors import InvalidInput
 from fedtheory.runs import engine
-
-
-class Worker(NamedTuple):
-    """What one thread writes to: the cohort's points, their local memory, scratch."""
-
-    y: np.ndarray  # (S, d)
-    local: object  # a handle for each slot
-    together: object  # one handle for the cohort
-    deck: np.ndarray
-    rows: np.ndarray
-    g: np.ndarray
-    g_0: np.ndarray
-    noise: np.ndarray
-    before: np.ndarray
-    drift: np.ndarray  # (S,)
-    stacked: tuple  # the arrays behind the handles
-
-
-class Chunk(NamedTuple):
-    """Some rounds of all trials: what is drawn beforehand, and where results go."""
-
-    hyper: object  # a handle a round
-    cohort: np.ndarray  # (trials, R, S)
-    work: np.ndarray
-    server_work: np.ndarray  # (R,)
-    shares: np.ndarray  # (R, N + 1)
-    kind: int  # of noise
-    table: np.ndarray
-    seed: int
-    first_trial: int
-    first_round: int
-    record: np.ndarray  # (trials, R, columns)
-    path: np.ndarray  # (trials, R, d), or (1, 0, 1)
-
+from fedtheory.runs.groups import (
+    CHUNK,
+    COHORT,
+    LAW,
+    ROUND,
+    SCRATCH,
+    TRIALS,
+    TRUTH,
+    Cohort,
+    Draws,
+    Law,
+    Round,
+    Rules,
+    Scratch,
+    Trials,
+    Truth,
+)
 
 NO_TABLE = np.zeros((1, 1, 1))
 NO_PATH = np.zeros((1, 0, 1))
@@ -70,23 +52,24 @@ class Slabs:
             else algorithm.local(problem.d, layers, h)
         )
         self.state_handles = self._handles(self.type, self.arrays, trials)
-        self.workers = [self._worker(type(local), local, S, problem) for _ in range(workers)]
+        # the arrays behind a cohort's handles, of each worker
+        self.stacked = [
+            type(local)(*(np.zeros((S, *a.shape), dtype=a.dtype) for a in local))
+            for _ in range(workers)
+        ]
+        self.cohorts = [self._cohort(stacked, S, problem.d) for stacked in self.stacked]
+        self.scratches = [self._scratch(problem) for _ in range(workers)]
 
-    def _worker(self, kind, local, S, problem):
-        stacked = kind(*(np.zeros((S, *a.shape), dtype=a.dtype) for a in local))
-        together = self._handles(kind, [a[None] for a in stacked], 1)[0]
+    def _cohort(self, stacked, S, d):
+        together = self._handles(type(stacked), [a[None] for a in stacked], 1)[0]
+        return Cohort(
+            np.zeros((S, d)), self._handles(type(stacked), stacked, S), together, np.zeros(S)
+        )
+
+    def _scratch(self, problem):
         deck = np.arange(max(1, problem.sizes.max()))
         rows = np.zeros(max(1, problem.batch_size.max()), dtype=np.int64)
-        return Worker(
-            np.zeros((S, problem.d)),
-            self._handles(kind, stacked, S),
-            together,
-            deck,
-            rows,
-            *np.zeros((4, problem.d)),
-            np.zeros(S),
-            stacked,
-        )
+        return Scratch(deck, rows, *np.zeros((4, problem.d)))
 
     def _handles(self, kind, slabs, count):
         """One handle for each of `count` tuples whose fields are rows of `slabs`."""
@@ -154,7 +137,7 @@ class Machine:
         self.asks = engine.SERVER_GRAD * algorithm.asks(
             algorithm.server_grad, h
         ) + engine.CLIENT_GRAD * algorithm.asks(algorithm.client_grad, h)
-        stacked = self.slabs.workers[0].stacked
+        stacked = self.slabs.stacked[0]
         self.loops = Loops(engine.kernel if self.packed else engine.interpreted)
         if self.packed:
             slot = type(stacked)(*(a[0] for a in stacked))
@@ -162,7 +145,28 @@ class Machine:
             self.kernels = algorithm.kernels(state, slot, stacked, h)
         else:
             self.kernels = [jit.python(getattr(algorithm, role)) for role in ROLES]
+        self._kept = {}
+        slabs = self.slabs
+        self.trials = self._handed(
+            TRIALS,
+            Trials(slabs.state_handles, slabs.x, slabs.w, self.diverged, self.stop),
+            "trials",
+        )
+        self.cohorts = [
+            self._handed(COHORT, own, f"cohort {n}") for n, own in enumerate(slabs.cohorts)
+        ]
+        self.scratches = [
+            self._handed(SCRATCH, own, f"scratch {n}") for n, own in enumerate(slabs.scratches)
+        ]
         self.objective_is(problem, h)
+
+    def _handed(self, of, group, name):
+        """A group as the engine's loops take it; what stands behind its address lasts until another
+        group has its name."""
+        if not self.packed:
+            return group
+        self._kept[name] = jit.pack(group, of)
+        return self._kept[name].ctypes.data
 
     def _trained_on(self, problem, h):
         return problem if self.algorithm.transform is None else self.algorithm.transform(problem, h)
@@ -177,13 +181,24 @@ class Machine:
             of.kernels.role(n, of.data) if self.packed else jit.python(getattr(of.kernels, n))
             for n in names
         ]
-        self.grad, self.batch = roles(self.trained, "grad", "batch")
-        self.truth = roles(problem, "objective", "grad", "loss")
-        self._words = [jit.pack(of.data) for of in (self.trained, problem)] if self.packed else None
-        self.data, self.true_data = (
-            [words.ctypes.data for words in self._words]
-            if self.packed
-            else (self.trained.data, problem.data)
+        kernels = (
+            *roles(self.trained, "grad", "batch"),
+            *roles(problem, "objective", "grad", "loss"),
+            *self.kernels,
+        )
+        self.rules = kernels if self.packed else (Rules(*kernels),)
+        of, self._words = (
+            self.trained,
+            [jit.pack(of.data) for of in (self.trained, problem)] if self.packed else None,
+        )
+        data, true_data = (
+            [words.ctypes.data for words in self._words] if self.packed else (of.data, problem.data)
+        )
+        self.law = self._handed(
+            LAW, Law(data, of.sigma, of.batch_size, of.sizes, of.replacement, self.asks), "law"
+        )
+        self.truth = self._handed(
+            TRUTH, Truth(true_data, problem.weights, self.x_star, self.wanted), "truth"
         )
 
     def measure(self, trials):
@@ -219,168 +234,69 @@ class Machine:
     def carry(self, chunk, pool, together=False):
         """A chunk of rounds for all trials: blocks of trials over the pool, or, together, clients
         over the pool."""
-        trials, workers = len(self.slabs.x), len(self.slabs.workers)
+        trials, workers = len(self.slabs.x), len(self.slabs.scratches)
         if not together:
             size = trials if workers == 1 else max(1, -(-trials // (4 * workers)))
-            run_blocks(
-                pool,
-                workers,
-                trials,
-                size,
-                lambda worker, low, high: self.advance(worker, low, high, chunk),
-            )
+            advance = self.advancing(chunk)
+            run_blocks(pool, workers, trials, size, advance)
             return
         size = max(1, -(-chunk.cohort.shape[2] // (2 * workers)))
         for r in range(len(chunk.hyper)):
             for trial in range(trials):
                 self.advance_together(trial, r, chunk, pool, size)
 
-    def advance(self, worker, low, high, chunk):
-        """A block of trials through a chunk of rounds, on one worker."""
-        own, of = self.slabs.workers[worker], self.trained
-        self.loops["advance"](
-            self.grad,
-            self.batch,
-            self.data,
-            *self.truth,
-            self.true_data,
-            *self.kernels,
-            self.slabs.state_handles,
-            own.local,
-            own.together,
-            chunk.hyper,
-            self.asks,
-            self.slabs.x,
-            self.slabs.w,
-            own.y,
-            chunk.cohort,
-            chunk.work,
-            chunk.server_work,
-            chunk.shares,
-            self.problem.weights,
-            of.sigma,
-            of.batch_size,
-            of.sizes,
-            of.replacement,
-            chunk.kind,
-            chunk.table,
-            np.uint64(chunk.seed),
-            chunk.first_trial,
-            chunk.first_round,
-            low,
-            high,
-            self.x_star,
-            self.wanted,
-            chunk.record,
-            chunk.path,
-            self.diverged,
-            self.stop,
+    def advancing(self, chunk):
+        """(worker, low, high) -> that block of trials through a chunk of rounds."""
+        rounds = self._handed(CHUNK, chunk._replace(seed=np.uint64(chunk.seed)), "chunk")
+        given = (*self.rules, self.law, self.truth, self.trials, rounds)
+        loop = self.loops["advance"]
+        return lambda worker, low, high: loop(
+            *given, self.cohorts[worker], self.scratches[worker], low, high
         )
 
     def advance_together(self, trial, r, chunk, pool, parts):
         """One round of one trial, its clients spread over the pool: for few trials of much work."""
-        own, of, slabs = self.slabs.workers[0], self.trained, self.slabs
         if self.diverged[trial] >= 0 or self.stop[0]:
             return
-        begin, local_start, local_step, local_end, aggregate, server_step, end = self.kernels
-        t = chunk.first_round + r
-        key = np.uint64(rng.stream(np.uint64(chunk.seed), chunk.first_trial + trial, t))
-        state, h, x = slabs.state_handles[trial], chunk.hyper[r], slabs.x[trial]
-        cohort, work = chunk.cohort[trial, r], chunk.work[trial, r]
-        law = (of.sigma, of.batch_size, of.sizes, of.replacement, chunk.kind)
-        draws = (NO_TABLE[0], key)
-        self.loops["open_round"](
-            self.grad,
-            self.batch,
-            self.data,
-            begin,
-            state,
-            h,
-            self.asks,
-            x,
-            t,
-            *law,
-            *draws,
-            own.deck,
-            own.rows,
-            own.g,
-            own.noise,
+        now = self._round(trial, r, chunk)
+        handed, cohort = self._handed(ROUND, now, "round"), self.cohorts[0]
+        given = (*self.rules, self.law)
+        self.loops["open_round"](*given, handed, self.scratches[0])
+        run_blocks(
+            pool,
+            len(self.scratches),
+            len(now.cohort),
+            parts,
+            lambda worker, low, high: self.loops["work_slots"](
+                *given, handed, cohort, self.scratches[worker], 0, low, high
+            ),
         )
-
-        def slots(worker, low, high):
-            mine = slabs.workers[worker]
-            self.loops["work_slots"](
-                self.grad,
-                self.batch,
-                self.data,
-                local_start,
-                local_step,
-                local_end,
-                state,
-                own.local,
-                h,
-                self.asks,
-                x,
-                own.y,
-                cohort,
-                work,
-                *law,
-                *draws,
-                0,
-                low,
-                high,
-                self.wanted,
-                own.drift,
-                mine.deck,
-                mine.rows,
-                mine.g,
-                mine.noise,
-                self.stop,
-            )
-
-        run_blocks(pool, len(slabs.workers), len(cohort), parts, slots)
         if self.stop[0]:
             return
-        fine = self.loops["close_round"](
-            self.grad,
-            self.batch,
-            self.data,
-            *self.truth,
-            self.true_data,
-            aggregate,
-            server_step,
-            end,
-            state,
-            own.together,
-            h,
-            self.asks,
-            x,
+        fine = self.loops["close_round"](*given, self.truth, handed, cohort, self.scratches[0], 0)
+        if not fine:
+            self.diverged[trial] = now.t
+        if chunk.path.shape[1]:
+            chunk.path[trial, r] = now.x
+
+    def _round(self, trial, r, chunk):
+        slabs, t = self.slabs, chunk.first_round + r
+        key = np.uint64(rng.stream(np.uint64(chunk.seed), chunk.first_trial + trial, t))
+        return Round(
+            slabs.state_handles[trial],
+            chunk.hyper[r],
+            slabs.x[trial],
             slabs.w[trial],
-            own.y,
-            own.before,
-            cohort,
-            work,
+            t,
+            Draws(chunk.kind, key, NO_TABLE[0]),
+            chunk.cohort[trial, r],
+            chunk.work[trial, r],
             chunk.server_work[r],
             chunk.shares[r],
-            self.problem.weights,
-            *law,
-            *draws,
-            0,
-            self.x_star,
             self.wanted,
             chunk.record[trial, r],
-            own.drift,
-            own.deck,
-            own.rows,
-            own.g,
-            own.g_0,
-            own.noise,
             self.stop,
         )
-        if not fine:
-            self.diverged[trial] = t
-        if chunk.path.shape[1]:
-            chunk.path[trial, r] = x
 
 
 def run_blocks(pool, workers, count, size, task):

@@ -20,7 +20,8 @@ from fedtheory.errors import Diverged, Interrupted, InvalidInput, refuse, show
 from fedtheory.participation import Participation
 from fedtheory.problem import NOISES, Problem
 from fedtheory.runs import engine
-from fedtheory.runs.machine import NO_PATH, NO_TABLE, Chunk, Machine
+from fedtheory.runs.groups import Chunk
+from fedtheory.runs.machine import NO_PATH, NO_TABLE, Machine
 
 CHUNK_SECONDS = 0.2  # a chunk aims at this: often enough for progress and Ctrl-C
 PATIENCE = 0.7  # seconds that Ctrl-C leaves the chunk under way before it is dropped
@@ -407,7 +408,7 @@ class _Job:
 
 def _carry_out(job, progress=None, chunk=None):
     plan, machine = job.plan, job.machine
-    workers = len(machine.slabs.workers)
+    workers = len(machine.scratches)
     R, pace, together = chunk or 1, 0.0, False
     with (
         _blas_alone(plan.problem),

@@ -1,0 +1,157 @@
+"""What the engine's loops are given, in named groups, with the type that each has in machine code.
+
+Groups of numbers cross into machine code as addresses (jit.py), kernels as function types. Where
+nothing is compiled the same groups hold the kernels' own tuples in the place of their addresses.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fedtheory import jit
+
+_I8, _A, _V, _M, _I = jit.types.int64, jit.ADDRESS, jit.VECTOR, jit.MATRIX, jit.INTEGERS
+_CUBE, _COUNTS = (jit.types.Array(of, 3, "C") for of in (jit.types.float64, jit.types.int64))
+_VOID, _F8 = jit.types.void, jit.types.float64
+
+
+class Rules(NamedTuple):
+    """What runs: gradients that are trained on, what is measured, and a method's seven kernels."""
+
+    grad: object
+    batch: object
+    objective: object
+    true_grad: object
+    true_loss: object
+    begin: object
+    local_start: object
+    local_step: object
+    local_end: object
+    aggregate: object
+    server_step: object
+    end: object
+
+
+class Law(NamedTuple):
+    """What clients train on, and how their gradients are estimated."""
+
+    data: object
+    sigma: np.ndarray  # (N + 1,)
+    batch_size: np.ndarray  # (N + 1,)
+    sizes: np.ndarray  # (N + 1,), of samples
+    replacement: bool
+    asks: int  # which gradients the method wants when a round begins
+
+
+class Truth(NamedTuple):
+    """What is measured; under data sharing it is not what clients train on."""
+
+    data: object
+    weights: np.ndarray  # (N + 1,), of the objective
+    x_star: np.ndarray  # (d,)
+    wanted: int  # which metrics
+
+
+class Trials(NamedTuple):
+    """All trials: their states, and whether they have left the finite numbers."""
+
+    state: object  # a handle for each
+    x: np.ndarray  # (trials, d)
+    w: np.ndarray  # (trials, d), where the server steps
+    diverged: np.ndarray  # (trials,), the round in which, or -1
+    stop: np.ndarray  # (1,), raised from outside
+
+
+class Chunk(NamedTuple):
+    """Some rounds of all trials: what is drawn beforehand, and where results go."""
+
+    hyper: object  # a handle a round
+    cohort: np.ndarray  # (trials, R, S)
+    work: np.ndarray
+    server_work: np.ndarray  # (R,)
+    shares: np.ndarray  # (R, N + 1), aggregation coefficients
+    kind: int  # of noise
+    table: np.ndarray
+    seed: int
+    first_trial: int
+    first_round: int
+    record: np.ndarray  # (trials, R, columns)
+    path: np.ndarray  # (trials, R, d), or (1, 0, 1)
+
+
+class Draws(NamedTuple):
+    """Where a round's noise comes from."""
+
+    kind: int
+    key: int  # of the streams of this round of this trial
+    table: np.ndarray  # given outcomes, a row for each gradient
+
+
+class Round(NamedTuple):
+    """One round of one trial."""
+
+    state: object
+    h: object
+    x: np.ndarray
+    w: np.ndarray
+    t: int
+    draws: Draws
+    cohort: np.ndarray  # (S,)
+    work: np.ndarray  # (S,)
+    server_work: int
+    shares: np.ndarray  # (N + 1,)
+    wanted: int
+    row: np.ndarray  # of the record
+    stop: np.ndarray
+
+
+class Cohort(NamedTuple):
+    """Where the clients of a round work: one slot each."""
+
+    y: np.ndarray  # (S, d)
+    local: object  # a handle for each slot
+    together: object  # one handle for the cohort
+    drift: np.ndarray  # (S,)
+
+
+class Scratch(NamedTuple):
+    """What one thread writes to, and nobody reads after it."""
+
+    deck: np.ndarray  # 0 .. most samples of a client - 1
+    rows: np.ndarray
+    g: np.ndarray
+    g_0: np.ndarray
+    noise: np.ndarray
+    before: np.ndarray
+
+
+def _function(returns, *arguments):
+    return jit.types.FunctionType(returns(*arguments))
+
+
+_GRAD = _function(_VOID, _A, _I8, _V, _V)
+RULES = jit.tuple_type(
+    Rules,
+    _GRAD,
+    _function(_VOID, _A, _I8, _I, _V, _V),
+    _function(_F8, _A, _V, _V, _V),
+    _GRAD,
+    _function(_F8, _A, _I8, _V),
+    _function(_VOID, _A, _I8, _V, _A),
+    _function(_VOID, _A, _I8, _V, _V, _A, _A),
+    _function(_VOID, _A, _I8, _I8, _V, _V, _A, _A),
+    _function(_VOID, _A, _I8, _I8, _V, _A, _A),
+    _function(_VOID, _A, _I, _I, _V, _M, _A, _A),
+    _function(_VOID, _A, _I8, _V, _A),
+    _function(_VOID, _A, _A),
+)
+LAW = jit.tuple_type(Law, _A, _V, _I, _I, _I8, _I8)
+TRUTH = jit.tuple_type(Truth, _A, _V, _V, _I8)
+TRIALS = jit.tuple_type(Trials, _I, _M, _M, _I, _I)
+CHUNK = jit.tuple_type(
+    Chunk, _I, _COUNTS, _COUNTS, _I, _M, _I8, _CUBE, jit.types.uint64, _I8, _I8, _CUBE, _CUBE
+)
+DRAWS = jit.tuple_type(Draws, _I8, jit.types.uint64, _M)
+ROUND = jit.tuple_type(Round, _A, _A, _V, _V, _I8, DRAWS, _I, _I, _I8, _V, _I8, _V, _I)
+COHORT = jit.tuple_type(Cohort, _M, _I, _A, _V)
+SCRATCH = jit.tuple_type(Scratch, _I, _I, _V, _V, _V, _V)
