@@ -13,7 +13,7 @@ from typing import NamedTuple
 from fedtheory.app import ledger
 from fedtheory.certificates import check_instance
 from fedtheory.certificates.check_proof import Refused, require
-from fedtheory.proofs import algebra
+from fedtheory.proofs import algebra, dimensions
 from fedtheory.search import counterexample, hunting
 from fedtheory.search.rationals import Point
 from fedtheory.search.target import Target
@@ -44,6 +44,12 @@ def judged(claim, verdict, budget, seed):
         return Judged(["its verdict has not the shape of one"])
     if any(part["claim"] != claim.id for part in (verdict, *verdict["lines"])):
         return Judged(["its verdict names another claim"])
+    units = dimensions.notes(claim) if claim.lines and verdict["kind"] != "error" else []
+    if units:
+        first = len(verdict["notes"]) - len(units)
+        if first < 0 or verdict["notes"][first:] != units:
+            return Judged(["its verdict, notes: they are not what its units say"])
+        verdict = dict(verdict, notes=verdict["notes"][:first])
     if (
         not claim.lines and not claim.same
     ):  # a sentence, which nothing here decides, or cells that are computed

@@ -9,11 +9,17 @@ from fractions import Fraction
 import sympy
 
 from fedtheory.errors import FedtheoryError
+from fedtheory.symbol import PLAIN
 from fedtheory.writing import plain
 
 
 class Inhomogeneous(FedtheoryError):
-    """Terms of different units are added or compared."""
+    """Terms of different units are added or compared; `terms` says which, without the sum or
+    relation in which they stand."""
+
+    def __init__(self, terms, where=None):
+        super().__init__(terms if where is None else f"in {plain(where)}, {terms}")
+        self.terms = terms
 
 
 def unit(expr, table):
@@ -57,8 +63,9 @@ def _common(pairs, expr):
     for part, found in known[1:]:
         if found != known[0][1]:
             raise Inhomogeneous(
-                f"in {plain(expr)}, {plain(known[0][0])} has unit {show(known[0][1])} "
-                f"and {plain(part)} has unit {show(found)}"
+                f"{plain(known[0][0])} has unit {show(known[0][1])} "
+                f"and {plain(part)} has unit {show(found)}",
+                expr,
             )
     return known[0][1] if known else None
 
@@ -73,16 +80,32 @@ def show(found):
     return " ".join(parts) or "1"
 
 
+LONGEST = 80  # letters of a sum that is worth repeating around its two terms
+
+
 def clashes(claim):
-    """What is not homogeneous in a claim: its lines, its assumptions between symbols, its
-    definitions."""
+    """What is not homogeneous in a claim, a sentence each: its lines, its assumptions between
+    symbols, its definitions."""
+    return [str(error) for error in _found(claim)]
+
+
+def notes(claim):
+    """What a verdict says of units that clash: each pair of terms once, with the sum around it
+    where that is short. A claim whose letters were given no units says nothing of them."""
+    given = any(e.unit != PLAIN for e in claim.table.values() if e.measure is None)
+    errors = {error.terms: error for error in _found(claim)} if given else {}
+    said = [str(e) if len(str(e)) - len(e.terms) <= LONGEST else e.terms for e in errors.values()]
+    return [f"Units clash (x of a point, f of a loss): {text}" for text in said]
+
+
+def _found(claim):
     found = []
 
     def attempt(check):
         try:
             check()
         except Inhomogeneous as error:
-            found.append(str(error))
+            found.append(error)
 
     for symbol, definition in claim.definitions.items():
         attempt(

@@ -11,7 +11,7 @@ import time
 from fedtheory import arguments, discover
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.claim import Cells, Equivalences
-from fedtheory.proofs import algebra
+from fedtheory.proofs import algebra, dimensions
 from fedtheory.search import counterexample, hunting
 from fedtheory.search.coverage import Coverage
 from fedtheory.search.rationals import Point
@@ -43,6 +43,7 @@ def check(claim, budget=10.0, seed=0, progress=None):
         verdict = without_lines(claim, budget, seed)
         verdict.seconds = time.perf_counter() - begun
         return verdict
+    units = dimensions.notes(claim)
     fitting(claim)  # a run without its method is refused before anything is computed
     status, why, notes, certificate = vacuity.vacuity(claim, seed, budget)
     if (
@@ -55,7 +56,7 @@ def check(claim, budget=10.0, seed=0, progress=None):
             why,
             confidence=1.0,
             certificate=certificate,
-            notes=notes,
+            notes=notes + units,
             seconds=time.perf_counter() - begun,
         )
     found = []
@@ -65,6 +66,7 @@ def check(claim, budget=10.0, seed=0, progress=None):
             break
     verdict = together(claim, found, time.perf_counter() - begun)
     verdict.notes += notes if verdict.status in ("holds", "undecided") else []
+    verdict.notes += units
     return verdict
 
 

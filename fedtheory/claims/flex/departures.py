@@ -81,8 +81,7 @@ CLAIMS = (
         bound=sqrt(Gamma_l * tau_0),
         explicit="flex.eq9_explicit",
         meaning="The time from which excluding pays grows with the root of departure time and mismatch.",
-        note="tilde-V = V / (tau_0 E + gamma) + Gamma_l drops the factors that corollary 3.2.1 has there, and is not "
-        "homogeneous. (8) with its minimum over tau >= tau_0, solved for T, is flex.eq9_explicit; f_0(T) >= "
+        note="tilde-V = V / (tau_0 E + gamma) + Gamma_l drops the factors that corollary 3.2.1 has there. (8) with its minimum over tau >= tau_0, solved for T, is flex.eq9_explicit; f_0(T) >= "
         "f_1(T), solved for T, is flex.eq9_at_T_explicit, whose leading term is sqrt(Gamma_l tau_0 / D).",
         **NINE,
     ),

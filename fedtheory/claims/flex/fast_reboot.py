@@ -50,6 +50,5 @@ CLAIM = Claim(
     teeth=3 * gap_new / p_l,
     meaning="Close enough to the old optimum, some extra step along the arriving device's gradient approaches the new "
     "one.",
-    note="(7) adds a distance to the number 1, and W bounds a gradient and a Hessian: it is not homogeneous. W for all "
-    "w and assumption 3.2 exclude each other on all of R^d, and 0 < ||grad F(w)|| excludes w = w*.",
+    note="W bounds a gradient and a Hessian. W for all w and assumption 3.2 exclude each other on all of R^d, and 0 < ||grad F(w)|| excludes w = w*.",
 )

@@ -53,7 +53,7 @@ from fedtheory.symbols.flex import (
 
 ALIKE = Assumption(HOMOGENEOUS, "table 1, homogeneous")
 DIFFERENT = Assumption(HETEROGENEOUS, "table 1, heterogeneous")
-HIDDEN = "O hides E, G, L, mu and the distance at the start, units included. "
+HIDDEN = "O hides E, G, L, mu and the distance at the start. "
 FAVOURED = Assumption(Ne(ratio_min, ratio_max), "z_tau = 1")
 COMPLETE = Assumption(SOME_COMPLETE, "table 1, K_tau != 0")
 WORKING = Assumption(Ne(E_s, 0), "table 1, E[s_tau] != 0")

@@ -155,7 +155,7 @@ CLAIMS = (
         "Parallel training's rate has everything that 2-way gradient transfer's has, and G on top.",
         unstated=(Assumption(B >= 1, "definition 4.2", stated=False),),
         teeth=shape(1, "convex") - B**2 * beta * D_sq / eps,
-        note="The middle terms carry clashing units as printed (see theorem B.1); they stand on both sides.",
+        note="The middle terms are as printed (see theorem B.1); they stand on both sides.",
     ),
     implication(
         "implication_central_noise",

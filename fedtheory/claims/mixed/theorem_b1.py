@@ -79,11 +79,10 @@ CITED = (
     "client's drift, where sigma^2 stays whole; that part of order beta (sigma^2 + sigma_c^2)/K beside G^2 is "
     "missing from the printed form. Nothing printed says eta_c = eta eta_s or eta_s >= 1."
 )
-UNITS = {
-    "strong": " log(1/epsilon) takes the logarithm of a loss.",
-    "convex": " G sqrt(beta)/epsilon^(3/2) lacks a squared distance, which the source's appendix has (D^2).",
-    "nonconvex": " G sqrt(beta)/epsilon^(3/2) lacks a loss and a root of beta, which the source's appendix has "
-    "(F beta G).",
+SOURCE = {
+    "strong": "",
+    "convex": " Beside G sqrt(beta)/epsilon^(3/2) the source's appendix has a squared distance, D^2.",
+    "nonconvex": " In the place of G sqrt(beta)/epsilon^(3/2) the source's appendix has F beta G/epsilon^(3/2).",
 }
 ceiling = 1 / (6 * (1 + B**2) * beta)
 numerator = sigma**2 + S * sigma_c**2
@@ -128,7 +127,7 @@ def printed(case, measures, convexity, meaning):
         regime=(Theta(eta_round, STEPS[case]),),
         explicit=f"mixed.theoremB1_{case}_explicit",
         meaning=meaning,
-        note=CITED + UNITS[case],
+        note=CITED + SOURCE[case],
         **RUN,
     )
 
