@@ -247,11 +247,11 @@ def violated(claim, at, document):
 
 def differing(claim, document, found):
     """What two runs that differ show, and the rerun found."""
-    from fedtheory.verdicts import structure
+    from fedtheory.verdicts.equivalence import label
 
     require("points" in found, "its certificate speaks of cells")
     same, instance = claim.same[document["same"]], document["instance"]
-    one, other = structure.label(same.one), structure.label(same.other)
+    one, other = label(same.one), label(same.other)
     return dict(
         why=f"{one} and {other} differ by {found['gap']:.3g} of their largest coordinate after "
         f"{instance['rounds']} rounds.",

@@ -100,164 +100,205 @@ def check_on(
     >>> v.kind, v.status
     ('sampled', 'holds')
     """
-    claim, begun = discover.claim(claim), time.perf_counter()
-    if not isinstance(problem, Problem):
-        refuse("problem", "must be a Problem, such as ft.problems.quadratic makes", problem)
-    rounds, seed, draws = (
-        arguments.whole("rounds", rounds, 1),
-        arguments.seed(seed),
-        arguments.whole("draws", draws, BLOCK),
-    )
+    begun = time.perf_counter()
+    rounds, draws = arguments.whole("rounds", rounds, 1), arguments.whole("draws", draws, BLOCK)
     alpha = arguments.real("alpha", alpha, open_low=True)
     if not alpha < 1:
         refuse("alpha", "must lie in (0, 1)", alpha)
-    if start is not None and not isinstance(start, Mapping):
-        refuse("start", "must be a mapping of what is measured at the start to numbers", start)
-    infimum = (
-        None if infimum is None else arguments.real("infimum", infimum, low=-arguments.LARGEST)
-    )
-    if not claim.lines:
-        refuse("claim", "must have lines", claim.id)
-    algorithm, participation = discover.algorithm(claim.algorithm), Participation()
-    entry = judged(claim, start)
-    how = entry.measure
-    S = problem.N if S is None else S
-    participation.check(problem.N, S)
-    letters = Letters(
-        Line(claim, 0),
-        problem,
-        S,
-        participation,
-        algorithm,
-        {**settings_by_letter(claim, algorithm, hyper), **(start or {})},
-        None if start is not None else _start(problem, x_0, 1)[0],
-    )
-    if how.minus and infimum is None:
-        infimum = objective(problem, how.metric, letters.gamma).lowest().high
-    values = letters.values(rounds)
-    for broken in claim.admits(values):
-        raise InvalidInput(f"{claim.title} assumes {broken}; this run does not meet it")
-    plan = _plan(
-        problem,
-        algorithm,
-        rounds=rounds,
-        trials=1,
-        seed=0,
-        S=S,
-        participation=participation,
-        keep="metrics",
-        names=(),
-        given=hyper,
-    )
-    meets(claim, problem, setup_of(plan, plan.hyper[0]))
-    used = letters.constants
-    slope = claim.expand(claim.lines[0][0]).diff(entry.symbol)
-    exact = {name: enclosure.number(name, value) for name, value in values.items()}
-    factor = enclosure.enclose(slope, exact, up=False)
-    if entry.symbol in slope.free_symbols or not factor > 0:
-        raise InvalidInput(
-            f"the left side of {claim.title} is no positive multiple of {entry.name} here"
+    if infimum is not None:
+        infimum = arguments.real("infimum", infimum, low=-arguments.LARGEST)
+    question = Question(discover.claim(claim), problem, rounds, start, x_0, S, infimum, hyper)
+    verdict = Sample(question, arguments.seed(seed)).verdict(draws, alpha)
+    verdict.seconds = time.perf_counter() - begun
+    return verdict
+
+
+class Question:
+    """A claim's first line for one problem and one choice of hyper-parameters: E of what is
+    measured, less `shift`, is at most `bound`."""
+
+    def __init__(self, claim, problem, rounds, start, x_0, S, infimum, hyper):
+        if not isinstance(problem, Problem):
+            refuse("problem", "must be a Problem, such as ft.problems.quadratic makes", problem)
+        if start is not None and not isinstance(start, Mapping):
+            refuse("start", "must be a mapping of what is measured at the start to numbers", start)
+        if not claim.lines:
+            refuse("claim", "must have lines", claim.id)
+        self.claim, self.problem, self.rounds, self.hyper = claim, problem, rounds, hyper
+        self.algorithm, self.entry = discover.algorithm(claim.algorithm), judged(claim, start)
+        self.x_0, self.S = x_0, problem.N if S is None else S
+        letters, values = self._letters(start)
+        if self.how.minus and infimum is None:
+            infimum = objective(problem, self.how.metric, letters.gamma).lowest().high
+        self.shift = 0.0 if infimum is None else float(infimum)
+        self._meets_hypotheses()
+        self.bound = self._bound(letters, values)
+        self.balls = set(letters.constants.values())  # constants that may be known on balls alone
+
+    how = property(lambda self: self.entry.measure)
+
+    def _letters(self, start):
+        participation = Participation()
+        participation.check(self.problem.N, self.S)
+        letters = Letters(
+            Line(self.claim, 0),
+            self.problem,
+            self.S,
+            participation,
+            self.algorithm,
+            {**settings_by_letter(self.claim, self.algorithm, self.hyper), **(start or {})},
+            None if start is not None else _start(self.problem, self.x_0, 1)[0],
         )
-    weakest = max(  # of what rounding leaves of the start
-        claim.evaluate({**values, **dict(zip(letters.start, corner))})
-        for corner in product(*letters.start.values())
-    )
-    bound = float(np.nextafter(weakest / float(factor), np.inf))
-    shift = 0.0 if infimum is None else float(infimum)
+        values = letters.values(self.rounds)
+        for broken in self.claim.admits(values):
+            raise InvalidInput(f"{self.claim.title} assumes {broken}; this run does not meet it")
+        return letters, values
 
-    rounding, farthest = Rounding(problem, algorithm, hyper, rounds, how.metric), [0.0]
+    def _meets_hypotheses(self):
+        plan = _plan(
+            self.problem,
+            self.algorithm,
+            rounds=self.rounds,
+            trials=1,
+            seed=0,
+            S=self.S,
+            participation=Participation(),
+            keep="metrics",
+            names=(),
+            given=self.hyper,
+        )
+        meets(self.claim, self.problem, setup_of(plan, plan.hyper[0]))
 
-    def rows(look, first, count):
-        found = []
+    def _bound(self, letters, values):
+        """The largest that rounding leaves of the right side, over the factor of what is
+        measured."""
+        claim, entry = self.claim, self.entry
+        slope = claim.expand(claim.lines[0][0]).diff(entry.symbol)
+        exact = {name: enclosure.number(name, value) for name, value in values.items()}
+        factor = enclosure.enclose(slope, exact, up=False)
+        if entry.symbol in slope.free_symbols or not factor > 0:
+            raise InvalidInput(
+                f"the left side of {claim.title} is no positive multiple of {entry.name} here"
+            )
+        weakest = max(
+            claim.evaluate({**values, **dict(zip(letters.start, corner))})
+            for corner in product(*letters.start.values())
+        )
+        return float(np.nextafter(weakest / float(factor), np.inf))
+
+
+class Sample:
+    """Draws of what a question is about, look by look, and the verdict that they give."""
+
+    def __init__(self, question, seed):
+        self.question, self.seed = question, seed
+        self.taken, self.farthest = 0, 0.0  # runs, and the largest coordinate of any
+        q = question
+        self.rounding = Rounding(q.problem, q.algorithm, q.hyper, q.rounds, q.how.metric)
+        self.method = getattr(q.claim.algorithm, "name", q.claim.algorithm)
+
+    def rows(self, look, first, count):
+        """Runs first .. first + count - 1 of a look: what is judged of each, NaN outside a
+        constant's ball."""
+        q, found = self.question, []
         for block in range(first // BLOCK, -(-(first + count) // BLOCK)):
             r = run(
-                problem,
-                claim.algorithm,
-                rounds=rounds,
+                q.problem,
+                q.claim.algorithm,
+                rounds=q.rounds,
                 trials=BLOCK,
-                seed=seed_of(seed, look, block),
-                x_0=x_0,
-                S=S,
-                metrics=(how.metric,),
+                seed=seed_of(self.seed, look, block),
+                x_0=q.x_0,
+                S=q.S,
+                metrics=(q.how.metric,),
                 keep="x",
-                **hyper,
+                **q.hyper,
             )
-            farthest[0] = max(farthest[0], float(np.abs(r.x).max()))
-            stayed = np.all([r.inside[c] for c in set(used.values()) & set(r.inside or ())], axis=0)
-            values = at_end(how.at, r.metrics[how.metric] - shift, rounds)
-            found.append(
-                np.where(np.reshape(stayed, (-1, 1)), values, np.nan)
-            )  # outside a constant's ball
+            self.farthest = max(self.farthest, float(np.abs(r.x).max()))
+            stayed = np.all([r.inside[c] for c in q.balls & set(r.inside or ())], axis=0)
+            values = at_end(q.how.at, r.metrics[q.how.metric] - q.shift, q.rounds)
+            found.append(np.where(np.reshape(stayed, (-1, 1)), values, np.nan))
         return np.concatenate(found)[first % BLOCK :][:count]
 
-    where = f"of {getattr(claim.algorithm, 'name', claim.algorithm)} on {problem.name}, {rounds} rounds each"
-    looks, taken, best = [], 0, None
-    for look in (0, 1):  # the second confirms by fresh seeds
+    def looked(self, look, draws, needed):
+        """(rows, evidence) of a look, which ends once the evidence is more than needed; evidence is
+        None where a row says nothing."""
         seen, evidence, count = None, -math.inf, BLOCK
-        while evidence <= math.log(2 / alpha) and (seen is None or len(seen) < draws):
-            more = rows(look, 0 if seen is None else len(seen), count)
+        while evidence <= needed and (seen is None or len(seen) < draws):
+            more = self.rows(look, 0 if seen is None else len(seen), count)
             seen = more if seen is None else np.concatenate([seen, more])
             count = min(len(seen), draws - len(seen))
             if not np.isfinite(seen).all() or (seen < -1e-12).any():
-                return Verdict(
-                    claim.id,
-                    "undecided",
-                    "sampled",
+                evidence = None
+                break
+            evidence = self.evidence(np.maximum(seen, 0))
+        self.taken += len(seen)
+        return seen, evidence
+
+    def evidence(self, rows):
+        """Against every round's expectation being at most the bound, by the least of them."""
+        bound = self.question.bound
+        if not bound > 0:
+            return -math.inf
+        return min(against_at_most(column, bound).max() for column in rows.T)
+
+    def verdict(self, draws, alpha):
+        """The Verdict, after a look and, where that refutes, one by fresh seeds."""
+        needed, bound, best, refuted = math.log(2 / alpha), self.question.bound, None, []
+        for look in (0, 1):
+            seen, evidence = self.looked(look, draws, needed)
+            if evidence is None:
+                return self.undecided(
                     "A run left the finite numbers, or the "
-                    "ball on which a constant is known: it says nothing.",
-                    cases=taken + len(seen),
-                    seconds=time.perf_counter() - begun,
-                    searched=f"{taken + len(seen)} runs {where}",
+                    "ball on which a constant is known: it says nothing."
                 )
-            evidence = (
-                min(against_at_most(np.maximum(column, 0), bound).max() for column in seen.T)
-                if bound > 0
-                else -math.inf
-            )
-        taken += len(seen)
-        if evidence > math.log(2 / alpha) and min(
-            against_at_most(column, bound).max() for column in rounding.below(seen, farthest[0]).T
-        ) <= math.log(2 / alpha):
-            return Verdict(
-                claim.id,
-                "undecided",
-                "sampled",
-                f"Its left side lies above its right side {bound:.6g}, by no "
-                f"more than the rounding of {rounds} rounds in floats may make of it.",
-                cases=taken,
-                seconds=time.perf_counter() - begun,
-                searched=f"{taken} runs {where}",
-            )
-        best = best if look else min(lower(np.maximum(column, 0), alpha / 2) for column in seen.T)
-        looks.append(evidence > math.log(2 / alpha))
-        if not looks[-1]:
-            break
-    broken = looks == [True, True]
-    why = (
-        f"Its left side lies above its right side {bound:.6g} with confidence {1 - alpha:g}, confirmed by fresh "
-        "draws."
-        if broken
-        else f"Draws do not refute it: at least {float(best) / bound:.3g} of its right side is "
-        f"reached, with confidence {1 - alpha / 2:g}."
-    )
-    witness = dict(
-        problem=problem.name,
-        algorithm=str(getattr(claim.algorithm, "name", claim.algorithm)),
-        rounds=rounds,
-        seed=seed,
-        S=S,
-        **hyper,
-    )
-    return Verdict(
-        claim.id,
-        "violated" if broken else "holds",
-        "sampled",
-        why,
-        Tightness(float(best) / bound if bound > 0 else math.nan, witness) if bound > 0 else None,
-        taken,
-        1 - alpha,
-        witness,
-        None,
-        time.perf_counter() - begun,
-        searched=f"{taken} runs {where}",
-    )
+            if (
+                evidence > needed
+                and self.evidence(self.rounding.below(seen, self.farthest)) <= needed
+            ):
+                return self.undecided(
+                    f"Its left side lies above its right side {bound:.6g}, by no "
+                    f"more than the rounding of {self.question.rounds} rounds in floats may make of it."
+                )
+            if best is None:
+                best = min(lower(np.maximum(column, 0), alpha / 2) for column in seen.T)
+            refuted.append(evidence > needed)
+            if not refuted[-1]:
+                break
+        return self.decided(refuted == [True, True], float(best), alpha)
+
+    def decided(self, broken, best, alpha):
+        bound, q = self.question.bound, self.question
+        why = (
+            f"Its left side lies above its right side {bound:.6g} with confidence {1 - alpha:g}, confirmed by fresh "
+            "draws."
+            if broken
+            else f"Draws do not refute it: at least {best / bound:.3g} of its right side is "
+            f"reached, with confidence {1 - alpha / 2:g}."
+        )
+        witness = dict(
+            problem=q.problem.name,
+            algorithm=str(self.method),
+            rounds=q.rounds,
+            seed=self.seed,
+            S=q.S,
+            **q.hyper,
+        )
+        return self.said(
+            "violated" if broken else "holds",
+            why,
+            tightness=Tightness(best / bound, witness) if bound > 0 else None,
+            confidence=1 - alpha,
+            witness=witness,
+        )
+
+    def undecided(self, why):
+        return self.said("undecided", why)
+
+    def said(self, status, why, **more):
+        q = self.question
+        where = f"of {self.method} on {q.problem.name}, {q.rounds} rounds each"
+        searched = f"{self.taken} runs {where}"
+        return Verdict(
+            q.claim.id, status, "sampled", why, cases=self.taken, searched=searched, **more
+        )

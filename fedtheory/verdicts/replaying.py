@@ -117,9 +117,9 @@ def unlike_order(document, claim):
 
 def structure(document):
     """Two ways to run, or cells of a table."""
-    from fedtheory.verdicts import structure  # loads the compiler, which no other verdict needs
+    from fedtheory.verdicts import structure_document  # loads the compiler, which no other needs
 
-    found = structure.check(document)
+    found = structure_document.check(document)
     return dict(found, about=RECORDED if recorded(found["claim"]) else OWN)
 
 

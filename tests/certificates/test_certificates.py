@@ -14,7 +14,7 @@ from fedtheory.certificates.documents import digest
 from fedtheory.claim import Claim, Same
 from fedtheory.symbol import Table
 from fedtheory.symbols.fsl import TABLE
-from fedtheory.verdicts import structure as decided
+from fedtheory.verdicts import equivalence as decided
 from fedtheory.verdicts.replaying import OWN, RECORDED
 
 

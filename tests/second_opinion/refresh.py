@@ -15,7 +15,7 @@ from fedtheory.proofs import algebra
 from fedtheory.search import counterexample, families
 from fedtheory.search.target import Target
 from fedtheory.settings import by_name
-from fedtheory.verdicts import structure
+from fedtheory.verdicts import structure_document
 
 HERE = Path(__file__).resolve().parent
 WORDS = ("sources", "parts")  # of a proof
@@ -47,7 +47,7 @@ def refreshed(document):
     claim = ft.claim(document["claim"])
     if document["format"] == check_instance.FORMAT:
         return reworded(document, Target(claim, by_name(document["setting"]), document["line"]))
-    if document["format"] == structure.FORMAT:
+    if document["format"] == structure_document.FORMAT:
         return sealed({**document, "says": claim.says})
     at, setting = document["line"], by_name(document["members"][0]["setting"])
     keep = families.hidden_symbols(claim)

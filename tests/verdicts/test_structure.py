@@ -11,7 +11,7 @@ from fedtheory import discover
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.claim import Claim, Same
 from fedtheory.symbols.fsl import TABLE
-from fedtheory.verdicts import structure as decided
+from fedtheory.verdicts import equivalence, structure_document
 
 
 def structure(*same, **more):
@@ -125,7 +125,9 @@ def test_cells_that_nothing_computes_are_no_misprints():
 def test_a_document_about_a_cell_that_nothing_computes_is_refused():
     claim = next(claim for claim in discover.claims() if claim.printed and not claim.compute)
     cell, printed = next(iter(claim.printed.items()))
-    forged = decided.signed(claim, cells=[[cell, decided.text(printed), None]])
+    forged = structure_document.signed(
+        claim, cells=[[cell, structure_document.text(printed), None]]
+    )
     with pytest.raises(Refused, match="does not differ so"):
         ft.replay(forged)
 
@@ -135,6 +137,6 @@ def test_as_many_losses_as_coordinates_keep_a_curvature_each():
     instance = dict(
         A=[["1", "0"], ["2", "3"]], b=[["0", "0"], ["1", "1"]], weights=["1"], sigma="0"
     )
-    problem = decided.problem_of(instance)
+    problem = equivalence.problem_of(instance)
     assert problem.client_grad(1, np.zeros(2)) == pytest.approx([-2, -3])
     assert problem.client_grad(0, np.ones(2)) == pytest.approx([1, 0])

@@ -1,0 +1,165 @@
+"""Two ways to run that are said to give the same points, on drawn quadratics.
+
+Instances are noisy, and with a part of the clients, where the claim lets them be; a plain function
+is compared at full participation and without noise, all it can speak of.
+"""
+
+from fractions import Fraction
+from random import Random
+from types import SimpleNamespace
+
+import numpy as np
+
+from fedtheory import discover
+from fedtheory.certificates.documents import fraction
+from fedtheory.problems.quadratics import quadratic_from_arrays
+from fedtheory.runs.running import run
+
+ALIKE, APART = 1e-10, 1e-6  # differences over the largest coordinate: rounding, and far beyond it
+# Data are moved by this share, beyond rounding; a difference is so many times what comes of it.
+SHAKEN, CALM = 1e-12, 100
+
+
+def label(one):
+    return getattr(one, "name", getattr(one, "__name__", one))
+
+
+def drawn(claim, same, random, n):
+    """Plain data of the n-th instance, larger ones later; None where the claim's conditions fail on
+    it."""
+    d, N = 1 + n // 4 % 2, same.clients or 1 + n % 4
+    deterministic = callable(same.other)
+    small = lambda low, high, part: Fraction(random.randint(low * part, high * part), part)
+    asked = {a.name: a.condition for a in claim.assumptions if a.condition is not None}
+    exact = deterministic or "exact_gradients" in asked or random.random() < 0.5
+    shares = [1 if "equal_weights" in asked else random.randint(1, 4) for _ in range(N)]
+    instance = dict(
+        A=[[str(small(0, 2, 4)) for _ in range(d)] for _ in range(N + 1)],
+        b=[[str(small(-2, 2, 2)) for _ in range(d)] for _ in range(N + 1)],
+        weights=[str(Fraction(share, sum(shares))) for share in shares],
+        sigma="0" if exact else str(small(1, 2, 2)),
+        x=[str(small(-2, 2, 2)) for _ in range(d)],
+        S=N if deterministic else random.randint(1, N),
+        rounds=1 + n % 5,
+        seed=random.randint(0, 10**6),
+        hyper={name: chosen(field, random) for name, field in free(same).items()},
+    )
+    setup = SimpleNamespace(cohort="full" if instance["S"] == N else "without", partial=False)
+    return (
+        instance
+        if all(condition(problem_of(instance), setup) for condition in asked.values())
+        else None
+    )
+
+
+def free(same):
+    """name -> Field of what may be drawn: shared fields, and those that a method needs and the
+    claim leaves open."""
+    found = {}
+    for one, fixed in ((same.one, same.fixed), (same.other, same.other_fixed)):
+        if not callable(one):
+            found.update(
+                {
+                    name: field
+                    for name, field in discover.algorithm(one).hyper.items()
+                    if name not in fixed and (name in same.shared or field.default is None)
+                }
+            )
+    return found
+
+
+def chosen(field, random):
+    if field.integer:
+        return str(random.randint(max(1, int(field.low)), max(1, int(field.low)) + 2))
+    return str(Fraction(random.randint(1, 5), 16))
+
+
+def problem_of(instance):
+    rows = lambda name: np.array([[float(fraction(v)) for v in row] for row in instance[name]])
+    A, sigma = rows("A"), float(fraction(instance["sigma"]))
+    if len(A) == A.shape[1]:  # as many rows as coordinates would be read as one matrix
+        A = np.array([np.diag(row) for row in A])
+    return quadratic_from_arrays(
+        A,
+        rows("b"),
+        sigma=sigma,
+        sigma_0=sigma,
+        weights=[float(fraction(w)) for w in instance["weights"]],
+    )
+
+
+def path(one, fixed, same, instance):
+    """The points that one side of an equivalence visits on an instance."""
+    problem, x = problem_of(instance), np.array([float(fraction(v)) for v in instance["x"]])
+    fields = free(same)
+    hyper = {
+        name: int(v) if fields[name].integer else float(fraction(v))
+        for name, v in instance["hyper"].items()
+    }
+    if callable(one):
+        return np.array(
+            one(
+                problem,
+                x,
+                instance["rounds"],
+                **{name: hyper[name] for name in same.shared},
+                **fixed,
+            )
+        )
+    known = discover.algorithm(one).hyper
+    return run(
+        problem,
+        one,
+        rounds=instance["rounds"],
+        x_0=x,
+        S=instance["S"],
+        seed=instance["seed"],
+        keep="x",
+        **{name: v for name, v in hyper.items() if name in known and name not in fixed},
+        **fixed,
+    ).x[0]
+
+
+def difference(same, instance):
+    """(largest difference over the largest coordinate, both paths)."""
+    paths = (
+        path(same.one, same.fixed, same, instance),
+        path(same.other, same.other_fixed, same, instance),
+    )
+    gap = apart_by(*paths, instance)
+    return (gap if np.isfinite(gap) else 0.0), paths
+
+
+def apart_by(one, other, instance):
+    """The largest difference of two paths over their largest coordinate, those of the data among
+    them."""
+    data = [abs(float(fraction(v))) for row in (*instance["b"], instance["x"]) for v in row]
+    return float(abs(one - other).max() / max(abs(one).max(), abs(other).max(), *data, 1e-300))
+
+
+def apart(same, instance):
+    """Whether the paths are far apart, for more than rounding: data moved a little leave each path
+    where it is."""
+    gap, paths = difference(same, instance)
+    random = Random(0)
+    moved = lambda v: str(fraction(v) * (1 + Fraction(random.choice([-1, 1])) * Fraction(SHAKEN)))
+    shaken = dict(
+        instance,
+        **{name: [list(map(moved, row)) for row in instance[name]] for name in ("A", "b")},
+        x=list(map(moved, instance["x"])),
+    )
+    steady = [
+        apart_by(before, after, instance)
+        for before, after in zip(paths, difference(same, shaken)[1])
+    ]
+    return gap > APART and all(CALM * each < gap for each in steady)
+
+
+def shortened(same, instance):
+    """The fewest rounds after which both are apart."""
+    for rounds in range(1, instance["rounds"] + 1):
+        fewer = dict(instance, rounds=rounds)
+        gap, paths = difference(same, fewer)
+        if apart(same, fewer):
+            return gap, fewer, paths
+    raise AssertionError("a difference that a rerun does not show")
