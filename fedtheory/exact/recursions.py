@@ -10,9 +10,9 @@ alike, so that N clients cost as much as there are kinds.
 from fractions import Fraction
 from typing import NamedTuple
 
-from fedtheory.enclosure.arithmetic import short
+from fedtheory.enclosure.arithmetic import Many, short, where
 
-ZERO, ONE = Fraction(0), Fraction(1)
+ZERO, HALF, ONE = Fraction(0), Fraction(1, 2), Fraction(1)
 
 
 def nothing(value):
@@ -161,17 +161,25 @@ def geometric(ratio, n):
 
 class Steps(NamedTuple):
     """What n gradient steps of size eta on slope y^2 / 2 + tilt y come to: y moves by -pull (slope y
-    + tilt), with noise of `noise` times a draw's variance."""
+    + tilt), which keeps `keep` of it, with noise of `noise` times a draw's variance."""
 
     pull: object
+    keep: object
     noise: object
 
 
 def steps(slope, eta, n):
     ratio = 1 - eta * slope
-    if n == 1:
-        return Steps(eta, eta * eta)
-    return Steps(eta * geometric(ratio, n)[1], eta * eta * geometric(ratio * ratio, n)[1])
+    keep, pulls = geometric(ratio, n)
+    return Steps(eta * pulls, keep, eta * eta * geometric(ratio * ratio, n)[1])
+
+
+def kept(scale, rate, keep):
+    """1 - scale rate = 1 - scale + scale keep, in a batch by what cancels less."""
+    found = 1 - scale * rate
+    if not isinstance(found, Many):
+        return found
+    return where(rate < HALF, found, 1 - scale + scale * keep)
 
 
 def cohort_step(kinds, slopes, tilts, variance, S, walks, scale):
@@ -184,7 +192,10 @@ def cohort_step(kinds, slopes, tilts, variance, S, walks, scale):
     moves = [walk.pull * tilt for walk, tilt in zip(walks, tilts)]
     rest = walks[0].pull  # the mean of pull tilt, less that of walks[0].pull tilt, which is 0
     mean = sum((w * (walk.pull - rest) * t for w, walk, t in zip(share, walks, tilts)), ZERO)
-    keep = 1 - scale * sum(w * rate for w, rate in zip(share, rates))
+    rate, rests = (
+        sum(w * a for w, a in zip(share, each)) for each in (rates, [w.keep for w in walks])
+    )
+    keep = kept(scale, rate, rests)
     fresh = sum((w * walk.noise for w, walk in zip(share, walks)), ZERO) * variance / S
     found = Spread(keep * keep, ZERO, ZERO, scale * scale * fresh)
     left = Fraction(N - S, N - 1) / S if N > 1 else ZERO  # of the variance between clients

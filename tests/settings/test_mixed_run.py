@@ -9,6 +9,7 @@ import pytest
 import fedtheory as ft
 from fedtheory.settings.families import two_point
 from fedtheory.settings.losses import bent, curve
+from fedtheory.settings.mixed import moments
 from fedtheory.settings.mixed import run as mixed_run
 from tests.settings.agree import exact_is_batch, middle, refuted, teeth
 
@@ -151,3 +152,17 @@ def test_a_batch_has_the_exact_numbers(method):
 @pytest.mark.parametrize("name", ["theoremB1_convex", "theoremB2_strong", "theoremB2_nonconvex"])
 def test_false_variants_are_refuted(name):
     refuted(teeth(f"mixed.{name}_explicit"))
+
+
+@pytest.mark.parametrize("K", [1, 2, 5, 40])
+@pytest.mark.parametrize("method", METHODS)
+def test_many_steps_in_closed_form_are_the_kernels_where_they_are_few(method, K):
+    case = mixed_run.Case(
+        method, None, None, 3, K, 2, *(STEPS[name] for name in METHODS[method].takes)
+    )
+    about = [Q(1), Q(-1, 2)], [Q(-1), Q(2)], [Q(3), Q(5)]
+    read, closed = (
+        [part.tolist() for part in way(case, *about)]
+        for way in (moments.by_kernels, moments.in_closed_form)
+    )
+    assert read == closed

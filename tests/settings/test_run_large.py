@@ -11,7 +11,7 @@ from fedtheory.enclosure.arithmetic import pair
 from fedtheory.exact import recursions
 from fedtheory.settings import by_name, losses
 from fedtheory.settings.families import two_point
-from fedtheory.settings.general import run_large
+from fedtheory.settings.general import run_cohort, run_large
 from tests.settings.agree import exact_is_batch
 
 SIMPLE = [name for name in run_large.MEASURED if name != "best_sq_grad"]
@@ -70,6 +70,25 @@ def test_small_runs_are_the_kernels(method, seed):
     assert large.holds(instance) == enumerated.holds(same)
     found = large.measure(instance, values, run_large.MEASURED)
     assert found == enumerated.measure(same, values, run_large.MEASURED)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_small_cohorts_are_enumerated(seed):
+    random = Random(seed)
+    kinds = random.choice([[1], [2], [1, 1], [2, 1], [1, 1, 1], [2, 1, 1]])
+    grads, sigma = [number(random) for _ in kinds], F(random.randint(0, 8), 4)
+    instance = dict(S=random.randint(1, sum(kinds)), members=kinds, grads=grads, sigma=sigma)
+    same = dict(
+        S=instance["S"],
+        grads=[[g] for g, n in zip(grads, kinds) for _ in range(n)],
+        noise=two_point(sigma, "skewed" if sigma else "none", 1),
+    )
+    large, enumerated = by_name("run_large_cohort"), by_name("run_cohort")
+    known, theirs = large.constants(instance), enumerated.constants(same)
+    assert {name: pair(v) for name, v in known.items()} == {n: pair(v) for n, v in theirs.items()}
+    wanted = list(run_cohort.MEASURED)
+    assert large.measure(instance, {}, wanted) == enumerated.measure(same, {}, wanted)
+    assert large.holds(instance) == enumerated.holds(same)
 
 
 def looped(instance, eta_l, eta_g, T):

@@ -40,8 +40,8 @@ def shapes(random, relaxed, method="fedavg"):
     some bounds fail nowhere else."""
     least = 30 if random.random() < 0.4 else 1
     N, K, T = (count(random, least) for _ in range(3))
-    kinds = min(N, random.choice([1, 2, 2, 2, 3]))
-    first = random.choice([N // 2, 1, N - kinds + 1, random.randint(1, N)])
+    kinds = drawn_kinds(random, N)
+    alike = kinds["kinds"] == 1
     convex = not {"convex", "strongly_convex"} <= relaxed or random.random() < 0.7
     return dict(
         N=str(N),
@@ -50,16 +50,22 @@ def shapes(random, relaxed, method="fedavg"):
         ),
         K=str(1 if method == "fedsgd" else K),
         T=str(T),
-        kinds=kinds,
-        first=str(N if kinds == 1 else min(max(1, first), N - kinds + 1)),
+        **kinds,
         d=random.choice([1, 1, 1, 2]),
         convex=int(convex),
         lipschitz=int("lipschitz" not in relaxed or convex or random.random() < 0.5),
-        shared=int("same_curvature" not in relaxed or kinds == 1 or random.random() < 0.3),
-        equal=int(kinds == 1 or random.random() < 0.2),
+        shared=int("same_curvature" not in relaxed or alike or random.random() < 0.3),
+        equal=int(alike or random.random() < 0.2),
         start=random.choice(["still", "any", "any"]),
         noise=int("exact_gradients" in relaxed and random.random() < 0.5),
     )
+
+
+def drawn_kinds(random, N):
+    """Parts of a shape: how many kinds N clients are of, and how many are of the first."""
+    kinds = min(N, random.choice([1, 2, 2, 2, 3]))
+    first = random.choice([N // 2, 1, N - kinds + 1, random.randint(1, N)])
+    return dict(kinds=kinds, first=str(N if kinds == 1 else min(max(1, first), N - kinds + 1)))
 
 
 def members(shape):

@@ -17,10 +17,12 @@ from fedtheory import discover
 from fedtheory.enclosure.arithmetic import Interval, Many, short, vector
 from fedtheory.exact.kernels import copied
 from fedtheory.exact.linear import Linear, coefficients
+from fedtheory.exact.recursions import steps
 from fedtheory.exact.traces import Losses, Rounds, followed, uniform
 from fedtheory.symbols.mixed import CONTRACTIONS
 
 ZERO, ONE = Fraction(0), Fraction(1)
+READ = 5  # steps of a round that are read from the kernels; more are followed in closed form
 STEPS = dict(
     parallel_training=("eta", "eta_s", "eta_c", "eta_m"),
     one_way_gt=("eta", "eta_s"),
@@ -161,20 +163,62 @@ def of_a_round(case, bends, tilts):
     return unknowns, np.array([coefficients(number, unknowns) for number in after], dtype=object)
 
 
+def by_kernels(case, bends, tilts, variances):
+    """(linear part, constant, covariance of the noise) of what a round does to what is carried."""
+    unknowns, then = of_a_round(case, bends, tilts)
+    n = len(carried(case.method))
+    drawn = then[:, n + 1 :]
+    # the cohort's paths, averaged, are one path
+    size = {1: variances[0] / case.S, 0: variances[1]}
+    spread = [size[i] for _, i, _ in unknowns[n + 1 :]]
+    fresh = [
+        [sum((a * b * v for a, b, v in zip(p, q, spread)), ZERO) for q in drawn] for p in drawn
+    ]
+    return then[:, :n], then[:, n], np.array(fresh, dtype=object)
+
+
+def in_closed_form(case, bends, tilts, variances):
+    """The same for any number of steps. With r = 1 - eta bend, K steps under an augmenting gradient
+    h move a client by z = -eta (1 + r + ... + r^(K-1)) (gradient + h), and its mean estimate is
+    -z / (eta K) - h: one noise, that of z, goes into both."""
+    K, method = case.K, case.method
+    f, c = steps(bends[0], case.eta, K), None
+    noise_f = f.noise * variances[0] / case.S
+    point = lambda of, shift: vector([of, *[ZERO] * (n - 1), shift])  # of x, ..., 1
+    n = len(carried(method))
+    grad_f, grad_c = (point(bend, tilt) for bend, tilt in zip(bends, tilts))
+    here, drawn = point(ONE, ZERO), []  # rows of what is carried next; [(coefficients, variance)]
+    if method == "one_way_gt":
+        scale = case.eta_s
+        rows = [here - scale * f.pull * (grad_f + grad_c)]
+        drawn = [([-scale * f.pull], variances[1]), ([scale], noise_f)]
+    else:
+        c = steps(bends[1], case.eta_c, K)
+        noise_c = c.noise * variances[1]
+        zero = vector([ZERO] * (n + 1))
+        unit = lambda k: vector([ONE if k == j else ZERO for j in range(n + 1)])
+        h_f, h_c = (
+            (unit(1), unit(2)) if n == 3 else (zero, zero)
+        )  # g_c joins clients, g_f the server
+        z_f, z_c = -f.pull * (grad_f + h_f), -c.pull * (grad_c + h_c)
+        rows = [here + case.eta_m * (z_c + case.eta_s * z_f)]
+        both = ([case.eta_m * case.eta_s], [case.eta_m])
+        if n == 3:
+            share_f, share_c = 1 / (case.eta * K), 1 / (case.eta_c * K)
+            rows += [-share_c * z_c - h_c, -share_f * z_f - h_f]
+            both = ([*both[0], ZERO, -share_f], [*both[1], -share_c, ZERO])
+        drawn = [(both[0], noise_f), (both[1], noise_c)]
+    fresh = [[sum((a[i] * a[j] * v for a, v in drawn), ZERO) for j in range(n)] for i in range(n)]
+    every = np.array(rows, dtype=object)
+    return every[:, :n], every[:, n], np.array(fresh, dtype=object)
+
+
 def moments(case, state, bends, tilts, variances, weights):
     """[(mean, variance) of x^(t)], and those of the points' mean with the weights, for losses bends
     y^2/2 + tilts y of f_f and f_c; state is of numbers, variances are those of a client's and of a
     central gradient."""
-    unknowns, then = of_a_round(case, bends, tilts)
-    n = len(state)
-    carry, constant, drawn = then[:, :n], then[:, n], then[:, n + 1 :]
-    # the cohort's paths, averaged, are one path
-    size = {1: variances[0] / case.S, 0: variances[1]}
-    spread = [size[i] for _, i, _ in unknowns[n + 1 :]]
-    fresh = np.array(
-        [[sum((a * b * v for a, b, v in zip(p, q, spread)), ZERO) for q in drawn] for p in drawn],
-        dtype=object,
-    )
+    n, read = len(state), by_kernels if case.K <= READ else in_closed_form
+    carry, constant, fresh = read(case, bends, tilts, variances)
     along = lambda row: sum(
         row * fresh.dot(row)
     )  # what a round's noise adds to the variance of row . state

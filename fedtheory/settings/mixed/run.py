@@ -7,7 +7,8 @@ from functools import partial
 from fedtheory.enclosure.arithmetic import minimum, root, short, vector
 from fedtheory.settings import Setting, kernels, losses, names
 from fedtheory.settings.families import outcomes, sound_noise, two_point, variance
-from fedtheory.settings.mixed.moments import STEPS, Case, moments, paths
+from fedtheory.settings.general.run_large import count
+from fedtheory.settings.mixed.moments import READ, STEPS, Case, moments, paths
 from fedtheory.settings.mixed.pair import (
     FACTS,
     above,
@@ -80,6 +81,10 @@ def shapes(method, random, relaxed):
                 and shape["own"] != "tilt"
             ):
                 continue
+        if quadratic(shape) and random.random() < 0.4:
+            shape.update(K=str(count(random, 1, 300)))
+            if shape["noise"] != "none":
+                shape.update(S=str(S := count(random, 1)), N=str(S + random.choice([0, 1])))
         if quadratic(shape) or ways(shape) <= MOST:
             return shape
 
@@ -249,7 +254,7 @@ def setting(method, says, more, early=()):
         says=f"a run of {says}",
         measures=names(TABLE, "gap_mean", "gap_weighted", "best_sq_grad", *early),
         algorithms=(method,),
-        by=kernels(method),
+        by=f"{kernels(method)}, and what is tested to be the same after more than {READ} steps",
         gives=("N", "S", "K", "T"),
         loose=dict(
             beta=1, sigma=1, sigma_c=1, mu=-1, **({"G": 1, "B": 1} if "dissimilar" in more else {})
