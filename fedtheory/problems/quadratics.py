@@ -190,10 +190,38 @@ def quadratic(
     d, N = arguments.whole("d", d, 1), arguments.whole("clients", clients, 1)
     L, mu = arguments.real("L", L, open_low=True), arguments.real("mu", mu)
     G, xi_bar = arguments.real("G", G), arguments.real("xi_bar", xi_bar)
+    arguments.word("hessian", hessian, ("diagonal", "dense", "own", "own_dense"))
+    _possible(d, N, L, mu, G, xi_bar, hessian)
+    own, p = hessian.startswith("own"), weights_from(weights, N)
+    generator = rng.host(seed, "quadratic")
+    A, spectra, turn = _curved(generator, d, N, L, mu, hessian)
+    alive = (
+        np.ones(d) if mu > 0 or hessian == "own_dense" else (spectra > 0).all(axis=0).astype(float)
+    )
+    o = _gradients_at_minimiser(generator, p, G, xi_bar, alive)
+    x_star = generator.standard_normal(d)
+    if mu > 0 and np.abs(o).max() / mu > arguments.LARGEST:
+        raise Impossible(
+            f"G / mu and xi_bar / mu must be at most {arguments.LARGEST:g}, for the clients' minimisers and "
+            f"their squares to be floats; got G={G}, xi_bar={xi_bar}, mu={mu}"
+        )
+    b = np.stack([x_star - _reached(A, spectra, turn, mu, i, o[i]) for i in range(N + 1)])
+    problem = _problem(A, b, weights, sigma, sigma_0, noise, layers, radius)
+    found = dict(problem.constants)
+    exact = dict(L=L, mu=mu) if own else dict(L=L, mu=mu, G=G, xi_bar=xi_bar)
+    if not own and found["B"].value == 1.0:
+        exact["G_star"] = G
+    for name, value in exact.items():  # what is requested is true; arrays carry it up to rounding
+        how = "requested, held with equality" if name != "G_star" else found[name].how
+        found[name] = Constant(float(value), how=how)
+    return replace(problem, constants=found)
+
+
+def _possible(d, N, L, mu, G, xi_bar, hessian):
+    """Refuse constants that no such quadratic has, or none that a memory holds."""
     arguments.fits("d and clients", N + 1, d, 4)
     if mu > L:
         raise Impossible(f"mu must be <= L, the largest curvature; got mu={mu}, L={L}")
-    arguments.word("hessian", hessian, ("diagonal", "dense", "own", "own_dense"))
     if hessian.endswith("dense"):
         if 0 < mu < SHARPEST * L:
             raise Impossible(
@@ -201,18 +229,24 @@ def quadratic(
                 f"their entries changes it; got mu={mu}, L={L}"
             )
         arguments.fits("d and clients", N + 1 if hessian == "own_dense" else 4, d, d)
-    own = hessian.startswith("own")
-    if d == 1 and mu != L and not (own and N >= 2):
+    if d == 1 and mu != L and not (hessian.startswith("own") and N >= 2):
         raise Impossible(
             f"in one dimension a shared curvature is both mu and L; got mu={mu}, L={L}"
         )
-    p = weights_from(weights, N)
     if G > 0 and N == 1:
         raise Impossible(
             f"G must be 0 with one client, whose gradient is F's; got G={G}, clients={N}"
         )
-    generator = rng.host(seed, "quadratic")
-    if own:
+    if hessian == "own_dense" and mu == 0 and (G > 0 or xi_bar > 0):
+        raise Impossible(
+            "own dense Hessians with mu = 0 share no curved direction for G or xi_bar; got "
+            f"G={G}, xi_bar={xi_bar}"
+        )
+
+
+def _curved(generator, d, N, L, mu, hessian):
+    """(A, its spectra, the rotation of a shared dense one)."""
+    if hessian.startswith("own"):
         spectra = np.stack(
             [
                 _spectrum(generator, d, L, mu) if d > 1 else np.array([[L, mu][i % 2]])
@@ -221,68 +255,44 @@ def quadratic(
         )
     else:
         spectra = _spectrum(generator, d, L, mu)[None] if d > 1 else np.array([[float(L)]])
-    A = spectra
     if hessian == "dense":
         turn = _rotation(generator, d)
         A = (turn * spectra[0]) @ turn.T
-        A = ((A + A.T) / 2)[None]
-    elif hessian == "own_dense":
+        return ((A + A.T) / 2)[None], spectra, turn
+    if hessian == "own_dense":
         turns = [_rotation(generator, d) for _ in range(N + 1)]
         A = np.stack([(Q * s) @ Q.T for Q, s in zip(turns, spectra)])
-        A = (A + A.transpose(0, 2, 1)) / 2
-    # Gradients o_i of the clients at x*: sum p_i o_i = 0, mean ||o_i||^2 = G^2, in the range of
-    # A_i.
-    alive = (
-        np.ones(d)
-        if mu > 0 or own and hessian == "own_dense"
-        else (spectra > 0).all(axis=0).astype(float)
-    )
+        return (A + A.transpose(0, 2, 1)) / 2, spectra, None
+    return spectra, spectra, None
+
+
+def _gradients_at_minimiser(generator, p, G, xi_bar, alive):
+    """Gradients o_i at x*, the server's first: sum p_i o_i = 0, mean ||o_i||^2 = G^2, in the range
+    of A_i."""
     if (G > 0 or xi_bar > 0) and not alive.any():
         raise Impossible(
             f"no direction has curvature, so gradients cannot differ; got G={G}, xi_bar={xi_bar}"
         )
-    if hessian == "own_dense" and mu == 0 and (G > 0 or xi_bar > 0):
-        raise Impossible(
-            "own dense Hessians with mu = 0 share no curved direction for G or xi_bar; got "
-            f"G={G}, xi_bar={xi_bar}"
-        )
-    offsets = generator.standard_normal((N, d)) * alive
+    offsets = generator.standard_normal((len(p) - 1, alive.size)) * alive
     offsets -= p[1:] @ offsets
     if G == 0:
         offsets[:] = 0.0
     else:
         offsets *= G / np.sqrt(np.mean(np.sum(offsets**2, axis=1)))
-    server = generator.standard_normal(d) * alive
+    server = generator.standard_normal(alive.size) * alive
     server *= xi_bar / np.linalg.norm(server) if xi_bar > 0 else 0.0
-    x_star = generator.standard_normal(d)
-    o = np.vstack([server, offsets])
-    if mu > 0 and np.abs(o).max() / mu > arguments.LARGEST:
-        raise Impossible(
-            f"G / mu and xi_bar / mu must be at most {arguments.LARGEST:g}, for the clients' minimisers and "
-            f"their squares to be floats; got G={G}, xi_bar={xi_bar}, mu={mu}"
-        )
-    b = np.empty((N + 1, d))
-    for i in range(N + 1):  # A_i (x* - b_i) = o_i
-        if A.ndim == 2:
-            a = A[min(i, len(A) - 1)]
-            b[i] = x_star - np.divide(o[i], a, out=np.zeros(d), where=a > 0)
-        elif hessian == "dense":
-            s = spectra[0]
-            b[i] = x_star - turn @ np.divide(o[i], s, out=np.zeros(d), where=s > 0)
-        else:
-            b[i] = x_star - np.linalg.solve(A[i], o[i]) if mu > 0 else x_star
-    problem = _problem(A, b, weights, sigma, sigma_0, noise, layers, radius)
-    found = dict(problem.constants)
-    exact = dict(L=L, mu=mu) if own else dict(L=L, mu=mu, G=G, xi_bar=xi_bar)
-    if not own and found["B"].value == 1.0:
-        exact["G_star"] = G
-    for (
-        name,
-        value,
-    ) in exact.items():  # the request is the truth; the arrays carry it up to rounding
-        how = "requested, held with equality" if name != "G_star" else found[name].how
-        found[name] = Constant(float(value), how=how)
-    return replace(problem, constants=found)
+    return np.vstack([server, offsets])
+
+
+def _reached(A, spectra, turn, mu, i, o):
+    """v with A_i v = o: how far x* lies from the minimiser of f_i."""
+    if A.ndim == 2:
+        a = A[min(i, len(A) - 1)]
+        return np.divide(o, a, out=np.zeros(o.size), where=a > 0)
+    if turn is not None:
+        s = spectra[0]
+        return turn @ np.divide(o, s, out=np.zeros(o.size), where=s > 0)
+    return np.linalg.solve(A[i], o) if mu > 0 else np.zeros(o.size)
 
 
 MAKERS = (quadratic, quadratic_from_arrays)
