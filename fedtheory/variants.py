@@ -1,6 +1,7 @@
 """Variants of a claim: other sides, other hypotheses, fewer hypotheses."""
 
 from dataclasses import replace
+from functools import cached_property
 
 import sympy
 
@@ -9,6 +10,7 @@ from fedtheory.conditions import Assumption
 from fedtheory.errors import refuse
 
 ANY = "any_"  # how the name of a constant begins that no hypothesis certifies any more
+PRINTED, WITHOUT = "!printed", "!without "  # how the names of a claim's readings end, and go on
 # What a claim has beside its statement.
 RECORD = (
     *("id", "cites", "paper", "symbols", "meaning", "note", "figure", "algorithm"),
@@ -69,6 +71,26 @@ class Varied:
         return self.under(
             [a for a in (*self.assumes, *self.unstated) if not {a.name, a.where} & set(names)]
         )
+
+    @cached_property
+    def as_printed(self):
+        """The claim with its stated hypotheses alone; itself where the text states them all."""
+        return self.under(self.assumes, self._called(PRINTED)) if self.unstated else self
+
+    @cached_property
+    def lacking(self):
+        """{unstated hypothesis: the claim without this one}."""
+        if len(self.unstated) == 1:
+            return {self.unstated[0]: self.as_printed}
+        every = (*self.assumes, *self.unstated)
+        return {
+            lost: self.under([a for a in every if a is not lost], self._called(WITHOUT + lost.name))
+            for lost in self.unstated
+        }
+
+    def _called(self, ending):
+        """The name of a reading."""
+        return (self.id + ending)[: given.LONGEST]
 
     def under(self, kept, name=None):
         """The variant that assumes only `kept` of its own hypotheses.

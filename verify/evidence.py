@@ -8,6 +8,7 @@ remarks) is not judged here.
 
 from functools import cache
 from random import Random
+from types import SimpleNamespace
 from typing import NamedTuple
 
 from fedtheory.app import ledger
@@ -18,10 +19,11 @@ from fedtheory.search import counterexample, hunting
 from fedtheory.search.rationals import Point
 from fedtheory.search.target import Target
 from fedtheory.settings import by_name, fitting
-from fedtheory.verdicts import checking, vacuity
+from fedtheory.verdicts import as_printed, checking, vacuity
 from fedtheory.verdicts.verdict import Tightness, Verdict, together
 
 FIELDS = tuple(Verdict("", "", "").as_dict())
+REMOVED = ("name", "hypothesis", "saves", "verdict")
 PROOFS, STRUCTURE = "fedtheory proofs 1", "fedtheory structure 1"
 DIGITS, MOST = 400, 1000  # of a number that a search may have reached, and of a count
 DRAWS = 2000  # shapes drawn to see how large they are
@@ -39,9 +41,55 @@ class Judged(NamedTuple):
 
 
 def judged(claim, verdict, budget, seed):
-    """A verdict's Judged, without a search."""
+    """A verdict's Judged, without a search: as the claim is meant, and in its other readings."""
     if not shaped(verdict):
         return Judged(["its verdict has not the shape of one"])
+    found = [_judged(claim, dict(verdict, printed=None, removals=[]), budget, seed)]
+    wrong = found[0].wrong + unread(claim, verdict, budget)
+    if not wrong:
+        for reading, part in readings(claim, verdict):
+            found.append(_judged(reading, part, budget, seed))
+            wrong += [f"{reading.id.removeprefix(claim.id)}: {why}" for why in found[-1].wrong]
+    rests = {each.rests for each in found}
+    rests = next((kind for kind in ("search", "cases") if kind in rests), "")
+    return Judged(wrong, sum(each.ratios for each in found), rests)
+
+
+def readings(claim, verdict):
+    """(the claim in another reading, the verdict on it), of a verdict that has them as it
+    should."""
+    if verdict["printed"] is not None:
+        yield claim.as_printed, verdict["printed"]
+        for reading, removal in zip(claim.lacking.values(), verdict["removals"]):
+            yield reading, removal["verdict"]
+
+
+def unread(claim, verdict, budget):
+    """Sentences: where a verdict leaves out readings of its claim, or has other ones."""
+    printed, removals = verdict["printed"], verdict["removals"]
+    if verdict["kind"] == "error":
+        return [] if printed is None and not removals else ["its verdict has readings"]
+    if (printed is not None) != bool(claim.unstated):
+        return ["its verdict does not say how its claim stands as printed"]
+    if printed is None:
+        return ["its verdict lacks hypotheses that are stated"] if removals else []
+    apart = (
+        verdict["status"] not in ("violated", "vacuous")
+        and budget >= as_printed.LEAST
+        and not as_printed.alike(SimpleNamespace(**verdict), SimpleNamespace(**printed))
+    )
+    told = [[r["name"], r["hypothesis"], r["saves"]] for r in removals]
+    due = [
+        [a.name, str(a), removal["verdict"]["status"] == "violated"]
+        for a, removal in zip(claim.lacking, removals)
+    ]
+    complete = len(removals) == (len(claim.lacking) if apart or removals else 0)
+    wrong = told != due or not complete or apart and not removals
+    return ["its verdict does not say what saves it from how it is printed"] if wrong else []
+
+
+def _judged(claim, verdict, budget, seed):
+    """The Judged of a verdict on one reading."""
     if any(part["claim"] != claim.id for part in (verdict, *verdict["lines"])):
         return Judged(["its verdict names another claim"])
     units = dimensions.notes(claim) if claim.lines and verdict["kind"] != "error" else []
@@ -75,6 +123,8 @@ def judged(claim, verdict, budget, seed):
     wrong, parts = whole(claim, verdict), verdict["lines"] or [verdict]
     ratios = 0
     for at, part in enumerate(parts):
+        if not verdict["lines"] and isinstance(verdict["certificate"], dict):
+            at = verdict["certificate"].get("line", 0)  # its document says which line, and is asked
         name = f"line {at + 1}, " if verdict["lines"] else ""
         try:
             expected = shown(claim, at, part, verdict)
@@ -100,8 +150,8 @@ def judged(claim, verdict, budget, seed):
     )
 
 
-def shaped(verdict, line=False):
-    """Whether plain data has the shape of a verdict, its lines included."""
+def shaped(verdict, part=False):
+    """Whether plain data has the shape of a verdict, its lines and its readings included."""
     number = lambda v: isinstance(v, (int, float)) and not isinstance(v, bool)
     return (
         isinstance(verdict, dict)
@@ -127,9 +177,32 @@ def shaped(verdict, line=False):
         and isinstance(verdict["notes"], list)
         and all(isinstance(note, str) for note in verdict["notes"])
         and isinstance(verdict["lines"], list)
-        and not (line and verdict["lines"])
-        and all(shaped(part, line=True) for part in verdict["lines"])
+        and not (part and (verdict["printed"] or verdict["removals"]))
+        and all(shaped(line, part=True) and not line["lines"] for line in verdict["lines"])
+        and (verdict["printed"] is None or shaped(verdict["printed"], part=True))
+        and isinstance(verdict["removals"], list)
+        and all(removed(each) for each in verdict["removals"])
     )
+
+
+def removed(removal):
+    """Whether plain data has the shape of a removed hypothesis."""
+    return (
+        isinstance(removal, dict)
+        and tuple(removal) == REMOVED
+        and isinstance(removal["name"], str)
+        and isinstance(removal["hypothesis"], str)
+        and isinstance(removal["saves"], bool)
+        and shaped(removal["verdict"], part=True)
+    )
+
+
+def parts(verdict):
+    """A verdict, and those of its lines and of its readings."""
+    yield verdict
+    inner = [*verdict["lines"], verdict["printed"], *(r["verdict"] for r in verdict["removals"])]
+    for each in filter(None, inner):
+        yield from parts(each)
 
 
 def of_claim(claim, budget, seed):
@@ -158,12 +231,18 @@ def whole(claim, verdict):
     """Sentences: where a statement's verdict is not that of its lines."""
     if not verdict["lines"]:  # where the first line is violated, its verdict is the statement's
         alone = (
-            len(claim.lines) <= 1 or verdict["status"] == "violated" or verdict["kind"] == "error"
+            len(claim.lines) <= 1
+            or verdict["status"] == "violated"
+            or verdict["kind"] == "error"
+            or claim.dropped
+            and verdict["status"] == "undecided"  # a reading that was not searched
         )
         return [] if alone else ["its verdict leaves out its lines"]
     tight = lambda value: None if value is None else Tightness(value)
     lines = [
-        Verdict(**{**line, "tightness": tight(line["tightness"])}) for line in verdict["lines"]
+        Verdict(**{**alone, "tightness": tight(alone["tightness"])})
+        for line in verdict["lines"]
+        for alone in [{name: part for name, part in line.items() if name != "printed"}]
     ]
     broken = [line.status == "violated" for line in lines]
     if (

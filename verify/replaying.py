@@ -189,6 +189,15 @@ def _with_documents(verdict, files):
             _with_documents(line, files) if isinstance(line, dict) else line
             for line in verdict["lines"]
         ]
+    if isinstance(verdict.get("printed"), dict):
+        verdict["printed"] = _with_documents(verdict["printed"], files)
+    if isinstance(verdict.get("removals"), list):
+        verdict["removals"] = [
+            dict(removal, verdict=_with_documents(removal["verdict"], files))
+            if isinstance(removal, dict) and isinstance(removal.get("verdict"), dict)
+            else removal
+            for removal in verdict["removals"]
+        ]
     if isinstance(file := verdict.get("certificate"), str):
         try:
             verdict["certificate"] = (
@@ -208,8 +217,7 @@ def _evidence(report, claims, verdicts, book):
         ratios += found.ratios
         if evidence.shaped(verdicts[claim.id]):
             certificates += sum(
-                part["certificate"] is not None
-                for part in (verdicts[claim.id], *verdicts[claim.id]["lines"])
+                part["certificate"] is not None for part in evidence.parts(verdicts[claim.id])
             )
         if found.rests or found.wrong:
             left[claim] = found.rests
@@ -291,7 +299,9 @@ def _remade(report, files, book, entries, claims, verdicts, drawn):
         report.differ(
             *(
                 f"{mine['id']}: its verdict names other files than its certificates'"
-                for part, other in zip(_parts(mine["verdict"]), _parts(theirs["verdict"]))
+                for part, other in zip(
+                    evidence.parts(mine["verdict"]), evidence.parts(theirs["verdict"])
+                )
                 if part["certificate"] != other.get("certificate")
             )
         )
@@ -320,10 +330,6 @@ def _remade(report, files, book, entries, claims, verdicts, drawn):
     )
     if files.get("index.html") != page:
         report.differ("index.html: it is not the page that was derived here")
-
-
-def _parts(verdict):
-    return [verdict, *(line for line in verdict["lines"])]
 
 
 def _sources(files, book):

@@ -21,7 +21,7 @@ from fedtheory import sources as code
 from fedtheory.errors import InvalidInput
 from fedtheory.files import write
 
-FORMAT = "fedtheory ledger 3"
+FORMAT = "fedtheory ledger 4"
 PACKAGE = Path(__file__).resolve().parents[1]
 LIBRARIES = ("numpy", "scipy", "sympy", "mpmath", "numba")
 LARGEST = 2**23  # bytes of a document of somebody else's
@@ -154,6 +154,7 @@ def plain_data(value):
 def decided(claim, budget, seed):
     """A claim's result: the verdict as plain data, and what it took."""
     from fedtheory.verdicts.checking import check
+    from fedtheory.verdicts.verdict import Verdict
 
     _forget_peak()
     begun = time.process_time()
@@ -163,21 +164,7 @@ def decided(claim, budget, seed):
         raise
     except Exception as error:
         why = f"The check failed: {type(error).__name__}: {' '.join(str(error).split())[:300]}"
-        verdict = dict(
-            claim=claim.id,
-            status="undecided",
-            kind="error",
-            why=why,
-            tightness=None,
-            cases=0,
-            confidence=None,
-            witness=None,
-            certificate=None,
-            lines=[],
-            notes=[],
-            decided_on="",
-            searched="",
-        )
+        verdict = plain_data(Verdict(claim.id, "undecided", "error", why).as_dict())
     return dict(verdict=verdict, seconds=round(time.process_time() - begun, 3), megabytes=_peak())
 
 
@@ -224,22 +211,7 @@ def made(claims, verdicts, budget, seed, findings=None, plots=None, asked=()):
     these are not all claims."""
     certificates, entries = {}, []
     for claim in claims:
-        verdict = dict(verdicts[claim.id])
-        base = _file(claim.id)
-        verdict["lines"] = [dict(line) for line in verdict["lines"]]
-        documents = [(verdict, f"certificates/{base}.json")]
-        # A proof of a whole statement holds those of its lines.
-        for n, line in enumerate(verdict["lines"], 1):
-            if verdict["status"] == "proved" or line["certificate"] is None:
-                line["certificate"] = None
-            elif line["certificate"] == verdicts[claim.id]["certificate"]:
-                line["certificate"] = documents[0][1]
-            else:
-                documents.append((line, f"certificates/{base}.line{n}.json"))
-        for part, file in documents:
-            if part["certificate"] is not None:
-                certificates[file] = part["certificate"]
-                part["certificate"] = file
+        verdict = _filed(verdicts[claim.id], f"certificates/{_file(claim.id)}", certificates)
         entries.append(
             dict(
                 **statement(claim),
@@ -261,6 +233,39 @@ def made(claims, verdicts, budget, seed, findings=None, plots=None, asked=()):
         papers=papers(entries),
         claims=entries,
     ), certificates
+
+
+def _filed(verdict, base, certificates):
+    """A verdict with the names of files in its documents' places; the documents go to
+    `certificates`."""
+    filed = dict(verdict)
+    document = verdict["certificate"]
+    if document is not None:
+        filed["certificate"] = f"{base}.json"
+        certificates[filed["certificate"]] = document
+    filed["lines"] = [dict(line) for line in verdict["lines"]]
+    # A proof of a whole statement holds those of its lines.
+    for n, line in enumerate(filed["lines"], 1):
+        if verdict["status"] == "proved" or line["certificate"] is None:
+            line["certificate"] = None
+        elif line["certificate"] == document:
+            line["certificate"] = filed["certificate"]
+        else:
+            certificates[f"{base}.line{n}.json"] = line["certificate"]
+            line["certificate"] = f"{base}.line{n}.json"
+    printed = verdict["printed"]
+    if printed is not None:
+        filed["printed"] = _filed(printed, f"{base}.printed", certificates)
+    filed["removals"] = [
+        dict(
+            removal,
+            verdict=filed["printed"]
+            if removal["verdict"] == printed  # of one hypothesis
+            else _filed(removal["verdict"], f"{base}.without{n}", certificates),
+        )
+        for n, removal in enumerate(verdict["removals"], 1)
+    ]
+    return filed
 
 
 STATUSES = ("proved", "holds", "violated", "vacuous", "undecided")

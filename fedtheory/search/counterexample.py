@@ -6,8 +6,11 @@ from fractions import Fraction
 from fedtheory import discover, enclosure
 from fedtheory.certificates import check_instance
 from fedtheory.certificates.check_instance import approximately
+from fedtheory.claim import ANY
 from fedtheory.enclosure.arithmetic import Interval
 from fedtheory.errors import InvalidInput
+from fedtheory.given import LONGEST
+from fedtheory.search.rationals import UNANSWERED
 from fedtheory.search.target import Target
 from fedtheory.settings import by_name, conditions, fitting
 
@@ -15,14 +18,18 @@ from fedtheory.settings import by_name, conditions, fitting
 def document(point):
     """The document of a Point at which a line fails, checked before it is handed out."""
     q, hunt = point.hunt.target, point.hunt
-    answer = point.breaks()
+    loose = [name for name in q.loose if point.numbers[f"slack {name}"] != 1]
+    return written(q, point.breaks(), [*q.reals, *loose, *hunt.numbers])
+
+
+def written(q, answer, given):
+    """The document of an Answer that breaks its line, with what is `given` as numbers."""
     stated = statement(q)
-    given = [*q.reals, *(name for name in q.loose if point.numbers[f"slack {name}"] != 1)]
     shown = stated["statement"]["domains"].keys() | stated["statement"]["measured"].keys()
     written = dict(
         stated,
         instance=texts(answer.instance),
-        numbers={name: number(answer.values[name]) for name in [*given, *hunt.numbers]},
+        numbers={name: number(answer.values[name]) for name in given},
         values={name: approximately(answer.values[name]) for name in sorted(shown)},
         left=approximately(answer.left),
         right=approximately(answer.right),
@@ -30,6 +37,29 @@ def document(point):
     written["digest"] = check_instance.digest(written)
     check_instance.check(written)  # a search that errs is an error, not a verdict
     return written
+
+
+def restated(document, claim, other):
+    """(document, ratio) of the instance of a claim's counterexample, asked of another reading of
+    the claim; None where it shows nothing there."""
+    setting, at = by_name(document["setting"]), document["line"]
+    instance = check_instance.numbers(document["instance"])
+    old, new = (Target(one, setting, at) for one in (claim, other))
+    try:
+        tight = setting.constants(instance)
+        known = {name: read(each) for name, each in document["numbers"].items()}
+        known = {**tight, **old.given(known, tight)}
+        named = lambda name: name if name in known else name.removeprefix(ANY)
+        loose = [name for name in new.loose if name in document["numbers"]]
+        given = {
+            name: known[named(name)] for name in dict.fromkeys((*new.reals, *loose, *new.counts))
+        }
+        answer = new.exactly(instance, new.given(given, tight))
+        if answer.violated and not any(answer.failing()):
+            return written(new, answer, list(given)), answer.ratio
+    except (*UNANSWERED, ValueError, KeyError):  # a number that the other reading does not have
+        return None
+    return None
 
 
 def statement(q):
@@ -58,11 +88,18 @@ def statement(q):
 
 
 def recorded(name):
-    """The claim that is recorded here under a name, or None."""
+    """The claim that is recorded here under a name, or a reading of it; None where there is
+    none."""
+    if not isinstance(name, str) or len(name) > LONGEST:
+        return None
+    base, reading, _ = name.partition("!")
     try:
-        return discover.claim(name) if isinstance(name, str) and len(name) <= 100 else None
+        claim = discover.claim(base)
     except InvalidInput:
         return None
+    if not reading:
+        return claim
+    return next((r for r in (claim.as_printed, *claim.lacking.values()) if r.id == name), None)
 
 
 def title(claim):
@@ -144,6 +181,12 @@ def texts(tree):
     if isinstance(tree, (list, tuple)):
         return [texts(value) for value in tree]
     return tree if isinstance(tree, (int, str)) else number(tree)
+
+
+def read(written):
+    """A number as `number` wrote it."""
+    fraction = check_instance.fraction
+    return fraction(written) if isinstance(written, str) else Interval(*map(fraction, written))
 
 
 def number(value):

@@ -17,7 +17,7 @@ from fedtheory.search.coverage import Coverage
 from fedtheory.search.rationals import Point
 from fedtheory.search.target import Target
 from fedtheory.settings import all_settings, conditions, fitting, methods, reads, strangers
-from fedtheory.verdicts import dropped, orders, vacuity
+from fedtheory.verdicts import as_printed, dropped, orders, vacuity
 from fedtheory.verdicts.replaying import replay
 from fedtheory.verdicts.verdict import Tightness, Verdict, across, together
 
@@ -31,7 +31,11 @@ LOOKS, ROWS = (
 
 
 def check(claim, budget=10.0, seed=0, progress=None):
-    """The Verdict on a claim, or on an id; `budget` is in seconds of one core, counted as work.
+    """The Verdict on a claim, or on an id, as it is meant; its `printed` is that of the statement
+    as printed.
+
+    `budget` is in seconds of one core, counted as work; what is printed without a hypothesis that
+    its proof uses takes up to half as much more.
 
     >>> import fedtheory as ft
     >>> ft.check("fsl.h_lower", budget=1).status
@@ -39,6 +43,15 @@ def check(claim, budget=10.0, seed=0, progress=None):
     """
     budget, seed = arguments.budget(budget), arguments.seed(seed)
     claim, begun = discover.claim(claim), time.perf_counter()
+    verdict = as_meant(claim, budget, seed, progress)
+    as_printed.judge(claim, verdict, budget, seed, as_meant)
+    verdict.seconds = time.perf_counter() - begun
+    return verdict
+
+
+def as_meant(claim, budget, seed, progress=None):
+    """The Verdict on a claim with all of its hypotheses, and nothing of how it is printed."""
+    begun = time.perf_counter()
     if not claim.lines:
         verdict = without_lines(claim, budget, seed)
         verdict.seconds = time.perf_counter() - begun
@@ -73,7 +86,7 @@ def check(claim, budget=10.0, seed=0, progress=None):
 def line(claim, at, budget, seed, progress=None):
     """The Verdict on one line."""
     if claim.lines[at][1] == "O":
-        return orders.decide(claim, at, budget, seed, check)
+        return orders.decide(claim, at, budget, seed, as_meant)
     proof = algebra.line(claim, at, budget=min(2.0, budget), refute=False, seed=seed)
     if proof:
         return Verdict(

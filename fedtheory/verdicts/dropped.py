@@ -167,11 +167,26 @@ def says(assumption):
 
 def breaking(hunt, claim, needed):
     """Whether some of a few drawn instances of a shape breaks one of the hypotheses."""
-    rows, _, good = hunt.lived(hunt.draw(DRAWN))
     found = dict.fromkeys(needed, 0)
+    sampled(found, hunt, claim)
+    return any(found.values())
+
+
+def sampled(found, hunt, claim):
+    """Add to {hypothesis: instances that break it} those among a few drawn ones of a shape."""
+    rows, _, good = hunt.lived(hunt.draw(DRAWN))
     for row in rows[good][:ROWS]:
         tally(found, claim, hunt, row)
-    return any(found.values())
+
+
+def reached(claim, at, setting, needed, seed):
+    """Those of some hypotheses that instances of a few shapes of a setting break."""
+    target, found = Target(claim, setting, at), dict.fromkeys(needed, 0)
+    for _, hunt in zip(range(SHAPES), hunting.hunts(target, seed, target.relaxed)):
+        sampled(found, hunt, claim)
+        if all(found.values()):
+            break
+    return {a for a, n in found.items() if n}
 
 
 def able(claim, at, setting, needed, seed):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from fedtheory import arguments, discover, given
 from fedtheory.errors import refuse
-from fedtheory.verdicts.checking import check
+from fedtheory.verdicts.checking import as_meant
 from fedtheory.verdicts.verdict import Verdict
 
 STANDS = ("proved", "holds")
@@ -77,7 +77,7 @@ def minimise(claim, budget=60.0, seed=0, progress=None):
         """The Verdict under some of the hypotheses."""
         lacking = [a.name for a in all_of_them if a not in kept]
         name = (claim.id + (f"!without {', '.join(lacking)}" if lacking else ""))[: given.LONGEST]
-        verdict = check(claim.under(kept, name), each, seed)
+        verdict = as_meant(claim.under(kept, name), each, seed)
         if progress:
             progress(verdict)
         return verdict

@@ -83,8 +83,8 @@ def supported(claim, at, budget, seed, check, notes):
     )
     if not claim.explicit:
         return open_("It has no explicit companion.")
-    companion = discover.claim(claim.explicit)
-    verdict = check(companion, budget=0.5 * budget, seed=seed)
+    companion = without(discover.claim(claim.explicit), claim.dropped)
+    verdict = check(companion, 0.5 * budget, seed)
     notes.append(f"Companion {companion.id}: {verdict.status}")
     more, held = beyond(claim, companion)
     if more:
@@ -140,6 +140,13 @@ def supported(claim, at, budget, seed, check, notes):
             )
         ),
     )
+
+
+def without(companion, dropped):
+    """A companion that does not assume either what its order does not assume any more."""
+    gone = [a.holds for a in dropped]
+    kept = [a for a in (*companion.assumes, *companion.unstated) if a.holds not in gone]
+    return companion.under(kept) if gone else companion
 
 
 def beyond(claim, companion):

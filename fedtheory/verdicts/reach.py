@@ -16,8 +16,10 @@ MADE = "fedtheory.settings.general.run_methods"  # makes settings of methods tha
 
 
 def asked(claim):
-    """A claim, and the explicit companion from which it would follow."""
-    return [claim, *([discover.claim(claim.explicit)] if claim.explicit else [])]
+    """A claim, and the explicit companion from which it would follow, each as it is meant and as
+    it is printed."""
+    both = [claim, *([discover.claim(claim.explicit)] if claim.explicit else [])]
+    return [r for each in both for r in dict.fromkeys((each, each.as_printed))]
 
 
 def decides(claim):

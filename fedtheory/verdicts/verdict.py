@@ -1,6 +1,7 @@
 """The verdict on a claim: proved, holds, violated, vacuous or undecided, with the evidence."""
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from fedtheory.search.counterexample import title
 
@@ -15,8 +16,29 @@ class Tightness(float):
         return self
 
 
+class Removal(NamedTuple):
+    """An unstated hypothesis, and the verdict on the statement without it alone."""
+
+    name: str
+    hypothesis: str  # in words, with its place
+    verdict: "Verdict"
+
+    @property
+    def saves(self):
+        """Whether an instance shows that the statement needs it."""
+        return self.verdict.status == "violated"
+
+
 @dataclass
 class Verdict:
+    """What is found of a claim as it is meant: with the hypotheses too that only its proof uses.
+
+    >>> import fedtheory as ft
+    >>> v = ft.check("flex.jensen_s", budget=1)
+    >>> v.status, v.printed.status, v.saved_by
+    ('holds', 'violated', ['no device is ever inactive'])
+    """
+
     claim: str
     status: str  # "proved" | "holds" | "violated" | "vacuous" | "undecided"
     kind: str  # how: "algebra", "exact", "enumerated", "sampled", "order", "structure"
@@ -37,6 +59,9 @@ class Verdict:
     # nothing did
     decided_on: str = ""
     searched: str = ""  # in words: in which settings, at which sizes and losses, how many instances
+    # of the statement as printed, where its proof uses hypotheses that the text does not state
+    as_printed: "Verdict | None" = None
+    removals: list = field(default_factory=list)  # a Removal for each of these, if that differs
 
     def __post_init__(self):
         if (
@@ -50,7 +75,31 @@ class Verdict:
 
     def __str__(self):
         tight = f", tightness {float(self.tightness):.6g}" if self.tightness is not None else ""
-        return f"{self.claim}: {self.status} ({self.kind}{tight}). {self.why}"
+        told = f"{self.claim}: {self.status} ({self.kind}{tight}). {self.why}"
+        return f"{told} {self.apart}".rstrip()
+
+    @property
+    def printed(self):
+        """The Verdict on the statement as it is printed, with its stated hypotheses alone."""
+        return self if self.as_printed is None else self.as_printed
+
+    @property
+    def saved_by(self):
+        """The unstated hypotheses, in words, without any one of which an instance refutes it."""
+        return [removal.hypothesis for removal in self.removals if removal.saves]
+
+    @property
+    def apart(self):
+        """In words, how it stands as printed; "" where the text states all that it assumes."""
+        if self.as_printed is None:
+            return ""
+        if not self.removals:
+            return f"As printed: {self.printed.status}."
+        rest = [r for r in self.removals if not r.saves]
+        told = [f"As printed: {self.printed.status}. {self.printed.why}"]
+        told += [f"It needs: {'; '.join(self.saved_by)}."] * bool(self.saved_by)
+        told += [f"Without this alone it is {r.verdict.status}: {r.hypothesis}." for r in rest]
+        return " ".join(told)
 
     def as_dict(self):
         """Plain data, without the time it took."""
@@ -68,6 +117,13 @@ class Verdict:
             notes=list(self.notes),
             decided_on=self.decided_on,
             searched=self.searched,
+            printed=self.as_printed and self.as_printed.as_dict(),
+            removals=[
+                dict(
+                    name=r.name, hypothesis=r.hypothesis, saves=r.saves, verdict=r.verdict.as_dict()
+                )
+                for r in self.removals
+            ],
         )
 
 

@@ -173,7 +173,7 @@ def test_what_it_took_is_beside_the_verdict_and_not_in_it():
     assert "seconds" not in result["verdict"]
 
 
-def verdict(status, certificate=None, lines=()):
+def verdict(status, certificate=None, lines=(), printed=None, removals=()):
     return dict(
         claim="",
         status=status,
@@ -186,7 +186,30 @@ def verdict(status, certificate=None, lines=()):
         certificate=certificate,
         lines=list(lines),
         notes=[],
+        printed=printed,
+        removals=[dict(name="", hypothesis="", saves=True, verdict=v) for v in removals],
     )
+
+
+def test_certificates_of_what_is_printed_are_files_too():
+    claim, format = discover.claim("fsl.lemma1"), lambda n: dict(format="x", n=n)
+    printed, one, two = (verdict("violated", format(n)) for n in range(3))
+    book, files = ledger.made(
+        [claim], {claim.id: verdict("holds", None, (), printed, [one, printed, two])}, 1.0, 0
+    )
+    found, base = book["claims"][0]["verdict"], "certificates/fsl.lemma1"
+    names = [found["printed"], *(removal["verdict"] for removal in found["removals"])]
+    assert [part["certificate"] for part in names] == [
+        f"{base}.printed.json",
+        f"{base}.without1.json",
+        f"{base}.printed.json",  # of the only hypothesis: one document
+        f"{base}.without3.json",
+    ]
+    assert [files[f"{base}.{n}.json"]["n"] for n in ("printed", "without1", "without3")] == [
+        0,
+        1,
+        2,
+    ]
 
 
 def test_certificates_are_files_of_their_own():

@@ -1,0 +1,128 @@
+"""The statement as it is printed: with the hypotheses alone that its text states, and what saves it
+where these do not suffice.
+
+A claim is judged as it is meant, with the hypotheses too that only its proof uses; then without any
+of those, and, where the two verdicts differ, without one of them at a time. What is said of fewer
+hypotheses rests on instances that break what was left out, as everything does that
+`verdicts.dropped` counts. An instance that refutes one reading is asked of the others: it is
+searched once.
+"""
+
+from fedtheory.certificates import check_instance
+from fedtheory.certificates.check_proof import Refused
+from fedtheory.search import counterexample
+from fedtheory.settings import by_name, fitting
+from fedtheory.verdicts import dropped
+from fedtheory.verdicts.verdict import Removal, Tightness, Verdict
+
+# Of the budget, on top of it: for all readings with fewer hypotheses; half of it is for the one
+# without any unstated one. Below LEAST seconds of budget, none is searched.
+SHARE, LEAST = 0.4, 0.5
+STANDS = ("proved", "holds")
+SHORT = f"It is searched as printed from a budget of {LEAST:g} s on."
+
+
+def judge(claim, verdict, budget, seed, decide):
+    """Set what a Verdict says of its statement as it is printed; `decide` gives a Verdict as
+    meant."""
+    if not claim.unstated:
+        return
+    printed, share = claim.as_printed, SHARE * budget
+    # An instance inside more hypotheses is inside fewer.
+    verdict.as_printed = carried(claim, verdict, printed)
+    if verdict.as_printed is not None:
+        return
+    if budget < LEAST:
+        verdict.as_printed = Verdict(printed.id, "undecided", verdict.kind, SHORT)
+        return
+    if verdict.status in ("violated", "vacuous"):
+        verdict.as_printed = decide(printed, share, seed)
+        return
+    broken = reached(printed, seed)
+    if not broken:
+        verdict.as_printed = unreached(printed, verdict)
+    else:
+        share /= 2 if len(claim.unstated) > 1 else 1
+        verdict.as_printed = decide(printed, share, seed)
+    if not alike(verdict, verdict.as_printed):
+        removed(claim, verdict, broken, share / max(1, len(broken)), seed, decide)
+
+
+def removed(claim, verdict, broken, budget, seed, decide):
+    """Set the Removals of a Verdict: what comes of its statement without each unstated hypothesis
+    alone; what some instance breaks is searched, with this budget."""
+    printed = claim.as_printed
+    for hypothesis, reading in claim.lacking.items():
+        if reading is printed:
+            found = verdict.as_printed
+        elif hypothesis not in broken:
+            found = unreached(reading, verdict)
+        else:
+            found = carried(printed, verdict.as_printed, reading) or decide(reading, budget, seed)
+        verdict.removals.append(Removal(hypothesis.name, str(hypothesis), found))
+    if verdict.as_printed.status != "violated":
+        refuted = (
+            carried(reading, removal.verdict, printed)
+            for reading, removal in zip(claim.lacking.values(), verdict.removals)
+        )
+        verdict.as_printed = next(filter(None, refuted), verdict.as_printed)
+
+
+def reached(reading, seed):
+    """Those of the hypotheses that a reading lacks which instances break, or need not break."""
+    telling = dropped.telling(reading, 1.0)
+    found = {a for a in reading.dropped if a not in telling}
+    lines = [at for at, (_, sign, _) in enumerate(reading.lines) if sign != "O"]
+    if not lines:
+        return set(reading.dropped)
+    for setting in fitting(reading):
+        if left := [a for a in telling if a not in found]:
+            found |= dropped.reached(reading, lines[0], setting, left, seed)
+    return found
+
+
+def unreached(reading, like):
+    """The Verdict on a reading of which no instance breaks what it lacks."""
+    none = "; ".join(dropped.says(a) for a in reading.dropped)
+    return Verdict(
+        reading.id,
+        "undecided",
+        like.kind,
+        f"Nothing that is drawn here breaks what is not assumed any more: {none}.",
+    )
+
+
+def alike(one, other):
+    """Whether two verdicts say the same of whether a statement stands."""
+    return one.status == other.status or {one.status, other.status} <= set(STANDS)
+
+
+def carried(claim, verdict, other):
+    """The Verdict on another reading of a claim by the instance that refutes this one; None where
+    that instance is not inside the other's hypotheses, or the claim is not refuted by one."""
+    document = verdict.certificate
+    if verdict.status != "violated" or document["format"] != check_instance.FORMAT:
+        return None
+    try:
+        found = counterexample.restated(document, claim, other)
+    except Refused:  # a symbol that is free in one reading follows in the other
+        return None
+    return found and refuted(other, *found, verdict)
+
+
+def refuted(claim, document, ratio, like):
+    """The Verdict by a document, with what was searched until it was found."""
+    setting = by_name(document["setting"])
+    return Verdict(
+        claim.id,
+        "violated",
+        setting.kind,
+        f"It fails in {setting.says}: left {document['left']}, right {document['right']}.",
+        ratio and Tightness(ratio, document["numbers"]),
+        like.cases,
+        1.0,
+        dict(instance=document["instance"], numbers=document["numbers"]),
+        document,
+        decided_on=like.decided_on,
+        searched=like.searched,
+    )
