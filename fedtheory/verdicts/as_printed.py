@@ -37,13 +37,20 @@ def judge(claim, verdict, budget, seed, decide):
         return
     if verdict.status in ("violated", "vacuous"):
         verdict.as_printed = decide(printed, share, seed)
-        return
-    broken = reached(printed, seed)
-    if not broken:
-        verdict.as_printed = unreached(printed, verdict)
     else:
-        share /= 2 if len(claim.unstated) > 1 else 1
+        searched(claim, verdict, share, seed, decide)
+
+
+def searched(claim, verdict, share, seed, decide):
+    """Search what a Verdict that does not refute its claim says as printed, and of what saves
+    it."""
+    printed = claim.as_printed
+    broken = reached(printed, seed)
+    share /= 2 if len(claim.unstated) > 1 else 1
+    if broken or not claim.lines:
         verdict.as_printed = decide(printed, share, seed)
+    if not broken and verdict.printed.status != "violated":
+        verdict.as_printed = unreached(printed, verdict)
     if not alike(verdict, verdict.as_printed):
         removed(claim, verdict, broken, share / max(1, len(broken)), seed, decide)
 
@@ -69,7 +76,10 @@ def removed(claim, verdict, broken, budget, seed, decide):
 
 
 def reached(reading, seed):
-    """Those of the hypotheses that a reading lacks which instances break, or need not break."""
+    """Those of the hypotheses that a reading lacks which instances break, or need not break; of
+    runs side by side none counts them."""
+    if not reading.lines:
+        return set()
     telling = dropped.telling(reading, 1.0)
     found = {a for a in reading.dropped if a not in telling}
     lines = [at for at, (_, sign, _) in enumerate(reading.lines) if sign != "O"]
