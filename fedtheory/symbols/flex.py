@@ -569,3 +569,42 @@ delay_at_T = TABLE.measured(
     "delay_at_T",
     domain="nonnegative",
 )
+
+# Sentences between the theorems
+n_l_more = TABLE.count("n_l_more", "n_l'", "more data points of the device that arrives or departs")
+TABLE.rule(n_l <= n_l_more)
+Gamma_max = of_law(
+    "Gamma_max", r"\max_k\Gamma_k", "largest excess loss of a device at the optimum", LOSS
+)
+Gamma_l_new = TABLE.measured(
+    "Gamma_l_new",
+    r"\tilde{\Gamma}_l",
+    "F_l(w~*) - F_l*, of a device that arrives",
+    LOSS,
+    "excess_l_new",
+    domain="nonnegative",
+)
+Gamma_l_old = TABLE.measured(
+    "Gamma_l_old",
+    r"\Gamma_l",
+    "F_l(w*) - F_l*, of a device that departs",
+    LOSS,
+    "excess_l_old",
+    domain="nonnegative",
+)
+grad_norm_old = TABLE.measured(
+    "grad_norm_old",
+    r"\|\nabla F(w)\|",
+    "length of the old objective's gradient",
+    GRADIENT,
+    "grad_norm_old",
+    domain="nonnegative",
+)
+sq_gap_rate = TABLE.measured(
+    "sq_gap_rate",
+    r"\|\sum_k p_\tau^k\Delta^k(\eta_\tau)-\sum_k p^k\Delta^k(\eta_\tau p_\tau^k/p^k)\|^2",
+    "squared distance between larger coefficients and larger learning rates, where Delta^k is what device k sends",
+    SQ_POINT,
+    "sq_gap_rate",
+    domain="nonnegative",
+)

@@ -225,6 +225,14 @@ sq_xi = TABLE.measured(
     "sq_xi",
     domain="nonnegative",
 )
+sq_dissimilar = TABLE.measured(
+    "sq_dissimilar",
+    r"\frac1N\sum_{i\in[N]}\|\nabla f_i(x_t)-\nabla F(x_t)\|^2",
+    "dissimilarity of the clients' gradients at x_t itself, squared",
+    SQ_GRADIENT,
+    "sq_dissimilarity",
+    domain="nonnegative",
+)
 E_c = TABLE.measured(
     "E_c",
     r"E_t^{(c)}",
@@ -467,3 +475,8 @@ E_sum_sq = TABLE.measured(
 m = TABLE.count("m", "m", "how many vectors")
 a_split = TABLE.positive("a_split", "a", "how a square is split")
 eta_g_more = TABLE.positive("eta_g_more", r"\eta_g'", "a larger aggregation step")
+
+# A second value of a letter, for sentences that say what increases or decreases
+gamma_more = TABLE.nonnegative("gamma_more", r"\gamma'", "a larger weight of the server's loss")
+K_more = TABLE.count("K_more", "K'", "more local steps of a client")
+S_more = TABLE.count("S_more", "S'", "a larger cohort")

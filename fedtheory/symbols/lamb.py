@@ -318,3 +318,9 @@ noise_sum = of_proof(
     PLAIN,
     at="T",
 )
+
+# Sentences between the theorems
+p_more = TABLE.count("p_more", "p'", "more coordinates")
+h_more = TABLE.count("h_more", r"\mathsf{h}'", "more layers")
+norm_layer = TABLE.positive("norm_layer", r"\|\theta^\ell\|", "length of a layer's weights")
+TABLE.rule(p <= p_more, h <= h_more)

@@ -95,12 +95,17 @@ HIDDEN = {
     "lamb.theorem2",
     "flex.corollary3_2_1_start",
     "lamb.corollary1",
+    "lamb.contribution_rate",
+    "lamb.dominated",
+    "lamb.dominated_local_ams",
+    "lamb.decreases_in_h",  # sentences about (5) and (6)
 }  # O hides constants with units
 MIXED = {
     "flex.corollary4_0_2",  # (7) adds a distance to 1
     "flex.eq9",
     "flex.eq9_explicit",
-    "flex.eq9_at_T_explicit",  # adds Gamma_l to a squared distance
+    "flex.eq9_at_T_explicit",
+    "flex.shift_increases_typed",  # adds Gamma_l to a squared distance
     "lamb.lemma2",
     "lamb.step_B1",
     "lamb.step_momentum",
@@ -109,6 +114,9 @@ MIXED = {
     "lamb.theorem1_explicit",
     "lamb.theorem1_appendix",
     "lamb.corollary1_explicit",
+    "lamb.theorem1_no_cst",
+    "lamb.theorem1_decreases_in_h",
+    "lamb.lemma2_typed",
     "lamb.step_B2",
     "lamb.step_17_becomes",
     "lamb.step_inner",

@@ -81,7 +81,7 @@ CLAIMS = (
         kind="structure",
         algorithm="fsl",
         symbols=TABLE,
-        unstated=(EQUAL_WEIGHTS,),
+        assumes=(Assumption(EQUAL_WEIGHTS.holds, "section II-A, p_i = 1/N"),),
         says="The short paper's update is the long one's with eta_g = 1 and gamma = 1.",
         same=(
             Same(

@@ -87,7 +87,15 @@ def shift_constants(instance):
 
 def shift_measure(instance, values, wanted):
     without, all_of_them = optima(instance)
-    return dict(shift=root((without - all_of_them).dot(without - all_of_them)))
+    a, b = vector(instance["a"][-1]), vector(instance["b"][-1])
+    # F_l at the optimum that it is part of, above its minimum: not the excess of theorem 3.2
+    inside = (a * (all_of_them - b)).dot(all_of_them - b) / 2
+    found = dict(
+        shift=root((without - all_of_them).dot(without - all_of_them)),
+        Gamma_l_new=inside,
+        Gamma_l_old=inside,
+    )
+    return {name: found[name] for name in wanted}
 
 
 def shift_holds(instance):
@@ -109,7 +117,7 @@ def shift(event):
     return Setting(
         name=f"flex_{event}",
         says=f"the {event} of a device, on separable quadratics",
-        measures=names(TABLE, "shift"),
+        measures=names(TABLE, "shift", "Gamma_l_new" if event == "arrival" else "Gamma_l_old"),
         algorithms=(),
         gives=("n", "n_l", "Gamma_l", "tilde_Gamma_l"),
         loose=dict(L=1, mu=-1),
@@ -129,7 +137,7 @@ def shift(event):
 # The extra update (corollary 4.0.2): old devices as one, F, and the arriving one, F_l, which has
 # the share p_l
 
-REBOOT = ("dist_old", "dist_new", "dist_reboot", "inner_l", "gap_new")
+REBOOT = ("dist_old", "dist_new", "dist_reboot", "inner_l", "gap_new", "grad_norm_old")
 
 
 def reboot_shapes(random, relaxed):
@@ -212,6 +220,7 @@ def reboot_measure(instance, values, wanted):
     best = lambda: ratio(positive_part(inner), g.dot(g))  # of all delta; 0 where none helps
     named = dict(
         dist_old=lambda: length(w - old),
+        grad_norm_old=lambda: length(a * (w - old)),
         dist_new=lambda: length(away),
         inner_l=lambda: inner,
         dist_reboot=lambda: length(away - best() * g),

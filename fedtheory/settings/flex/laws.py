@@ -20,6 +20,7 @@ OF_DEVICE = (
     "sum_weight_B",
     "sq_bias",
     "limit_sq_dist",
+    "Gamma_max",
 )
 ENSURES = quadratics.ENSURES - {"second_moment", "stays"}
 
@@ -77,12 +78,13 @@ def constants(instance):
 def measure(instance, values, wanted):
     devices, law, E, k = instance["devices"], instance["law"], instance["E"], instance["k"] - 1
     p, best = devices["p"], quadratics.minimiser(devices)
+    Gamma = quadratics.excess(devices, best)
     found = quadratics.law_moments(
         instance["scheme"],
         devices,
         law,
         E,
-        quadratics.excess(devices, best),
+        Gamma,
         [name for name in wanted if name in LAWS],
         instance["tau"],
     )
@@ -103,6 +105,7 @@ def measure(instance, values, wanted):
         instance["scheme"]
     ]
     named = dict(
+        Gamma_max=lambda: quadratics.maximum(*Gamma),
         ps_k=lambda: pulls(instance["scheme"])[k],
         E_s_k=lambda: done[k],
         E_complete_k=lambda: complete()[k],

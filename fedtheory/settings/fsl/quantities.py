@@ -167,6 +167,7 @@ ROUND = Quantities(
     sq_tilde_grad=lambda r: sq(r.tilde_grad),
     grad_inner=lambda r: r.grad_F.dot(r.g[0]),
     sq_xi=lambda r: sq(r.g[0] - r.grad_F),
+    sq_dissimilar=lambda r: sum(sq(r.g[i] - r.grad_F) for i in r.clients) / r.case.N,
     E_c=lambda r: r.E_c,
     drift_grad_c=lambda r: r.over_clients(lambda i, o: sum(sq(r.g[i] - n) for n in o.gradients)),
     excess_29=lambda r: r.excess_29(),

@@ -1,0 +1,414 @@
+"""FSL, section III-B and appendix A-F in running text: how h, Phi, kappa and the rate (14) behave."""
+
+from sympy import Eq, Max, Min, Rational, sqrt
+
+from fedtheory.claim import Claim
+from fedtheory.claims.fsl._assumptions import (
+    A1,
+    A4,
+    BOUNDED_BELOW,
+    EQ11_EQUAL,
+    EQ11_STEP,
+    EQ13,
+    INDEPENDENT,
+    LIPSCHITZ,
+    STATED,
+    UNIFORM_COHORT,
+    UNSTATED,
+)
+from fedtheory.claims.fsl.corollaries import MANY_CLIENTS, step_c
+from fedtheory.claims.fsl.theorem1 import CLAIM as THEOREM_1
+from fedtheory.conditions import Assumption
+from fedtheory.statements import Theta
+from fedtheory.symbol import expand
+from fedtheory.symbols.fsl import (
+    E_T,
+    K_0,
+    TABLE,
+    G,
+    G_tilde,
+    K,
+    K_more,
+    L,
+    M_sq,
+    N,
+    Phi,
+    Psi,
+    S,
+    S_more,
+    T,
+    a,
+    c,
+    eta_0,
+    eta_g,
+    eta_l,
+    gamma,
+    gamma_more,
+    h,
+    half,
+    kappa,
+    phi,
+    rho_s,
+    sigma,
+    sigma_0,
+    sq_dissimilar,
+    sq_xi,
+    tilde_D_0,
+    xi_bar,
+)
+
+step = K_0 * eta_0
+level = G**2 + sigma**2 / K
+ROOT_S = Assumption(Eq(eta_g, a * sqrt(S)), "eta_g = Theta(sqrt(S))")
+# "In scenarios where gamma = O(1) and rho_s is about 1": said in the text before corollary 1.
+MANY = Assumption(rho_s >= Rational(1, 2), "rho_s near 1")
+LARGE_GAMMA = (
+    Assumption(gamma >= 1, "large gamma"),
+    Assumption(gamma**3 * eta_g**2 >= 2, "large gamma against eta_g"),
+)
+
+
+def at(expr, **new):
+    """An expression with its definitions written out and some letters changed."""
+    return expand(expr, TABLE.definitions).xreplace(
+        {TABLE[name].symbol: value for name, value in new.items()}
+    )
+
+
+def pointwise(expr):
+    """With both dissimilarities as they are at x_t instead of their bounds."""
+    return expand(expr, TABLE.definitions).xreplace({G**2: sq_dissimilar, xi_bar**2: sq_xi})
+
+
+def said(name, place, measures, bound, meaning, assumes=(), **more):
+    return Claim(
+        id=f"fsl.{name}",
+        cites=f"FSL, {place}",
+        symbols=TABLE,
+        assumes=assumes,
+        measures=measures,
+        bound=bound,
+        meaning=meaning,
+        **more,
+    )
+
+
+# (14) without the terms of D_0, xi and sigma: what multiplies G^2
+of_G = rho_s * sqrt(L * K / (S * T)) / (1 + gamma) ** 2 + rho_s * L * K / (T * (1 + gamma))
+first_14 = sqrt(L) / sqrt(K * S * T) * (tilde_D_0 + M_sq / (gamma + 1) ** 2)
+noise_14 = sqrt(L) / sqrt(K * S * T) * M_sq / (gamma + 1) ** 2
+# What increasing K lowers in the first term, and what it raises.
+falls_in_K = (tilde_D_0 + gamma**2 * sigma_0**2 * S + sigma**2) / sqrt(K * S * T)
+rises_in_K = rho_s * sqrt(K) * G**2 / sqrt(S * T) + K * rho_s * G**2 / T + K * xi_bar**2 / T
+
+PROGRESS = (
+    Claim(
+        id="fsl.eq6_applies",
+        cites="FSL, after (6)",
+        algorithm="fsl",
+        symbols=TABLE,
+        assumes=STATED,
+        unstated=(LIPSCHITZ, INDEPENDENT, UNIFORM_COHORT),
+        measures=THEOREM_1.measures,
+        bound=THEOREM_1.bound,
+        teeth=THEOREM_1.teeth,
+        meaning="Theorem 1 for any weights p_i of the clients' losses, since the analysis is said to apply "
+        "directly to (6).",
+        note="Algorithm 1 averages its cohort with equal weights, and the proof writes F = (1/N) sum f_i after (18): "
+        "with other weights the clients' step is along another loss than F.",
+    ),
+    Claim(
+        id="fsl.theorem1_pointwise",
+        cites="FSL, after assumption 3",
+        algorithm="fsl",
+        symbols=TABLE,
+        assumes=(A1, A4, EQ11_EQUAL, EQ11_STEP),
+        unstated=UNSTATED,
+        measures=THEOREM_1.measures,
+        bound=pointwise(THEOREM_1.bound),
+        teeth=THEOREM_1.teeth,
+        meaning="Theorem 1 needs the bounds of assumptions 2 and 3 along the sequence only: here at x_t.",
+    ),
+    said(
+        "eq11_order",
+        "first remark after theorem 1",
+        K_0 * eta_0 * L * (1 + gamma),
+        Rational(17, 36),
+        "Condition (11) keeps the effective step in the order of 1/(L (1 + gamma)).",
+        (EQ11_STEP,),
+        teeth=Rational(4, 9),
+        note="The O(1/L(1 + gamma)) of the text reads 1/(L (1 + gamma)); 17/36 is reached at gamma = 9/8.",
+    ),
+    said(
+        "h_half",
+        "second remark after theorem 1",
+        h,
+        half,
+        "By a sufficiently small step, h is at least 1/2.",
+        (
+            Assumption(
+                step * L <= Min(gamma / (2 * (1 + gamma) ** 2), (1 + gamma) / (16 * kappa)),
+                "sufficiently small",
+            ),
+        ),
+        relation=">=",
+        teeth=half + gamma / 4,
+        note="How small is not said. For gamma = 0 no step is small enough: h = 1/2 - K_0 eta_0 L/2 (3 + ...) "
+        "there, and FSL's gamma is positive.",
+    ),
+    said(
+        "h_half_13",
+        "second remark after theorem 1, with (13)",
+        h,
+        half,
+        "The same, if (13) is what sufficiently small means.",
+        (EQ13,),
+        unstated=(Assumption(gamma >= Rational(1, 3), "(3 gamma + 1)/4 >= 1/2", stated=False),),
+        relation=">=",
+        teeth=half + gamma / 2,
+        note='The text goes on "in fact, if (13), then h >= (3 gamma + 1)/4", which is 1/2 from gamma = 1/3 on.',
+    ),
+    said(
+        "h_omega",
+        "proof of corollary 2",
+        h,
+        (gamma + 1) / 4,
+        "Under (13), h = Omega(gamma + 1).",
+        (EQ13,),
+        relation=">=",
+        teeth=(gamma + 1) / 2,
+    ),
+    said(
+        "step_13_to_11",
+        "proof of corollary 2",
+        K_0 * eta_0,
+        Min(eta_g, 1 / gamma, Rational(8, 9)) / (4 * L),
+        "Condition (13) implies the step condition of (11), without which theorem 2 could not be used.",
+        (EQ13,),
+        kind="step",
+        teeth=Min(eta_g, 1 / gamma, Rational(8, 9)) / (40 * L),
+        note="The corollaries assume (13) alone and divide theorem 2 by h: the step is silent.",
+    ),
+)
+LEVELS = (
+    said(
+        "Phi_split",
+        "after theorem 2",
+        Phi,
+        gamma**4 * sigma_0**2 / K_0 + phi,
+        "Phi is the server's noise and phi.",
+        relation="==",
+        teeth=phi,
+    ),
+    said(
+        "rho_s_near_1",
+        "after theorem 2",
+        rho_s,
+        1 - S / N,
+        "With few clients a round, rho_s is near 1.",
+        relation=">=",
+        also=((rho_s, "<=", 1),),
+        teeth=1 - S / (2 * N),
+    ),
+    said(
+        "phi_theta",
+        "after theorem 2",
+        phi,
+        3 * (gamma**2 / S + 1 / eta_g**2) * level,
+        "For rho_s near 1, phi is Theta((gamma^2/S + 1/eta_g^2)(G^2 + sigma^2/K)).",
+        (MANY,),
+        also=((phi, ">=", (gamma**2 / S + 1 / eta_g**2) * level),),
+        teeth=(gamma**2 / S + 1 / eta_g**2) * level,
+        note="The upper half needs no rho_s; at S = N the lower one fails, as gamma^2/S has no G^2 then.",
+    ),
+    said(
+        "phi_root_S",
+        "before corollary 1",
+        phi,
+        3 * Max(1, 1 / a**2) * (gamma**2 + 1) / S * level,
+        "With eta_g = Theta(sqrt(S)), phi is Theta((gamma^2 + 1)/S (G^2 + sigma^2/K)).",
+        (MANY, ROOT_S),
+        also=((phi, ">=", Min(1, 1 / a**2) * (gamma**2 + 1) / S * level),),
+        teeth=Min(1, 1 / a**2) * (gamma**2 + 1) / S * level,
+    ),
+    said(
+        "Phi_below_Psi",
+        "before corollary 1",
+        Phi,
+        Max(3, 4 / a**2) * (gamma**2 + 1) * Psi,
+        "With eta_g = Theta(sqrt(S)) and rho_s near 1, Phi = O((gamma^2 + 1) Psi), with its constant.",
+        (MANY, ROOT_S),
+        teeth=(gamma**2 + 1) * Psi,
+        note="rho_s near 1 is said two sentences before. Without it the line is false: at S = N and no noise Psi is 0 "
+        "and Phi is 2 G^2 / eta_g^2.",
+    ),
+    said(
+        "implementation_step",
+        "section IV-A, implementation",
+        K * eta_l * eta_g,
+        K_0 * eta_0,
+        "eta_g = sqrt(S) and eta_0 = sqrt(S) eta_l K/K_0 meet the equality of (11).",
+        (
+            Assumption(Eq(eta_g, sqrt(S)), "section IV-A"),
+            Assumption(Eq(eta_0, sqrt(S) * eta_l * K / K_0), "section IV-A"),
+        ),
+        relation="==",
+        teeth=K_0 * eta_0 / 2,
+    ),
+    said(
+        "effective_rate",
+        "section IV-B, server data size",
+        gamma * eta_0,
+        gamma * eta_l * sqrt(S),
+        "The server's effective learning rate gamma eta_0 is gamma eta_l sqrt(S).",
+        (Assumption(Eq(eta_0, sqrt(S) * eta_l * K / K_0), "section IV-A"),),
+        unstated=(Assumption(Eq(K, K_0), "K = K_0", stated=False),),
+        relation="==",
+        teeth=gamma * eta_l * S,
+        note="Section IV-A sets eta_0 = sqrt(S) eta_l K/K_0: the rate is that only where K = K_0, and E_s is chosen so "
+        "that K_0 is about K, up to rounding.",
+    ),
+)
+RATES = (
+    Claim(
+        id="fsl.corollary1_fedavg",
+        cites="FSL, second remark after corollary 1",
+        kind="order",
+        algorithm="fsl",
+        symbols=TABLE,
+        assumes=(
+            *STATED[:4],
+            EQ11_EQUAL,
+            EQ13,
+            Assumption(Eq(gamma, 0), "without server learning"),
+        ),
+        unstated=(*UNSTATED, BOUNDED_BELOW, MANY_CLIENTS),
+        measures=E_T,
+        relation="O",
+        bound=sqrt(L) / sqrt(K * S * T) * (tilde_D_0 + M_sq) + L / T * M_sq,
+        regime=(Theta(eta_g, sqrt(S)), Theta(K_0, K), Theta(K_0 * eta_0, step_c)),
+        explicit="fsl.corollary1_explicit",
+        meaning="Corollary 1 for FedAvg, which has gamma = 0.",
+    ),
+    said(
+        "G_dependence",
+        "second remark after corollary 1",
+        at(of_G, gamma=gamma_more),
+        of_G,
+        "What multiplies G^2 in (14) is of the order 1/(sqrt(T) (1 + gamma)^2) + 1/(T (1 + gamma)), and decreases in "
+        "gamma.",
+        (Assumption(gamma <= gamma_more, "increasing gamma"),),
+        teeth=of_G / 2,
+    ),
+    said(
+        "gamma_lowers_noise",
+        "appendix A-F (a)",
+        noise_14,
+        at(noise_14, gamma=0),
+        "A positive gamma lowers the noise in the dominant term of (14).",
+        unstated=(Assumption(S * sigma_0**2 <= sigma**2, "sigma_0 << sigma", stated=False),),
+        teeth=at(noise_14, gamma=0) / 2,
+        note='The appendix finds it "clear that using a positive gamma will lower" the bound if xi is small. M^2 holds '
+        "gamma^2 sigma_0^2 S, which grows with gamma: it needs a quiet server, which the second remark after "
+        "corollary 1 names among the cases of interest.",
+    ),
+    said(
+        "first_term",
+        "fourth remark after corollary 1",
+        first_14,
+        sqrt(L) * (falls_in_K + rho_s * sqrt(K) * G**2 / sqrt(S * T)),
+        "The first term of (14), in what K lowers and what it raises.",
+        algorithm="fsl",
+        teeth=sqrt(L) * falls_in_K,
+    ),
+    said(
+        "K_helps",
+        "fourth remark after corollary 1",
+        at(falls_in_K, K=K_more),
+        falls_in_K,
+        "Increasing K reduces the effect of noise and of the start.",
+        (Assumption(K <= K_more, "increasing K"),),
+        algorithm="fsl",
+        teeth=falls_in_K / 2,
+    ),
+    said(
+        "K_hurts",
+        "fourth remark after corollary 1",
+        at(rises_in_K, K=K_more),
+        rises_in_K,
+        "Increasing K amplifies the effect of non-IID data.",
+        (Assumption(K <= K_more, "increasing K"),),
+        relation=">=",
+        teeth=2 * rises_in_K,
+    ),
+    said(
+        "S_helps",
+        "fourth remark after corollary 1",
+        at(first_14, S=S_more),
+        first_14,
+        "Increasing S reduces the dominant term of (14).",
+        (Assumption(S <= S_more, "increasing S"), Assumption(S_more <= N, "S' <= N")),
+        algorithm="fsl",
+        unstated=(
+            Assumption(
+                gamma**2 * sigma_0**2 * S_more <= sigma**2, "sigma_0 << sigma", stated=False
+            ),
+        ),
+        teeth=first_14 / 2,
+        note='The text: "increasing S will reduce the dominant term, which scales as O(1/sqrt(S))". Its M^2 holds '
+        "gamma^2 sigma_0^2 S, which over sqrt(S) grows with S: the server's noise is averaged by no cohort.",
+    ),
+)
+DOMINANT_SERVER = (
+    said(
+        "kappa_large",
+        "appendix A-F (b)",
+        kappa,
+        4 * gamma**3,
+        "For large gamma, kappa is 4 gamma^3.",
+        LARGE_GAMMA,
+        relation="==",
+        teeth=3 * gamma**3,
+        note="Theta(gamma^3) in the text; large against eta_g as well.",
+    ),
+    said(
+        "h_large",
+        "appendix A-F (b)",
+        h,
+        gamma / 2,
+        "For large gamma and K_0 eta_0 L = Theta(1/gamma^2), h is Theta(gamma).",
+        (
+            *LARGE_GAMMA,
+            Assumption(Eq(step * L, c / gamma**2), "K_0 eta_0 L = Theta(1/gamma^2)"),
+            Assumption(c <= Rational(1, 16), "constant of the step"),
+        ),
+        relation=">=",
+        also=((h, "<=", Rational(3, 2) * gamma),),
+        teeth=Rational(3, 2) * gamma,
+        note='"From (9)" in the text must be from (11) or (13). The constant of the Theta must be small: c = 1 has '
+        "h < 0 for every gamma up to 30.",
+    ),
+    said(
+        "Psi_large",
+        "appendix A-F (b)",
+        Psi,
+        gamma**2 * sigma_0**2 / K_0 + G_tilde,
+        "Psi is the server's noise and that of the clients.",
+        relation="==",
+        teeth=gamma**2 * sigma_0**2 / K_0,
+    ),
+    said(
+        "Phi_large",
+        "appendix A-F (b)",
+        Phi,
+        7 * gamma**2 * Psi,
+        "For large gamma, Phi is Theta(gamma^2 Psi).",
+        (*LARGE_GAMMA, Assumption(S <= gamma**2 * eta_g**2, "large gamma against S")),
+        unstated=(MANY_CLIENTS,),
+        also=((Phi, ">=", gamma**2 * Psi),),
+        teeth=gamma**2 * Psi,
+        note="Without rho_s away from 0 the upper half is false: at S = N and no noise Psi is 0 and Phi is "
+        "2 G^2/eta_g^2.",
+    ),
+)
+CLAIMS = (*PROGRESS, *LEVELS, *RATES, *DOMINANT_SERVER)
