@@ -142,17 +142,19 @@ def removed(base, random):
 
 
 def stronger(base, line, ratio, random):
-    """A false Relative: the bound divided by less than the share of it that an instance attains;
-    None where sides may be negative."""
+    """A false Relative: the bound divided by less than the share of it that an instance attains,
+    of which a ratio below 1 is no more, whatever it is counted over; None where sides may be
+    negative."""
     lines = [base.lines[line]]
     left, sign, right = lines[0]
     if (
         sign not in ("<=", ">=", "<", ">")
         or not (left.is_nonnegative and right.is_nonnegative)
         or not ratio > 1e-3
+        or right == 0
     ):
         return None
-    share = sympy.Rational(Fraction(float(ratio)).limit_denominator(10**6)) * random.choice(
+    share = sympy.Rational(Fraction(min(float(ratio), 1.0)).limit_denominator(10**6)) * random.choice(
         [sympy.Rational(n, 100) for n in (50, 80, 95, 99)]
     )
     right = right * share if sign in ("<=", "<") else right / share

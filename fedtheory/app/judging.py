@@ -125,7 +125,7 @@ def described(verdict, out=None, width=88):
     lines = [f"{verdict.claim}: {verdict.status}"]
     lines += textwrap.wrap(verdict.why, width, initial_indent="  ", subsequent_indent="  ")
     if verdict.tightness is not None:
-        lines.append(f"  largest left over right found: {float(verdict.tightness):.6g}")
+        lines.append(f"  largest ratio found: {ratios(verdict)}")
     lines.append(
         f"  decided by: {verdict.kind}; instances looked at: {verdict.cases}; {verdict.seconds:.1f} s"
     )
@@ -149,6 +149,16 @@ def described(verdict, out=None, width=88):
             else "  it has a certificate that stands alone: add --out DIR to keep it"
         )
     return "\n".join(lines)
+
+
+def ratios(verdict):
+    """The largest ratio, of a statement of several lines that of each."""
+    each = [
+        f"{float(line.tightness):.6g} of line {n}"
+        for n, line in enumerate(verdict.lines, 1)
+        if line.tightness is not None
+    ]
+    return ", ".join(each) or f"{float(verdict.tightness):.6g}"
 
 
 def short(tree):

@@ -48,7 +48,7 @@ class Hunt:
         self.kinds, self.names = kinds, list(kinds)
         self.column = {name: n for n, name in enumerate(self.names)}
         self.top = None  # the best points so far, raw
-        self.rates = None  # their ratios
+        self.scores = None  # theirs
         self.work = 0  # done so far, in elementary steps
         self.admitted = 0  # instances inside the hypotheses that were rated
 
@@ -282,20 +282,36 @@ class Hunt:
 
     def rated(self, points, edge=False):
         """Points inside the assumptions, and their ratios (NaN: outside, or nothing to say)."""
+        points, scores = self._scores(points, edge)
+        return points, np.maximum(scores[:, 0], 0.0)
+
+    def _scores(self, points, edge=False):
         points, values, good = self.lived(points, edge)
         before = Many.count
-        found = (
-            np.where(good, self.target.ratio(values, len(points)), np.nan)
-            if good.any()
-            else np.full(len(points), np.nan)
-        )
+        if good.any():
+            found = np.where(good[:, None], self.target.scores(values, len(points)), np.nan)
+        else:
+            found = np.full((len(points), 1), np.nan)
         self.work += (Many.count - before) * (1.0 + len(points) / 400)
-        self.admitted += int(np.count_nonzero(~np.isnan(found)))
+        self.admitted += int(np.count_nonzero(~np.isnan(found[:, 0])))
         return points, found
 
+    def scored(self, points, edge=False):
+        """As `rated`, but with two scores each: the ratio, negative where it is 0 the further it is
+        from rising, and the plain one; -1 where there is nothing to say, and less the further a
+        point lies outside."""
+        points, scores = self._scores(points, edge)
+        scores = np.where(np.isnan(scores), -1.0 - self.outside[:, None], scores)
+        return points, scores[:, [0, -1]]
+
     def steadied(self, points, rates):
-        """Points in order, those last whose ratio is rounding's own: its parts change when they are
-        nudged by 1e-9."""
+        """Points in order, those last whose ratio is rounding's own."""
+        rates = np.where(self.steady(points), rates, np.minimum(rates, -1.0))
+        order = np.argsort(-rates, kind="stable")
+        return points[order], rates[order]
+
+    def steady(self, points):
+        """Where a ratio is not rounding's own: its parts stay when they are nudged by 1e-9."""
         before, q, size = Many.count, self.target, len(points)
         logarithms = [
             self.kinds[name] in ("positive", "nonnegative", "slack") for name in self.names
@@ -311,32 +327,36 @@ class Hunt:
             )
             steady = alike(down) | small if q.way == 0 else alike(down) & (alike(up) | small)
         self.work += (Many.count - before) * (1.0 + 2 * size / 400)
-        rates = np.where(steady, rates, np.minimum(rates, -1.0))
-        order = np.argsort(-rates, kind="stable")
-        return points[order], rates[order]
+        return steady
 
-    def scored(self, points, edge=False):
-        """As `rated`, with -1 where there is nothing to say, and less the further a point lies
-        outside."""
-        points, ratio = self.rated(points, edge)
-        return points, np.where(np.isnan(ratio), -1.0 - self.outside, ratio)
+    def _keep(self, points, scores, checked):
+        """The best of some points by turns of both scores, as the population that is left."""
+        if checked:
+            steady = self.steady(points)[:, None]
+            scores = np.where(steady, scores, np.minimum(scores, -1.0))
+        order = best_first(scores)[:BATCH]
+        self.top, self.scores = points[order], scores[order]
+        return self.top, self.scores
+
+    @property
+    def rates(self):
+        """Ratios of the best points so far; negative where a point is none."""
+        return told(self.scores[:, 0])
 
     def climb(self, generations, start=None):
-        """Generations of points, from a population or from nowhere; yields (score, raw point) of
+        """Generations of points, from a population or from nowhere; yields (ratio, raw point) of
         the best after each."""
         g = self.generator
-        points, rates = self.scored(
+        points, scores = self.scored(
             self.draw(BATCH) if start is None else np.resize(start, (BATCH, start.shape[1])),
             edge=start is None,
         )
-        points_b, rates_b = self.scored(self.draw(BATCH), edge=True)
-        every, rates = np.vstack([points, points_b]), np.concatenate([rates, rates_b])
-        order = np.argsort(-rates, kind="stable")[:BATCH]
-        points, rates = every[order], rates[order]
-        if rates[0] > 1.0 + 1e-9:
-            points, rates = self.steadied(points, rates)
-        self.top, self.rates = points, rates
-        yield rates[0], points[0]
+        points_b, scores_b = self.scored(self.draw(BATCH), edge=True)
+        points, scores = np.vstack([points, points_b]), np.vstack([scores, scores_b])
+        points, scores = self._keep(points, scores, False)
+        if scores[0, 0] > 1.0 + 1e-9:
+            points, scores = self._keep(points, scores, True)
+        yield told(scores[0, 0]), points[0]
         for n in range(generations):
             best = points[: max(2, BATCH // 8)]
             a, b = points[g.permutation(BATCH)], points[g.permutation(BATCH)]
@@ -360,13 +380,25 @@ class Hunt:
             fresh = g.random(trial.shape) < 0.02  # a corner, or a new place
             trial = np.where(fresh, self.draw(BATCH), trial)
             trial, found = self.scored(trial, edge=n % 4 == 3)
-            every, rates = np.vstack([points, trial]), np.concatenate([rates, found])
-            order = np.argsort(-rates, kind="stable")[:BATCH]
-            points, rates = every[order], rates[order]
-            if rates[0] > 1.0 + 1e-9 or n % 5 == 4 or n == generations - 1:
-                points, rates = self.steadied(points, rates)
-            self.top, self.rates = points, rates
-            yield rates[0], points[0]
+            points, scores = np.vstack([points, trial]), np.vstack([scores, found])
+            points, scores = self._keep(points, scores, False)
+            if scores[0, 0] > 1.0 + 1e-9 or n % 5 == 4 or n == generations - 1:
+                points, scores = self._keep(points, scores, True)
+            yield told(scores[0, 0]), points[0]
+
+
+def told(score):
+    """A score as the ratio that it stands for: no part of what a line is rated over is needed."""
+    return np.where(score > -1.0, np.maximum(score, 0.0), score)[()]
+
+
+def best_first(scores):
+    """Points in order, by turns the best of each column."""
+    orders = np.argsort(-scores, axis=0, kind="stable")
+    if (scores[:, 0] == scores[:, -1]).all():
+        return orders[:, 0]
+    turns = orders.ravel()
+    return turns[np.sort(np.unique(turns, return_index=True)[1])]
 
 
 def shapes_of(target, random, relaxed, number=1000):
@@ -455,17 +487,16 @@ def searched(target, seconds, seed, reached=lambda ratio: ratio > 1.0 + 1e-9, wa
         for hunt in islice(source, WAVE):
             for rated in hunt.climb(0):
                 yield hunt, *rated
-            wave.append((rated[0], len(wave), hunt))
+            wave.append(hunt)
             left -= hunt.work
             if left <= 0:
                 break
         if not wave:
             return
-        wave.sort(key=lambda each: (-each[0], each[1]))
-        chosen = wave[: DEEP // 2] + random.sample(
-            wave[DEEP // 2 :], min(DEEP // 2, max(0, len(wave) - DEEP // 2))
-        )
-        for hunt in [hunt for _, _, hunt in chosen] + [None]:
+        wave = leading(wave)
+        others = wave[DEEP // 2 :]
+        chosen = wave[: DEEP // 2] + random.sample(others, min(DEEP // 2, len(others)))
+        for hunt in [*chosen, None]:
             hunt = hunt or best[1]  # the best so far once more, unless nothing is left to gain
             if left <= 0:
                 return
@@ -479,6 +510,12 @@ def searched(target, seconds, seed, reached=lambda ratio: ratio > 1.0 + 1e-9, wa
             left -= hunt.work - before
             if max(0.0, best[0]) <= rated[0] < 1.0 - 1e-9 or hunt is best[1]:
                 best = (rated[0], hunt) if rated[0] < 1.0 - 1e-9 else (-1.0, None)
+
+
+def leading(wave):
+    """Hunts in order of how far they have come, by turns of both scores."""
+    tops = np.array([hunt.scores.max(axis=0) for hunt in wave])
+    return [wave[n] for n in best_first(tops)]
 
 
 def hunt_at(target, shape, numbers, key):

@@ -1,9 +1,6 @@
 """One line of a claim in one setting: what is free, what follows, and by how much the line holds.
 
-The gap of a line, right less left, is a sum of terms. Losses and inner products count together
-(only their differences mean anything), every other term by itself; the line's *ratio* is what pulls
-the gap down over what holds it up. It is left over right where all terms are nonnegative, invariant
-under shifts of the loss, and above 1 exactly where the line is violated.
+By how much is its *ratio* (`fedtheory/search/rating.py`): above 1 exactly where it fails.
 """
 
 from fractions import Fraction
@@ -16,6 +13,7 @@ from fedtheory import enclosure
 from fedtheory.enclosure import Undefined, arithmetic
 from fedtheory.enclosure.arithmetic import Many, pair
 from fedtheory.enclosure.intervals import Enclosures
+from fedtheory.search.rating import Rating
 from fedtheory.settings import conditions
 from fedtheory.symbol import admits
 from fedtheory.writing import plain
@@ -28,9 +26,9 @@ OPEN = 1e-6  # how far, in logarithms, a search stays from an edge that an assum
 
 class Target:
     """A line of a claim, asked in a setting; equations are solved for symbols in `keep` only if for
-    no other."""
+    no other; `over` is what it is rated over, if not what stands beyond its teeth."""
 
-    def __init__(self, claim, setting, line=0, keep=()):
+    def __init__(self, claim, setting, line=0, keep=(), over=None):
         self.keep = keep
         self.claim, self.setting, self.line = claim, setting, line
         left, self.sign, right = claim.lines[line]
@@ -72,7 +70,7 @@ class Target:
         self.between = [
             r for r in self.before if isinstance(r, (sympy.Le, sympy.Lt, sympy.Ge, sympy.Gt))
         ]
-        self.terms, self.net = self._terms()
+        self.rating = self._rating(over)
         self.wanted = sorted(
             {
                 self.measured[name]
@@ -85,13 +83,16 @@ class Target:
     def names(self, expr):
         return sorted(s.name for s in expr.free_symbols)
 
-    def _terms(self):
-        """Terms of the gap: those that count together, and the others."""
-        up, down = (self.right, self.left) if self.way >= 0 else (self.left, self.right)
-        parts = [*sympy.Add.make_args(up), *(-part for part in sympy.Add.make_args(down))]
-        real = {name for name, entry in self.claim.quantities.items() if entry.domain == "real"}
-        together = [part for part in parts if real & set(self.names(part))]
-        return [part for part in parts if part not in together and part != 0], together
+    def _rating(self, over):
+        claim, teeth = self.claim, self.claim.teeth if self.line == 0 else None
+        return Rating(
+            self.left,
+            self.right,
+            self.way,
+            frozenset(name for name, entry in claim.quantities.items() if entry.domain == "real"),
+            None if teeth is None else claim.expand(teeth),
+            over,
+        )
 
     def _solve(self):
         """Equations as values of a free symbol each; to be computed from the last to the first."""
@@ -222,32 +223,19 @@ class Target:
         return values
 
     def ratio(self, values, size):
-        """The line's ratio at each instance; NaN where both sides vanish or rounding hides the gap,
-        which speaks against a line that leaves equality out."""
-        with np.errstate(all="ignore"):
-            up, down = self.pulls(values, size)
-            if self.way == 0:
-                return np.where(
-                    up > 0, 1.0 + down / up, np.where(up == 0, 1.0, np.nan)
-                )  # 0 = 0 holds
-            level = 1.0 if self.strict else np.nan
-            return np.where(
-                up > 0, down / up, np.where(down > 0, np.inf, np.where(down == 0, level, np.nan))
-            )
+        """The line's ratio at each instance, 0 where it needs nothing of what it is rated over."""
+        return np.maximum(self.scores(values, size)[:, 0], 0.0)
+
+    def scores(self, values, size):
+        """What a search climbs: the columns of `Rating.scores`."""
+        return self.rating.scores(self._at(values, size), size, self.strict)
 
     def pulls(self, values, size):
-        """(what holds the gap up, what pulls it down); of an equation, the size of its terms and
-        the gap itself."""
-        terms = [as_array(self.value(e, values), size) for e in self.terms]
-        together = [as_array(self.value(e, values), size) for e in self.net]
-        scale = sum((abs(t) for t in (*terms, *together)), np.zeros(size))
-        groups = terms + ([sum(together)] if together else [])
-        if self.way == 0:
-            return scale, abs(sum(groups))
-        up = sum((np.maximum(g, 0.0) for g in groups), np.zeros(size))
-        down = sum((np.maximum(-g, 0.0) for g in groups), np.zeros(size))
-        hidden = np.where(np.isfinite(scale), 0.0, np.nan) if self.strict else np.nan
-        return np.where(up + down > 1e-7 * scale, (up, down), hidden)
+        """(what holds the gap up, what pulls it down), plainly."""
+        return self.rating.pulls(self._at(values, size), size)[:2]
+
+    def _at(self, values, size):
+        return lambda e: as_array(self.value(e, values), size)
 
     # One instance, exactly
 
@@ -354,22 +342,9 @@ class Answer:
 
     @property
     def ratio(self):
-        """The line's ratio as an upper and a lower float, None where both sides vanish."""
+        """The line's ratio as a float, None where both sides vanish."""
         q = self.target
-        groups = [bounded(e, self.values) for e in q.terms]
-        groups += [sum(bounded(e, self.values) for e in q.net)] if q.net else []
-        if q.way == 0:
-            return 1.0 if not self.violated else float("inf")
-        up = sum((arithmetic.positive_part(g) for g in groups), Fraction(0))
-        down = sum((arithmetic.positive_part(-g) for g in groups), Fraction(0))
-        if pair(up)[1] <= 0:
-            return float("inf") if pair(down)[1] > 0 else 1.0 if q.strict else None
-        if pair(up)[0] <= 0:
-            return None
-        try:
-            return float(down / up)
-        except OverflowError:
-            return float("inf")
+        return q.rating.exactly(lambda e: bounded(e, self.values), self.violated, q.strict)
 
 
 def bounded(expr, values):

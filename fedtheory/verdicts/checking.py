@@ -225,7 +225,7 @@ def tightest(claim, ranked, looked):
             cases=looked.cases,
         )
     why = f"No counterexample among {looked.cases} instances of {setting.says}."
-    if reached is None:
+    if reached is None or ranked[0][1].target.rating.mute:  # one term has nothing to be compared to
         return Verdict(claim.id, "holds", setting.kind, why, cases=looked.cases)
     ratio, point = reached
     numbers = counterexample.texts(point.numbers)
