@@ -154,9 +154,9 @@ def stronger(base, line, ratio, random):
         or right == 0
     ):
         return None
-    share = sympy.Rational(Fraction(min(float(ratio), 1.0)).limit_denominator(10**6)) * random.choice(
-        [sympy.Rational(n, 100) for n in (50, 80, 95, 99)]
-    )
+    share = sympy.Rational(
+        Fraction(min(float(ratio), 1.0)).limit_denominator(10**6)
+    ) * random.choice([sympy.Rational(n, 100) for n in (50, 80, 95, 99)])
     right = right * share if sign in ("<=", "<") else right / share
     return Relative(
         with_lines(base, [(left, sign, right)]).replace(name=f"{base.id}.false"),

@@ -35,20 +35,28 @@ class Rating:
     def __init__(self, left, right, way, real, teeth=None, over=None):
         self.way = way
         self.terms, self.net = parted(left, right, way, real)
-        self.over = over if over is not None else self._over(right, teeth)
+        # Terms of the gap whose sum s is, and the others
+        self.over, self.rest = self._over(left, right, teeth) if over is None else (over, None)
+        if self.over and self.rest is None:
+            gap = sympy.Add(*self.terms, *self.net) - sympy.Add(*self.over)
+            self.rest = sympy.Add.make_args(gap)
         # One term alone is compared with nothing
         self.mute = not self.over and way != 0 and len(self.terms) + bool(self.net) < 2
 
-    def _over(self, right, teeth):
+    def _over(self, left, right, teeth):
         if self.way == 0:
-            return ()
+            return (), ()
         raising = tuple(t for t in self.terms if not t.could_extract_minus_sign())
-        found = beyond(right, teeth, self.way) if teeth is not None else ()
-        if not found and self.net:
-            found = raising
-        if not found and not self.terms and teeth is not None:
-            found = (self.way * (right - teeth),)
-        return () if not self.net and set(found) == set(raising) else found
+        if teeth is not None and (found := beyond(right, teeth, self.way))[0]:
+            over, kept = found
+            if self.net or set(over) != set(raising):
+                return over, (*kept, *(-self.way * e for e in sympy.Add.make_args(left)))
+            return (), ()
+        if self.net and raising:
+            return raising, None
+        if not self.terms and teeth is not None:
+            return (self.way * (right - teeth),), None
+        return (), ()
 
     # Many instances at once
 
@@ -71,19 +79,20 @@ class Rating:
         which speaks against a line that leaves equality out."""
         with np.errstate(all="ignore"):
             up, down, scale = self.pulls(value, size)
-            hidden = np.where(np.isfinite(scale), 0.0, np.nan) if strict else np.nan
-            up, down = np.where(up + down > HIDDEN * scale, (up, down), hidden)
             if self.way == 0:
                 found = np.where(up > 0, 1.0 + down / up, np.where(up == 0, 1.0, np.nan))
                 return found[:, None]  # 0 = 0 holds
+            hidden = np.where(np.isfinite(scale), 0.0, np.nan) if strict else np.nan
+            up, down = np.where(up + down > HIDDEN * scale, (up, down), hidden)
             level = 1.0 if strict else np.nan
             plain = np.where(
                 up > 0, down / up, np.where(down > 0, np.inf, np.where(down == 0, level, np.nan))
             )
             if not self.over:
                 return plain[:, None]
-            gap, s = up - down, sum(np.maximum(value(e), 0.0) for e in self.over)
-            ratio = 1.0 - gap / s
+            gap, over = up - down, [value(e) for e in self.over]
+            s = sum(np.maximum(e, 0.0) for e in over)
+            ratio = sum((np.maximum(-e, 0.0) for e in over), -sum(map(value, self.rest))) / s
             ratio = np.where(ratio < 0, 0.999 * ratio / (1.0 - ratio), ratio)
             ratio = np.where((s > 0) & (s + abs(gap) > HIDDEN * scale), ratio, LOW)
             ratio = np.where(plain > OVER, np.fmax(ratio, plain), np.minimum(ratio, 1.0))
@@ -133,14 +142,16 @@ def parted(left, right, way, real):
 
 @lru_cache(maxsize=4096)
 def beyond(right, teeth, way=1):
-    """Terms of a bound that the teeth lack or have in part, as far as they raise it."""
+    """(terms of a bound that the teeth lack or have in part, as far as they raise it; its others):
+    nothing of both where teeth and bound share no term."""
     terms, fewer = sympy.Add.make_args(right), sympy.Add.make_args(teeth)
     if not set(fewer) < set(terms):
         if right.count_ops() + teeth.count_ops() > LARGEST:
-            return ()
+            return (), ()
         terms, fewer = (sympy.Add.make_args(sympy.expand(e)) for e in (right, teeth))
     kept = set(fewer)
-    found = [way * term for term in terms if term not in kept]
-    if len(found) == len(terms):  # they share nothing: teeth are a smaller bound of another kind
-        return ()
-    return tuple(term for term in found if not term.could_extract_minus_sign())
+    if not kept & set(terms):  # teeth are a smaller bound of another kind
+        return (), ()
+    raises = lambda term: term not in kept and not (way * term).could_extract_minus_sign()
+    over = tuple(way * term for term in terms if raises(term))
+    return over, tuple(way * term for term in terms if not raises(term))

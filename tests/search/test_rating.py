@@ -62,6 +62,12 @@ def test_what_both_sides_have_is_nothing():
     assert exactly(whole, at, False) == 2 / 3  # of one term the ratio is its constants', not 0
 
 
+def test_nothing_equals_nothing():
+    equation = Rating(D_NEXT, D, 0, frozenset())
+    for d, d_next, found in ((0, 0, 1.0), (2, 2, 1.0), (1, 2, 1 + 1 / 3)):
+        assert in_floats(equation, {D: d, D_NEXT: d_next}) == pytest.approx([found])
+
+
 def test_one_term_is_compared_with_nothing():
     assert LINES["one term"].mute and not LINES["teeth of one term"].mute
     assert not any(rating.mute for name, rating in LINES.items() if name != "one term")
@@ -95,6 +101,17 @@ def test_above_one_is_what_fails(name):
 
 
 def test_teeth_that_halve_a_bound_are_no_part_of_it():
-    assert beyond(BOUND, BOUND / 2) == () and beyond(BOUND, sympy.Integer(0)) == ()
-    assert set(beyond(BOUND, F - GAIN + 2 * NOISE)) == {5 * NOISE, 8 * DRIFT}
-    assert beyond(4 * (D + NOISE), 4 * D) == (4 * NOISE,)
+    nothing = ((), ())
+    assert beyond(BOUND, BOUND / 2) == nothing and beyond(BOUND, sympy.Integer(0)) == nothing
+    over, kept = beyond(BOUND, F - GAIN + 2 * NOISE)
+    assert set(over) == {5 * NOISE, 8 * DRIFT} and set(kept) == {F, -GAIN}
+    assert beyond(4 * (D + NOISE), 4 * D) == ((4 * NOISE,), (4 * D,))
+    assert beyond(NOISE - DRIFT, 2 * NOISE - DRIFT, -1) == ((), (-NOISE, DRIFT))
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_what_a_line_is_rated_over_and_the_rest_are_its_gap(name):
+    rating = LINES[name]
+    if rating.over:
+        gap = sympy.Add(*rating.terms, *rating.net)
+        assert sympy.expand(gap - sympy.Add(*rating.over, *rating.rest)) == 0

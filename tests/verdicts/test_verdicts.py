@@ -123,6 +123,7 @@ def test_a_claim_retyped_by_a_user_is_judged_alike():
             unstated=lemma.unstated,
             measures=y,
             bound=lemma.expand(right).xreplace(renamed) * factor,
+            teeth=lemma.expand(lemma.teeth).xreplace(renamed),
         )
         theirs = lemma.replace(name="as.recorded", bound=right * factor)
         verdicts = [ft.check(c, budget=BUDGET) for c in (typed, theirs)]
