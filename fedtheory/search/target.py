@@ -74,7 +74,7 @@ class Target:
         self.wanted = sorted(
             {
                 self.measured[name]
-                for e in (self.left, self.right, *self.relations)
+                for e in (self.left, self.right, *self.relations, *self.rating.over)
                 for name in self.names(e)
                 if name in self.measured
             }

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import sympy
 
+import fedtheory as ft
 from fedtheory.search.rating import LOW, Rating, beyond
 
 F, F_NEXT, GAIN, NOISE, DRIFT, D, D_NEXT = sympy.symbols("F F_next gain noise drift D D_next")
@@ -115,3 +116,10 @@ def test_what_a_line_is_rated_over_and_the_rest_are_its_gap(name):
     if rating.over:
         gap = sympy.Add(*rating.terms, *rating.net)
         assert sympy.expand(gap - sympy.Add(*rating.over, *rating.rest)) == 0
+
+
+def test_what_only_teeth_speak_of_is_measured():
+    """Teeth of the proof of proposition D.5 are -gap/2, and its line is excess <= 0."""
+    claim = ft.claim("mixed.stepD5")
+    verdict = ft.check(claim, budget=0.1)
+    assert verdict.status == "holds" and 0 < verdict.tightness <= 1
