@@ -36,7 +36,7 @@ class Measure(NamedTuple):
     """How a symbol is read off a trajectory."""
 
     metric: str  # a name of fedtheory.metrics, or of the proof quantities of its paper
-    # round: "t", "t+1", "0", "T", or "min" over t = 0..T-1 ("min_T": 0..T), "mean" over them
+    # round: "t", "t+1", "0", "T", or "min" or "mean" over t = 0..T-1 ("min_T", "mean_T": 0..T)
     at: str = "t"
     average: str = ""  # "" (a number at x_t), "E_t" (over round t) or "E" (over everything)
     minus: str = ""  # subtracted: "inf" for the infimum of the same quantity

@@ -26,6 +26,7 @@ SPAN = {
     "min": lambda T: (0, T - 1),
     "min_T": lambda T: (0, T),
     "mean": lambda T: (0, T - 1),
+    "mean_T": lambda T: (0, T),
 }
 
 
@@ -34,7 +35,7 @@ def at_end(how, values, T):
     which the least expectation is meant."""
     first, last = SPAN[how](T)
     kept = values[:, first : last + 1]
-    return kept.mean(axis=1, keepdims=True) if how == "mean" else kept
+    return kept.mean(axis=1, keepdims=True) if how.startswith("mean") else kept
 
 
 def over_rounds(how, values, T, guide=None):
@@ -42,8 +43,8 @@ def over_rounds(how, values, T, guide=None):
     each row stands at the round in which `guide` (1, rounds + 1), the exact curve, is least. Without
     one it is the least mean over rows, which is below the least expectation on average."""
     first, last = SPAN[how](T)
-    if how == "mean":
-        return np.cumsum(values, axis=1)[:, last] / T
+    if how.startswith("mean"):
+        return np.cumsum(values, axis=1)[:, last] / (last + 1)
     if how in ("min", "min_T"):
         curve = (values if guide is None else guide).mean(axis=0)
         least = np.minimum.accumulate(curve)
@@ -102,12 +103,22 @@ def mixed_loss_of_mean(seen):
     return losses_along(objective(seen.problem, "mixed_loss"), _means(seen.points))
 
 
-def mixed_loss_of_weighted_mean(seen):
-    """Weights (1 - c)^-t, c what a round's recursion takes off the squared distance."""
+def _kept(seen):
+    """1 - c, c what a round's recursion takes off the squared distance."""
     at = seen.numbers
     step = np.prod([float(at[name]) for name in ("K", "eta_s", "eta")]) * float(at.get("eta_m", 1))
-    ratio = 1 - float(CONTRACTIONS[seen.algorithm]) * float(at["mu"]) * step
-    return losses_along(objective(seen.problem, "mixed_loss"), _means(seen.points, ratio))
+    return 1 - float(CONTRACTIONS[seen.algorithm]) * float(at["mu"]) * step
+
+
+def mixed_loss_of_weighted_mean(seen):
+    """Weights (1 - c)^-t."""
+    return losses_along(objective(seen.problem, "mixed_loss"), _means(seen.points, _kept(seen)))
+
+
+def mixed_loss_of_decreasing_mean(seen):
+    """Weights (1 - c)^t."""
+    means = _means(seen.points, 1 / _kept(seen))
+    return losses_along(objective(seen.problem, "mixed_loss"), means)
 
 
 def sq_mixed_distance(seen):
@@ -147,6 +158,7 @@ DERIVED = dict(
     loss_of_mean=Derived(loss_of_mean, points=True),
     mixed_loss_of_mean=Derived(mixed_loss_of_mean, points=True),
     mixed_loss_of_weighted_mean=Derived(mixed_loss_of_weighted_mean, points=True),
+    mixed_loss_of_decreasing_mean=Derived(mixed_loss_of_decreasing_mean, points=True),
     sq_mixed_distance=Derived(sq_mixed_distance, points=True),
     transfer_lag=Derived(transfer_lag, points=True, start=True),
     least_sq_grad_norm=Derived(least_sq_grad_norm, ("sq_grad_norm",)),

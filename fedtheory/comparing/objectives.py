@@ -16,6 +16,7 @@ LOSSES = dict(
     loss_of_mean=lambda gamma: (1.0, 0.0),
     mixed_loss_of_mean=lambda gamma: (1.0, 1.0),
     mixed_loss_of_weighted_mean=lambda gamma: (1.0, 1.0),
+    mixed_loss_of_decreasing_mean=lambda gamma: (1.0, 1.0),
 )
 NEAR = 1e-12  # relative error of a loss in floats, with room
 

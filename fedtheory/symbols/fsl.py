@@ -176,6 +176,47 @@ E_T = TABLE.measured(
     "E",
     domain="nonnegative",
 )
+tilde_F_0 = TABLE.measured(
+    "tilde_F_0", r"\tilde F(x_0)", "the modified loss at the start", LOSS, "tilde_loss", "0"
+)
+tilde_F_T = TABLE.measured(
+    "tilde_F_T",
+    r"\mathbb{E}[\tilde F(x_T)]",
+    "expected modified loss after T rounds",
+    LOSS,
+    "tilde_loss",
+    "T",
+    "E",
+)
+mean_sq_tilde_grad = TABLE.measured(
+    "mean_sq_tilde_grad",
+    r"\frac1T\sum_{t=0}^{T-1}\mathbb{E}\|\nabla\tilde F(x_t)\|^2",
+    "mean over T rounds of the expected squared gradient of the modified loss",
+    SQ_GRADIENT,
+    "sq_tilde_grad_norm",
+    "mean",
+    "E",
+    domain="nonnegative",
+)
+mean_sq_grad = TABLE.measured(
+    "mean_sq_grad",
+    r"\frac1T\sum_{t=0}^{T-1}\mathbb{E}\|\nabla F(x_t)\|^2",
+    "mean over T rounds of the expected squared gradient of the clients' loss",
+    SQ_GRADIENT,
+    "sq_grad_norm",
+    "mean",
+    "E",
+    domain="nonnegative",
+)
+F_after = TABLE.measured(
+    "F_after",
+    r"\mathbb{E}_t[F(x_{t+1})]",
+    "expected loss of the clients after the round",
+    LOSS,
+    "loss",
+    "t+1",
+    "E_t",
+)
 best_sq_grad = TABLE.measured(
     "best_sq_grad",
     r"\min_{t\le T-1}\mathbb{E}\|\nabla F(x_t)\|^2",

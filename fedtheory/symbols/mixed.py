@@ -210,6 +210,38 @@ gap_weighted = M(
     "inf",
     **more,
 )
+gap_decreasing = M(
+    "gap_decreasing",
+    r"\mathbb{E}[f(\bar x^{(T)})]-f(x^*)",
+    "the same at their mean with weights (1 - c)^t, which decrease",
+    LOSS,
+    "mixed_loss_of_decreasing_mean",
+    "T",
+    "E",
+    "inf",
+    **more,
+)
+mean_gap = M(
+    "mean_gap",
+    r"\frac{1}{T+1}\sum_{t=0}^{T}\mathbb{E}[f(x^{(t)})]-f(x^*)",
+    "mean over x^(0), ..., x^(T) of the expected mixed loss, above its minimum",
+    LOSS,
+    "mixed_loss",
+    "mean_T",
+    "E",
+    "inf",
+    **more,
+)
+mean_sq_grad = M(
+    "mean_sq_grad",
+    r"\frac{1}{T+1}\sum_{t=0}^{T}\mathbb{E}\|\nabla f(x^{(t)})\|^2",
+    "mean expected squared gradient at x^(0), ..., x^(T)",
+    SQ_GRADIENT,
+    "sq_mixed_grad_norm",
+    "mean_T",
+    "E",
+    **more,
+)
 best_sq_grad = M(
     "best_sq_grad",
     r"\min_{t}\mathbb{E}\|\nabla f(x^{(t)})\|^2",

@@ -30,7 +30,14 @@ from fedtheory.verdicts.confidence import against_at_most, lower
 from fedtheory.verdicts.verdict import Tightness, Verdict
 
 BLOCK = 64  # trials of one seed
-JUDGED = ("T", "min", "min_T", "mean", "1")  # what a Measure may look at: expectations at the end
+JUDGED = (
+    "T",
+    "min",
+    "min_T",
+    "mean",
+    "mean_T",
+    "1",
+)  # what a Measure may look at: expectations at the end
 
 
 def seed_of(seed, look, block):

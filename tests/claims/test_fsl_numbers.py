@@ -94,6 +94,9 @@ MEASURED = dict(
     inner_drift_0=Q(1, 50),
     sq_server_grad_bar=Q(3, 2),
     E_T=Q(1, 4),
+    tilde_F_0=Q(7, 3),
+    tilde_F_T=Q(-5, 2),
+    mean_sq_tilde_grad=Q(1, 3),
 )
 
 
@@ -156,6 +159,10 @@ TRANSCRIBED = {
         + 8 * v.u**3 * v.L**2 * (v.mix * v.xi**2 + v.Phi)
     ),
     "fsl.theorem2": theorem2,
+    "fsl.theorem2_mean": theorem2,
+    "fsl.theorem2_summed": lambda v: (
+        theorem2(v) + (v.tilde_F_0 - v.tilde_F_T - v.tilde_D_0) / (v.T * v.u)
+    ),
     "fsl.h_lower": lambda v: (3 * v.gamma + 1) / 4,
     "fsl.lemma3": lambda v: v.K_0 * v.L**2 * v.E_0,
     "fsl.lemma4": lambda v: 4 * v.K**2 * v.eta_l**2 * (v.sq_grad + v.s**2 / (2 * v.K) + v.G**2),

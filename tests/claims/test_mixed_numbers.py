@@ -149,6 +149,9 @@ MEASURED = dict(
 )
 
 
+TUNED_GRAD = {f"mixed.theoremB2_nonconvex_{form}" for form in ("explicit", "mean")}
+
+
 def terms(case, claim):
     """The paper's abbreviations by hand, with steps inside what the claim's method allows."""
     v = SimpleNamespace(**MEASURED, **case)
@@ -169,12 +172,12 @@ def terms(case, claim):
     else:
         v.eta_m, v.merge = Q(1), v.part / (18 * v.beta)
     v.eta = v.merge / (v.K * v.eta_m * v.eta_s)
-    if claim.id == "mixed.theoremB2_convex_explicit":
+    if claim.id.startswith("mixed.theoremB2_convex_"):
         step = math.sqrt(v.D_sq) / max(
             8 * v.beta * math.sqrt(v.D_sq), math.sqrt(v.noise_c * (v.T + 1))
         )
         v.eta = step / (v.K * v.eta_s)
-    if claim.id == "mixed.theoremB2_nonconvex_explicit":
+    if claim.id in TUNED_GRAD:
         step = math.sqrt(v.F) / max(
             18 * v.beta * math.sqrt(v.F), math.sqrt(v.beta * v.noise_n * (v.T + 1))
         )
@@ -381,6 +384,12 @@ TRANSCRIBED = {
     "table12_comp": lambda v: Q(v.K * v.movies**2 * v.dim, 2),
     "table12_comm": lambda v: 2 * v.movies * v.dim,
 }
+TRANSCRIBED |= {
+    f"theoremB{n}_{case}_mean": TRANSCRIBED[f"theoremB{n}_{case}_explicit"]
+    for n in (1, 2, 3)
+    for case in ("convex", "nonconvex")
+}
+TRANSCRIBED["theoremB2_strong_decreasing"] = TRANSCRIBED["theoremB2_strong_explicit"]
 CEILINGS = dict(
     pt=[lambda v: 1 / (6 * (1 + v.B**2) * v.beta)] * 3,
     one_way=[lambda v: 1 / (8 * v.beta), lambda v: 1 / (8 * v.beta), lambda v: 1 / (18 * v.beta)],

@@ -12,6 +12,8 @@ from tests.comparing import walk
 THEOREMS = {
     "fsl.theorem1",
     "fsl.theorem2",
+    "fsl.theorem2_mean",
+    "fsl.theorem2_summed",
     *(f"fsl.corollary{n}_explicit" for n in ("1", "2a", "2b", "2c")),
     "fsl.special_sgd_explicit",
     *(
@@ -19,7 +21,9 @@ THEOREMS = {
         for n in (1, 2, 3)
         for case in ("strong", "convex", "nonconvex")
     ),
+    *(f"mixed.theoremB{n}_{case}_mean" for n in (1, 2, 3) for case in ("convex", "nonconvex")),
     "mixed.theoremB2_nonconvex_sum",
+    "mixed.theoremB2_strong_decreasing",
     "lamb.theorem1_explicit",
     "lamb.corollary1_explicit",
     "flex.theorem3_1",

@@ -33,11 +33,14 @@ def fsl(id):
 
 
 def mixed(id):
-    noise = 0.0 if id == "mixed.theoremB3_nonconvex_explicit" else 0.3
+    noise = 0.0 if id.startswith("mixed.theoremB3_nonconvex") else 0.3
     problem = ft.problems.mixed(
         d=2, clients=4, L=1.0, mu=0.5, G=0.5, sigma=noise, sigma_c=noise, seed=3
     )
-    if id == "mixed.theoremB2_nonconvex_explicit":  # f itself is as smooth as it asks
+    if id in (
+        "mixed.theoremB2_nonconvex_explicit",
+        "mixed.theoremB2_nonconvex_mean",
+    ):  # f itself is as smooth as it asks
         problem = replace(problem, constants={**problem.constants, "L": Constant(2.0)})
     S = 4 if noise == 0 else 2
     steps = dict(eta=0.01) if "step" in id or "lemma" in id else {}

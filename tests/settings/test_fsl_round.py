@@ -55,6 +55,10 @@ def test_a_round_is_the_engine_s(weights):
     assert float(mine["tilde_F_next"] - mine["tilde_F_t"]) == pytest.approx(
         np.diff(found["tilde_loss"])[0], rel=1e-10
     )
+    whole = measured(instance, "F_x", "F_after")
+    assert float(whole["F_after"] - whole["F_x"]) == pytest.approx(
+        np.diff(found["loss"])[0], rel=1e-10
+    )
     for name, metric in dict(
         sq_grad="sq_grad_norm", sq_tilde_grad="sq_tilde_grad_norm", sq_xi="sq_xi"
     ).items():

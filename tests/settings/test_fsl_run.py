@@ -29,6 +29,15 @@ QUADRATIC = dict(
 )
 
 
+MEANS = ("mean_sq_tilde_grad", "mean_sq_grad", "tilde_F_T", "tilde_F_0")
+
+
+def constant(A, c):
+    """What c^2 / (2 A) adds to each loss A x^2 / 2 + c x, in (F + f_0 / 2) / (3 / 2)."""
+    each = (c * c / (2 * A))[:, 0]
+    return (each[1:].mean() + each[0] / 2) / 1.5
+
+
 def measured(instance, wanted=("E_T", "best_sq_grad", "tilde_D_0")):
     return fsl_run.measure(instance, {**fsl_run.constants(instance), **STEPS}, list(wanted))
 
@@ -54,6 +63,18 @@ def test_moments_are_the_engine_s():
     )
     assert float(exact["best_sq_grad"]) == pytest.approx(
         found.metrics["sq_grad_norm"].min(), rel=1e-10
+    )
+    assert [
+        float(value) for value in measured(QUADRATIC | dict(T=3), MEANS).values()
+    ] == pytest.approx(
+        [
+            found.metrics["sq_tilde_grad_norm"][:3].mean(),
+            found.metrics["sq_grad_norm"][:3].mean(),
+            # losses here have no constant: (x + 2)^2 / 4 and its like have theirs at 0
+            found.metrics["tilde_loss"][3] - constant(A, c),
+            found.metrics["tilde_loss"][0] - constant(A, c),
+        ],
+        rel=1e-10,
     )
     # tilde F = (F + f_0/2)/(3/2) has curvature (3/2 + 1/4)/(3/2) and slope (-1/3 + 1/2)/(3/2) at 0
     a, b = Q(7, 6), Q(1, 9)
@@ -87,6 +108,13 @@ def test_bent_losses_are_followed_step_by_step():
         x += 1.5 * (y - x)
         x -= 0.5 * 0.25 * slopes[0](x)
     assert float(measured(case, ["E_T"])["E_T"]) == pytest.approx(min(best), rel=1e-12)
+    told = measured(case, MEANS)
+    assert float(told["mean_sq_tilde_grad"]) == pytest.approx(np.mean(best), rel=1e-12)
+    # f_0 and f_1 integrate their slopes from 0: x^2 / 2 - 2 x up to 1, and 3 (x + 1/2)_+^2 / 2 + x / 3
+    server = lambda x: (x * x / 2 if x <= 1 else x - 0.5) - 2 * x
+    client = lambda x: 1.5 * (max(x + 0.5, 0.0) ** 2) + x / 3
+    gained = (client(2.0) - client(x) + (server(2.0) - server(x)) / 2) / 1.5
+    assert float(told["tilde_F_0"] - told["tilde_F_T"]) == pytest.approx(gained, rel=1e-12)
 
 
 def test_a_server_that_is_the_clients_mean():

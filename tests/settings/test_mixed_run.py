@@ -26,7 +26,7 @@ CASE = dict(
     noise=two_point(Q(1), "even", 1),
     noise_c=two_point(Q(1, 2), "skewed", 1),
 )
-WANTED = ["gap_mean", "gap_weighted", "best_sq_grad"]
+WANTED = ["gap_mean", "gap_weighted", "best_sq_grad", "gap_decreasing", "mean_gap", "mean_sq_grad"]
 
 
 def case_of(method, **changes):
@@ -53,6 +53,10 @@ def test_moments_are_the_engine_s(method):
         squares = found["sq_grad_norm"] + 2 * found["grad_inner"] + found["sq_server_grad_norm"]
         told = measured(method, case_of(method, T=rounds))
         assert float(told["best_sq_grad"]) == pytest.approx(min(squares), rel=1e-10)
+        assert float(told["mean_sq_grad"]) == pytest.approx(np.mean(squares), rel=1e-10)
+        # f = (x - 1)^2 / 2 + (x + 4)^2 / 4 is lowest at -2/3, where it is 25/6
+        losses = found["loss"] + found["server_loss"]
+        assert float(told["mean_gap"]) == pytest.approx(np.mean(losses) - 25 / 6, rel=1e-10)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -73,14 +77,44 @@ def test_moments_are_those_of_enumeration(method):
 
 
 def test_one_round_of_1_way_by_hand():
-    """f = y^2 in two halves: from 1 by 1/4 to 1/2. Weights 1 and (1 - 3/8)^(-1) = 8/5 give 9/13."""
+    """f = y^2 in two halves: from 1 by 1/4 to 1/2. Weights 1 and (1 - 3/8)^(-1) = 8/5 give 9/13,
+    weights 1 and 5/8 give 21/26."""
     half = [curve(Q(1))]
     told = measured(
         "one_way_gt",
         case_of("one_way_gt", losses=[half, half], x=[Q(1)], K=1, T=1, noise=[], noise_c=[]),
         dict(eta=Q(1, 4), eta_s=Q(1)),
     )
-    assert told == dict(gap_mean=Q(9, 16), gap_weighted=Q(81, 169), best_sq_grad=1)
+    assert told == dict(
+        gap_mean=Q(9, 16),
+        gap_weighted=Q(81, 169),
+        best_sq_grad=1,
+        gap_decreasing=Q(441, 676),
+        mean_gap=Q(5, 8),
+        mean_sq_grad=Q(5, 2),
+    )
+
+
+def test_decreasing_weights_hold_the_mean_back_by_hand():
+    """f = y^2 in two halves, eta~ = 1/16, mu = 1: points (7/8)^t, weights (29/32)^t. Their mean
+    tends to (1 - 29/32) / (1 - (7/8)(29/32)) = 24/53 of the start; that with growing weights goes
+    to 0 with the points."""
+    half = [curve(Q(1))]
+    steps, far = dict(eta=Q(1, 16), eta_s=Q(1)), 120
+    told = measured(
+        "one_way_gt",
+        case_of("one_way_gt", losses=[half, half], x=[Q(1)], K=1, T=far, noise=[], noise_c=[]),
+        steps,
+    )
+    assert float(told["gap_decreasing"]) == pytest.approx((24 / 53) ** 2, rel=1e-4)
+    assert float(told["gap_weighted"]) < 1e-6
+
+
+def test_the_mean_point_is_no_worse_than_the_mean_of_points():
+    """Jensen, on bent losses and noise, by enumeration."""
+    bends = [[bent([Q(0), Q(2)], [Q(0)])], [bent([Q(1), Q(1, 2)], [Q(1)])]]
+    told = measured("one_way_gt", case_of("one_way_gt", losses=bends, S=1, N=1, K=1, T=3))
+    assert told["gap_mean"] < told["mean_gap"] and told["best_sq_grad"] < told["mean_sq_grad"]
 
 
 def test_two_rounds_of_2_way_by_hand():

@@ -72,7 +72,7 @@ def _sum_is_smooth(problem, setup):
     if not (problem.has_server and hasattr(data, "H") and hasattr(data, "A")):
         return False
     total = data.H + data.A[0]
-    top = total.max() if total.ndim == 1 else np.linalg.eigvalsh(total)[-1]
+    top = np.abs(total if total.ndim == 1 else np.linalg.eigvalsh(total)).max()
     return bool(top <= problem.constants["L"].value * (1 + 1e-12))
 
 

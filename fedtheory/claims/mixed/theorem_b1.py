@@ -32,6 +32,7 @@ from fedtheory.claims.mixed._assumptions import (
     STRONGLY,
     least,
 )
+from fedtheory.claims.mixed._means import of_mean
 from fedtheory.conditions import Assumption
 from fedtheory.symbols.mixed import (
     TABLE,
@@ -50,6 +51,8 @@ from fedtheory.symbols.mixed import (
     eta_round,
     gap_mean,
     gap_weighted,
+    mean_gap,
+    mean_sq_grad,
     mu,
     noise_merged,
     noise_paths,
@@ -151,7 +154,7 @@ start_convex = 3 * D_sq / (eta_round * (T + 1))
 start_nonconvex = 8 * F / (eta_round * (T + 1))
 remains = 6 * eta_round * noise_merged + 24 * beta * eta_round**2 * floor
 
-CLAIMS = (
+STATEMENTS = (
     printed(
         "strong",
         rounds,
@@ -191,5 +194,22 @@ CLAIMS = (
         + 40 * beta**2 * eta_round**2 * floor,
         start_nonconvex,
         "At a constant step the squared gradient falls like 1/T, to a floor of noise and dissimilarity.",
+    ),
+)
+
+explicit_of = {
+    claim.id.split("_")[1]: claim for claim in STATEMENTS if claim.id.endswith("_explicit")
+}
+CLAIMS = (
+    *STATEMENTS,
+    of_mean(
+        explicit_of["convex"],
+        mean_gap,
+        "The same of the mean of the expected errors, which that of the mean point is below.",
+    ),
+    of_mean(
+        explicit_of["nonconvex"],
+        mean_sq_grad,
+        "The same of the mean of the expected squared gradients.",
     ),
 )

@@ -17,6 +17,7 @@ from fedtheory.claims.mixed._assumptions import (
     least,
     most,
 )
+from fedtheory.claims.mixed._means import of_mean
 from fedtheory.claims.mixed.one_way_convex import SAMPLED, SHORT
 from fedtheory.claims.mixed.one_way_nonconvex import F_SMOOTH, lost
 from fedtheory.conditions import Assumption
@@ -32,8 +33,11 @@ from fedtheory.symbols.mixed import (
     eps,
     eps_grad,
     eta_tilde,
+    gap_decreasing,
     gap_mean,
     gap_weighted,
+    mean_gap,
+    mean_sq_grad,
     mu,
     noise_convex,
     noise_nonconvex,
@@ -126,7 +130,7 @@ start_strong = share * Rational(9, 2) * mu * D_sq * exp(-3 * mu * eta_tilde * T 
 start_convex = share * 8 * beta * D_sq / (T + 1)
 start_nonconvex = 54 * beta * F / (T + 1)
 
-CLAIMS = (
+STATEMENTS = (
     printed(
         "strong",
         rounds,
@@ -169,6 +173,19 @@ CLAIMS = (
         "At a constant step the error falls geometrically, to a floor set by noise alone.",
         "Lemma 1 of SCAFFOLD before its step is tuned: 3 (3 mu/2) D^2 (1 - 3 mu eta~/2)^(T+1) + c eta~. "
         + INDEX,
+    ),
+    Claim(
+        id="mixed.theoremB2_strong_decreasing",
+        cites="mixed FL, proof of theorem B.2, with weights that decrease, as its text calls them",
+        assumes=(*STATED, STRONGLY, *CONVEX_STEPS, LONG),
+        unstated=(*SAMPLED, SHORT, COHORT),
+        measures=gap_decreasing,
+        bound=start_strong + share * noise_convex * eta_tilde,
+        teeth=start_strong,
+        meaning="The same at the mean of the points with weights (1 - 3 mu eta~/2)^t.",
+        note="The text's weights (1 - 3 mu eta~/2)^(1-r) grow with r, and it calls them geometrically decreasing. "
+        "This is the reading by the words; mixed.theoremB2_strong_explicit is that by the formula.",
+        **RUN,
     ),
     printed(
         "convex",
@@ -218,7 +235,7 @@ CLAIMS = (
         cites="mixed FL, proof of theorem B.2 by its steps with f 2 beta-smooth, at a constant step",
         assumes=(*STATED, *NONCONVEX_STEPS),
         unstated=SAMPLED,
-        measures=best_sq_grad,
+        measures=mean_sq_grad,
         bound=Rational(27, 10) * F / (eta_tilde * (T + 1))
         + Rational(27, 10)
         * beta
@@ -228,5 +245,22 @@ CLAIMS = (
         meaning="What the proof gives where f is as smooth as a sum of two beta-smooth losses.",
         note="From mixed.lemmaD12_sum and D.13: 7/18 - (13/324)(4/9) = 0.371 is above 10/27.",
         **RUN,
+    ),
+)
+
+explicit_of = {
+    claim.id.split("_")[1]: claim for claim in STATEMENTS if claim.id.endswith("_explicit")
+}
+CLAIMS = (
+    *STATEMENTS,
+    of_mean(
+        explicit_of["convex"],
+        mean_gap,
+        "The same of the mean of the expected errors, which that of the mean point is below.",
+    ),
+    of_mean(
+        explicit_of["nonconvex"],
+        mean_sq_grad,
+        "The same of the mean of the expected squared gradients.",
     ),
 )

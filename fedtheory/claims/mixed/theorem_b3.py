@@ -27,6 +27,7 @@ from fedtheory.claims.mixed._assumptions import (
     ceiling,
     least,
 )
+from fedtheory.claims.mixed._means import of_mean
 from fedtheory.conditions import Assumption
 from fedtheory.symbols.mixed import (
     TABLE,
@@ -44,6 +45,8 @@ from fedtheory.symbols.mixed import (
     gap_mean,
     gap_weighted,
     lag,
+    mean_gap,
+    mean_sq_grad,
     mu,
     noise_merged,
     noise_paths,
@@ -152,7 +155,7 @@ start_strong = 3 * mu * start * exp(-mu * eta_round * T)
 start_convex = start / (eta_round * (T + 1))
 start_nonconvex = 14 * F / (eta_round * (T + 1))
 
-CLAIMS = (
+STATEMENTS = (
     printed(
         "strong",
         rounds,
@@ -193,5 +196,22 @@ CLAIMS = (
         start_nonconvex,
         "At a constant step the squared gradient falls like 1/T, to a floor set by noise alone.",
         (WARM,),
+    ),
+)
+
+explicit_of = {
+    claim.id.split("_")[1]: claim for claim in STATEMENTS if claim.id.endswith("_explicit")
+}
+CLAIMS = (
+    *STATEMENTS,
+    of_mean(
+        explicit_of["convex"],
+        mean_gap,
+        "The same of the mean of the expected errors, which that of the mean point is below.",
+    ),
+    of_mean(
+        explicit_of["nonconvex"],
+        mean_sq_grad,
+        "The same of the mean of the expected squared gradients.",
     ),
 )

@@ -1,5 +1,5 @@
-"""T rounds of FSL: expected squared gradients at each round's start, by moments or by every way it
-can go.
+"""T rounds of FSL: expected squared gradients at each round's start and the expected loss at the
+end, by moments or by every way it can go.
 
 On separable quadratics a round maps mean and second moment of each coordinate affinely, by a
 recursion that stands beside the kernels: read from them (`exact.linear`), the map of one round of
@@ -71,4 +71,16 @@ def quadratic_gradients(case, curves, variances, x, T, weights):
                 total[t][k] = (
                     total[t][k] + slope * slope * square + 2 * slope * tilt * mean + tilt * tilt
                 )
+    return total
+
+
+def quadratic_value(case, curves, variances, x, T, weights):
+    """E sum_i weights_i f_i(x_T)."""
+    total = Fraction(0)
+    for j, start in enumerate(x):
+        mean, square = moments(case, curves[j], [v[j] for v in variances], start, T + 1)[-1]
+        slope, tilt = (
+            sum(share * curve[part] for share, curve in zip(weights, curves[j])) for part in (0, 1)
+        )
+        total = total + slope * square / 2 + tilt * mean
     return total

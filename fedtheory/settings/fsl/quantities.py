@@ -71,10 +71,12 @@ class Round:
             return sum(p * value(i) for p, i in zip(self.case.weights, self.clients))
         return sum(value(i) for i in self.clients) / self.case.N
 
+    def F(self, y):
+        return self.average(lambda i: self.case.loss(i, y))
+
     def tilde_F(self, y):
         case = self.case
-        F = self.average(lambda i: case.loss(i, y))
-        return (F + case.gamma * case.loss(0, y)) / (1 + case.gamma)
+        return (self.F(y) + case.gamma * case.loss(0, y)) / (1 + case.gamma)
 
     def walks(self, i):
         """[(probability, Walk)] of a client."""
@@ -172,6 +174,8 @@ ROUND = Quantities(
     drift_grad_c=lambda r: r.over_clients(lambda i, o: sum(sq(r.g[i] - n) for n in o.gradients)),
     excess_29=lambda r: r.excess_29(),
     tilde_F_next=lambda r: r.E(lambda o: r.tilde_F(o.after.x)),
+    F_x=lambda r: r.F(r.x),
+    F_after=lambda r: r.E(lambda o: r.F(o.after.x)),
     E_0=lambda r: r.E_0,
     drift_grad_0=lambda r: r.E(lambda o: sum(sq(r.g[0] - n) for n in o.server.gradients)),
     sq_move_bar=lambda r: r.E(lambda o: sq(r.x - o.middle)),

@@ -7,11 +7,19 @@ from fedtheory.enclosure.arithmetic import minimum, vector
 from fedtheory.settings import Setting, beside, losses, names
 from fedtheory.settings.families import draw_family, family_coordinates
 from fedtheory.settings.fsl import round as fsl_round
-from fedtheory.settings.fsl.moments import by_paths, quadratic_gradients
+from fedtheory.settings.fsl.moments import by_paths, quadratic_gradients, quadratic_value
 from fedtheory.settings.quantities import sq
 from fedtheory.symbols.fsl import TABLE
 
-MEASURED = ("tilde_D_0", "E_T", "best_sq_grad", "sq_tilde_grad", "sq_grad")
+BY_ROUND = (
+    dict(  # a symbol: of which loss's expected squared gradients at x_0, ..., x_(T-1), and what
+        E_T=("modified", "least"),
+        best_sq_grad=("original", "least"),
+        mean_sq_tilde_grad=("modified", "mean"),
+        mean_sq_grad=("original", "mean"),
+    )
+)
+MEASURED = ("tilde_D_0", "tilde_F_0", "tilde_F_T", *BY_ROUND, "sq_tilde_grad", "sq_grad")
 MOST = 64  # ways that a run on other losses than quadratics may go
 LONG = 40  # local steps over all rounds: exact numbers grow with each
 
@@ -104,47 +112,53 @@ def measure(instance, values, wanted):
     original = [Fraction(0)] + [share] * N
     modified = [gamma / (1 + gamma)] + [share / (1 + gamma)] * N
     grad = lambda weights: lambda y: sum(w * losses.grad(one, y) for w, one in zip(weights, f))
+    tilde_F = lambda y: sum(w * losses.value(one, y) for w, one in zip(modified, f))
     found = {}
     if "tilde_D_0" in wanted:
-        found["tilde_D_0"] = sum(
-            w * losses.value(one, x) for w, one in zip(modified, f)
-        ) - losses.infimum(f, modified)
+        found["tilde_D_0"] = tilde_F(x) - losses.infimum(f, modified)
+    if "tilde_F_0" in wanted:
+        found["tilde_F_0"] = tilde_F(x)
     if "sq_tilde_grad" in wanted or "sq_grad" in wanted:
         found.update(sq_tilde_grad=sq(grad(modified)(x)), sq_grad=sq(grad(original)(x)))
-    both = [
-        (name, weights)
-        for name, weights in (("E_T", modified), ("best_sq_grad", original))
-        if name in wanted
-    ]
-    if both:
-        named = [weights for _, weights in both]
-        if all(not curve["bends"] and not curve.get("soft") for one in f for curve in one):
-            spread = [
-                [
-                    sum((p * v[j] * v[j] for p, v in instance[kind]), Fraction(0))
-                    for j in range(len(x))
-                ]
-                for kind in ("noise_0", "noise")
-            ]
-            by_round = quadratic_gradients(
-                case,
-                [[(one[j]["slope"], one[j]["tilt"]) for one in f] for j in range(len(x))],
-                spread,
-                x,
-                T,
-                named,
-            )
-        else:
-            by_round = by_paths(
-                case, x, T, [lambda y, weights=weights: sq(grad(weights)(y)) for weights in named]
-            )
-        found.update(
-            {
-                name: minimum(*column) if T > 1 else column[0]
-                for (name, _), column in zip(both, zip(*by_round))
-            }
+    named = {BY_ROUND[name][0] for name in wanted if name in BY_ROUND}
+    weights = [modified if name == "modified" else original for name in sorted(named)]
+    quadratic = all(not curve["bends"] and not curve.get("soft") for one in f for curve in one)
+    lines = [[(one[j]["slope"], one[j]["tilt"]) for one in f] for j in range(len(x))]
+    if named:
+        by_round = (
+            quadratic_gradients(case, lines, spreads(instance), x, T, weights)
+            if quadratic
+            else by_paths(case, x, T, [lambda y, w=w: sq(grad(w)(y)) for w in weights])
+        )
+        columns = dict(zip(sorted(named), zip(*by_round)))
+        found.update({name: over(columns[of]) for name, (of, over) in read(wanted)})
+    if "tilde_F_T" in wanted:
+        found["tilde_F_T"] = (
+            quadratic_value(case, lines, spreads(instance), x, T, modified)
+            if quadratic
+            else by_paths(case, x, T + 1, [tilde_F])[-1][0]
         )
     return {name: found[name] for name in wanted}
+
+
+def read(wanted):
+    """[(symbol, (loss, function of its column))] of what is read off rounds."""
+    ways = dict(
+        least=lambda column: minimum(*column) if len(column) > 1 else column[0],
+        mean=lambda column: sum(column) / len(column),
+    )
+    return [(n, (BY_ROUND[n][0], ways[BY_ROUND[n][1]])) for n in wanted if n in BY_ROUND]
+
+
+def spreads(instance):
+    """Variances of the server's and of a client's noise, by coordinate."""
+    return [
+        [
+            sum((p * v[j] * v[j] for p, v in instance[kind]), Fraction(0))
+            for j in range(len(instance["x"]))
+        ]
+        for kind in ("noise_0", "noise")
+    ]
 
 
 def holds(instance):

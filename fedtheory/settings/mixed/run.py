@@ -2,7 +2,8 @@
 random, by moments for noisy quadratics, by enumeration for a few noisy rounds on other losses."""
 
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
+from typing import NamedTuple
 
 from fedtheory.enclosure.arithmetic import minimum, root, short, vector
 from fedtheory.settings import Setting, kernels, losses, names
@@ -26,6 +27,14 @@ from fedtheory.settings.quantities import sq
 from fedtheory.symbols.mixed import TABLE
 
 MOST = 256  # runs that an enumeration may have
+MEASURED = (
+    "gap_mean",
+    "gap_weighted",
+    "gap_decreasing",
+    "mean_gap",
+    "mean_sq_grad",
+    "best_sq_grad",
+)
 MANY = dict(parallel_training=(10, 30, 100), one_way_gt=(10, 30, 100), two_way_gt=(90, 170))
 RUN = frozenset(
     {
@@ -174,17 +183,44 @@ def measure(method, instance, values, wanted):
         and len(instance["x"]) == 1
         else by_paths
     )
-    found = {}
-    if "best_sq_grad" in wanted:
-        found["best_sq_grad"] = minimum(*runs(case, instance, [Fraction(1)] * (case.T + 1))[0])
-    for name in ("gap_mean", "gap_weighted"):
-        if name in wanted:
-            ratio = 1 - values["mu"] * case.contraction if name == "gap_weighted" else Fraction(1)
-            weights = [Fraction(1)]  # (1 - c)^(-t), all times (1 - c)^T
-            for _ in range(case.T):
-                weights.insert(0, short(weights[0] * ratio))
-            found[name] = runs(case, instance, weights)[1] - lowest(instance)
+
+    @cache
+    def of(which):
+        return runs(case, instance, WEIGHTS[which](values, case))
+
+    mean = lambda numbers: sum(numbers) / len(numbers)
+    found = dict(
+        best_sq_grad=lambda: minimum(*of("even").squares),
+        mean_sq_grad=lambda: mean(of("even").squares),
+        mean_gap=lambda: mean(of("even").values) - lowest(instance),
+        gap_mean=lambda: of("even").at_mean - lowest(instance),
+        gap_weighted=lambda: of("growing").at_mean - lowest(instance),
+        gap_decreasing=lambda: of("falling").at_mean - lowest(instance),
+    )
+    return {name: found[name]() for name in wanted if name in found}
+
+
+def powers(values, case):
+    """(1 - c)^T, ..., 1, c the contraction of a round."""
+    ratio, found = 1 - values["mu"] * case.contraction, [Fraction(1)]
+    for _ in range(case.T):
+        found.insert(0, short(found[0] * ratio))
     return found
+
+
+WEIGHTS = dict(  # of the points x^(0), ..., x^(T) in their mean
+    even=lambda values, case: [Fraction(1)] * (case.T + 1),
+    growing=powers,  # (1 - c)^(-t), all times (1 - c)^T
+    falling=lambda values, case: powers(values, case)[::-1],
+)
+
+
+class Ran(NamedTuple):
+    """What is expected of a run."""
+
+    squares: list  # E||grad f(x^(t))||^2 for t = 0, ..., T
+    values: list  # E f(x^(t))
+    at_mean: object  # E f(weighted mean of the points)
 
 
 def state(instance, wrap=vector):
@@ -193,16 +229,17 @@ def state(instance, wrap=vector):
 
 
 def by_paths(case, instance, weights):
-    """([E||grad f(x^(t))||^2], E f(weighted mean of the points))."""
+    """What is Ran, by every way the run can go."""
     f, grad = mixed(instance["losses"])
     d, full = len(instance["x"]), sum(weights)
     every = paths(
         case, state(instance), outcomes(instance["noise"], d), outcomes(instance["noise_c"], d)
     )
-    squares = [sum(p * sq(grad(points[t])) for p, points in every) for t in range(case.T + 1)]
-    return squares, sum(
-        p * f(sum(w * x for w, x in zip(weights, points)) / full) for p, points in every
-    )
+    expected = lambda value: [
+        sum(p * value(points[t]) for p, points in every) for t in range(case.T + 1)
+    ]
+    at_mean = sum(p * f(sum(w * x for w, x in zip(weights, points)) / full) for p, points in every)
+    return Ran(expected(lambda x: sq(grad(x))), expected(f), at_mean)
 
 
 def by_moments(case, instance, weights):
@@ -219,7 +256,8 @@ def by_moments(case, instance, weights):
     )
     bend, tilt = sum(bends), sum(tilts)
     squares = [(bend * m + tilt) * (bend * m + tilt) + bend * bend * v for m, v in points]
-    return squares, bend * (mean * mean + spread) / 2 + tilt * mean
+    value = lambda m, v: bend * (m * m + v) / 2 + tilt * m
+    return Ran(squares, [value(*point) for point in points], value(mean, spread))
 
 
 def holds(method, instance):
@@ -252,7 +290,7 @@ def setting(method, says, more, early=()):
     return Setting(
         name=f"mixed_run_{method}",
         says=f"a run of {says}",
-        measures=names(TABLE, "gap_mean", "gap_weighted", "best_sq_grad", *early),
+        measures=names(TABLE, *MEASURED, *early),
         algorithms=(method,),
         by=f"{kernels(method)}, and what is tested to be the same after more than {READ} steps",
         gives=("N", "S", "K", "T"),
