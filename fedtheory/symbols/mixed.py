@@ -645,3 +645,7 @@ comm_gt = M(
     "comm_gt",
     **more,
 )
+
+# A second value of a letter, for sentences that say what increases or decreases
+K_more = TABLE.count("K_more", "K'", "more local steps")
+B_more = TABLE.positive("B_more", "B'", "a larger relative dissimilarity")

@@ -92,6 +92,8 @@ CLASHES = {  # claim -> the terms that have no unit in common with the others, l
     **{f"{place}_convex": [SQUARE_ROOT] for place in ("theoremB1", "table1_pt")},
     **{f"{place}_nonconvex": [ROOT_GRAD] for place in ("theoremB1", "table1_pt")},
     "implication_dissimilarity": [SQUARE_ROOT, ROOT_GRAD],
+    "proportional_to_variance": [SQUARE_ROOT],
+    "more_steps": [SQUARE_ROOT, ROOT_GRAD],
     "implication_two_way": [LOG, SQUARE_ROOT, ROOT_GRAD, "eps <= 1"],
 }
 

@@ -87,12 +87,12 @@ BGD = Assumption(DISSIMILAR, "definition 4.2")
 MINIMIZER = Assumption(conditions.BOUNDED_BELOW, "section 4.1")
 SGD = Assumption(PLAIN_SGD, "appendix D.2")
 EQUAL_STEPS = Assumption(EQUAL_WORK, "appendix D.2")
-SETTING = (SMOOTH, A41, NOISE, MINIMIZER)  # of every theorem
+EQUAL_WEIGHTS = Assumption(conditions.EQUAL_WEIGHTS, "(2)")
+SETTING = (SMOOTH, A41, NOISE, MINIMIZER, EQUAL_WEIGHTS)  # of every theorem
 
 # (5) adds up variances over clients, D.9 over steps and the cohort's draw.
 INDEPENDENT = Assumption(conditions.INDEPENDENT, "(5), lemma D.9", stated=False)
 UNIFORM = Assumption(conditions.UNIFORM_COHORT, "lemma D.9, S out of N", stated=False)
-EQUAL_WEIGHTS = Assumption(conditions.EQUAL_WEIGHTS, "(2)", stated=False)
 DRAWS = (INDEPENDENT, UNIFORM)
 
 

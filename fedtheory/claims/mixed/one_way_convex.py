@@ -54,8 +54,8 @@ from fedtheory.symbols.mixed import (
 )
 
 ROUND = dict(algorithm="one_way_gt", symbols=TABLE)
-RULES = (SMOOTH, A41, NOISE, SGD, EQUAL_STEPS)
-SAMPLED = (*DRAWS, EQUAL_WEIGHTS)
+RULES = (SMOOTH, A41, NOISE, EQUAL_WEIGHTS, SGD, EQUAL_STEPS)
+SAMPLED = DRAWS
 STRICT = Assumption(eta_tilde < 1 / (8 * beta), "lemma D.10")
 SHORT = Assumption(eta <= 1 / beta, "proof of D.11, eta <= 1/beta", stated=False)
 path_noise = sigma**2 / K + sigma_c**2

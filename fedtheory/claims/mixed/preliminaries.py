@@ -127,8 +127,8 @@ CLAIMS = (
         cites="mixed FL, appendix A.3",
         kind="structure",
         symbols=TABLE,
-        assumes=(Assumption(EXACT_GRADIENTS, "A.3, test cases"),),
-        unstated=(EQUAL_WEIGHTS, Assumption(PLAIN_SGD, "A.3", stated=False)),
+        assumes=(EQUAL_WEIGHTS, Assumption(EXACT_GRADIENTS, "A.3, test cases")),
+        unstated=(Assumption(PLAIN_SGD, "A.3", stated=False),),
         says="With one local step (K = 1), the three algorithms are effectively identical.",
         same=(
             Same("one_way_gt", dict(K=1), gradient_descent, {}, shared=("eta", "eta_s")),

@@ -15,20 +15,16 @@ from sympy import exp, log, sqrt
 
 from fedtheory.claim import Claim, Theta
 from fedtheory.claims.mixed._assumptions import (
-    A41,
     BGD,
     CONVEX,
     DRAWS,
     EQUAL_STEPS,
-    EQUAL_WEIGHTS,
     MERGE,
-    MINIMIZER,
     NO_SHORTER,
-    NOISE,
     PLAIN_SGD,
     PT_STEPS,
     SAME_STEPS,
-    SMOOTH,
+    SETTING,
     STRONGLY,
     least,
 )
@@ -62,10 +58,9 @@ from fedtheory.symbols.mixed import (
     sigma_c,
 )
 
-STATED = (SMOOTH, A41, NOISE, MINIMIZER, BGD)
+STATED = (*SETTING, BGD)
 USED = (
     *DRAWS,
-    EQUAL_WEIGHTS,
     Assumption(EQUAL_STEPS.holds, "algorithm 1, K steps each", stated=False),
     Assumption(PLAIN_SGD, "theorem B.1, SGD", stated=False),
     SAME_STEPS,

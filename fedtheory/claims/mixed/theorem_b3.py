@@ -16,7 +16,6 @@ from fedtheory.claims.mixed._assumptions import (
     CONVEX,
     DRAWS,
     EQUAL_STEPS,
-    EQUAL_WEIGHTS,
     MERGE,
     NO_SHORTER,
     PLAIN_SGD,
@@ -59,7 +58,6 @@ from fedtheory.symbols.mixed import (
 RUN = dict(algorithm="two_way_gt", symbols=TABLE)
 USED = (
     *DRAWS,
-    EQUAL_WEIGHTS,
     Assumption(EQUAL_STEPS.holds, "algorithm 1, K steps each", stated=False),
     Assumption(PLAIN_SGD, "theorem B.3, SGD", stated=False),
     SAME_STEPS,
