@@ -27,9 +27,10 @@ from fedtheory.app import ledger
 from fedtheory.errors import FedtheoryError
 from fedtheory.verdicts import checking
 from fedtheory.verdicts.verdict import Verdict
-from verify import drawn, hostile, relatives
-from verify.textbook import TIGHT, TRUE, reached
+from verify import drawn, hostile, hundreds, relatives, textbook
+from verify.textbook import TIGHT, reached
 
+TRUE = {**textbook.TRUE, **hundreds.TRUE}
 LOOK = dict(hostile=0.5, vectors=0.5)  # seconds at least: in less a search sees one kind of shape
 AGAIN = 40  # times the budget: for a claim of which a relative was violated, and it was not
 
