@@ -50,8 +50,13 @@ def of_4(alpha, h, p=16):
     return start + noise + 4 * alpha * inside
 
 
-def at_rate(h):
-    return of_4(mpmath.mpf("1.5") / (5 * mpmath.sqrt(h)), h)
+def floor(h):
+    """4 alpha times the bracket at alpha = 3/(10 sqrt h), and 2/3 the root of v_0."""
+    alpha = mpmath.mpf(3) / (10 * mpmath.sqrt(h))
+    M, phi, s2 = mpmath.mpf("0.5"), mpmath.mpf("1.5"), mpmath.mpf(4) / 9
+    drift = alpha**2 * 5 * mpmath.mpf("1.5") * M**2 * 4 * phi**2 * 4  # (1 - 3/4) 16 = 4
+    scales = M**2 * mpmath.mpf("1.5") + phi**2 * mpmath.sqrt(M**2 + 16 * s2)
+    return 4 * alpha * (drift + scales + phi * h * s2 / 2)
 
 
 SEVENTH = mpmath.mpf(1) / 7
@@ -75,7 +80,7 @@ SIDES = {
         mpmath.mpf(100) ** mpmath.mpf("0.75") / 2,
     ),
     "lamb.decreases_in_h": (of_5(9), of_5(4)),
-    "lamb.theorem1_decreases_in_h": (at_rate(9), at_rate(4)),
+    "lamb.theorem1_decreases_in_h": (floor(9), floor(4)),
     "lamb.root_p": (mpmath.mpf(9) / 4 * mpmath.mpf("2.25") * 7 / 100, mpmath.mpf("2.25") * 7 / 100),
 }
 LINED = [claim for claim in said.CLAIMS if claim.lines]

@@ -46,10 +46,8 @@ QUARTER = Rational(1, 4)
 second = sigma**2 / (R * n * sqrt(p))  # of (5)
 second_ams = sqrt(p / (R * n)) * sigma**2  # of (6)
 whole = first + second + last  # (5)
-# (4) at corollary 1's learning rate, written out: alpha and h stand in its bracket, too
-tuned = expand(start(alpha, R) + noise(R) + 4 * alpha * bracket, TABLE.definitions).xreplace(
-    {alpha: a / sqrt(h * R)}
-)
+# What (4) keeps of alpha, at corollary 1's learning rate, written out: alpha and h are in its bracket
+floor = expand(4 * alpha * bracket, TABLE.definitions).xreplace({alpha: a / sqrt(h * R)})
 MORE_LAYERS = {h: h_more}
 
 
@@ -196,12 +194,11 @@ TERMS = (
     said(
         "theorem1_decreases_in_h",
         "section 4.1, theorem 1 at corollary 1's learning rate",
-        tuned.xreplace(MORE_LAYERS),
-        tuned,
-        "The bound (4), from which (5) is said to follow, decreases with a larger number of layers.",
-        algorithm="fed_lamb",
+        floor.xreplace(MORE_LAYERS),
+        floor,
+        "What (4), from which (5) is said to follow, keeps of the learning rate decreases with a larger number of layers.",
         unstated=(Assumption(Eq(sigma, 0), "no noise", stated=False),),
-        teeth=tuned / 2,
+        teeth=floor / 2,
         note="Its term 4 alpha phi_M h sigma^2/sqrt(n) grows like sqrt(h) at alpha = a/sqrt(h R); (5) left it out.",
     ),
     said(
