@@ -61,7 +61,7 @@ LINES = {
             + 2 * STEP**2 * NOISE,
         )
     ],
-    "mixed.stepD11_sum": [(Q(5, 4) ** 4 - 1, math.e - 1), (math.e - 1, 2)],
+    "mixed.stepD11_sum": [(Q(5, 4) ** 4 - 1, 2)],
     "mixed.stepB2_constants_convex": [
         (Q(5, 8) / 25 + Q(4, 20), Q(5, 20)),
         (Q(1, 10) + 2, 3),
