@@ -201,6 +201,18 @@ sq_gap_11 = of_proof(
     "squared distance of a move from minus the right-hand side of (11)",
     SQ_POINT,
 )
+sq_gap_11_typed = of_proof(
+    "sq_gap_11_typed",
+    r"\|\bar\vartheta_{r+1}-\bar\vartheta_r-(11)\|^2",
+    "squared distance of a move from the right-hand side of (11) as it is typed",
+    SQ_POINT,
+)
+sq_move_12 = of_proof(
+    "sq_move_12",
+    r"\sum_\ell\frac{L_\ell}{2}\mathbb{E}\|\bar\vartheta_{r+1}-\bar\vartheta_r\|^2",
+    "half the squared move of all layers, by the smoothness of each",
+    LOSS,
+)
 sq_momentum_11 = of_proof(
     "sq_momentum_11",
     r"\|(11),\text{ first sum}\|^2",

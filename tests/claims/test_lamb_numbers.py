@@ -8,6 +8,7 @@ import pytest
 
 import fedtheory as ft
 from fedtheory import discover
+from tests.claims import test_lamb_said
 
 # Layers, clients, steps; momentum and none; one client, one step, no noise; a tiny step
 CASES = {
@@ -80,6 +81,7 @@ MEASURED = dict(
     loss_next=1.75,
     inner_move=-0.25,
     sq_move_L=0.125,
+    sq_move_12=0.375,
     A_1=-0.5,
     momentum_14=0.0625,
     inner_g=0.3,
@@ -106,6 +108,7 @@ MEASURED = dict(
     gap_sq=0.01,
     avg_grad_by_v=0.8,
     sq_gap_11=0.0,
+    sq_gap_11_typed=0.0,
     sq_momentum_11=0.1,
     excess_sign=-0.1,
 )
@@ -197,6 +200,8 @@ TRANSCRIBED = {
     ],
     "lamb.step7": [lambda v: v.loss_now - v.loss_next + v.sq_move_L],
     "lamb.step11": [lambda v: 0],
+    "lamb.step11_typed": [lambda v: 0],
+    "lamb.step12": [lambda v: v.loss_now - v.loss_next + v.sq_move_12],
     "lamb.step13": [lambda v: v.A_1 - v.momentum_14],
     "lamb.step16": [lambda v: v.sq_grad_vartheta / 2 + v.sq_g_bar / 2 - v.sq_error] * 2,
     "lamb.step16_half": [lambda v: v.sq_grad_vartheta / 2 + v.sq_g_bar / 2 - v.sq_error / 2],
@@ -305,7 +310,7 @@ def test_left_sides(case):
 
 
 def test_everything_with_a_bound_is_transcribed():
-    assert set(TRANSCRIBED) | set(ORDERS) == {
+    assert set(TRANSCRIBED) | set(ORDERS) | set(test_lamb_said.SIDES) == {
         c.id for c in discover.claims() if c.paper == "lamb" and c.lines
     }
 

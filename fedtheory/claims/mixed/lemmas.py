@@ -93,6 +93,16 @@ CLAIMS = (
         note="As printed the square has a plus inside; multiplied out it must be sqrt(a) v_i - v_j/sqrt(a). The "
         "lemma needs only that it is a square.",
     ),
+    line(
+        "stepD2_minus",
+        "proof of lemma D.2, with a minus inside the square",
+        sq_pair,
+        (1 + a) * sq_i + (1 + 1 / a) * sq_j - (2 * a * sq_i + 2 / a * sq_j - sq_cross),
+        "The same with ||sqrt(a) v_i - v_j/sqrt(a)||^2, which is what the split loses.",
+        relation="==",
+        teeth=(1 + a) * sq_i + (1 + 1 / a) * sq_j,
+        note="That square is written by the parallelogram's law, from the one with a plus.",
+    ),
     Claim(
         id="mixed.lemmaD3",
         cites="mixed FL, lemma D.3, first half",
@@ -142,6 +152,16 @@ CLAIMS = (
         unstated=(Assumption(LOSSES_CONVEX, "proof of D.5", stated=False),),
         teeth=-gap / 2,
         note="Printed as f~(x) - f~(x) on the right; the second is f~(x*).",
+    ),
+    line(
+        "stepD5_typed",
+        "proof of D.5, as typed",
+        (mean_sq_change + sq_change_c) / (2 * beta),
+        0,
+        "The same with f~(x) - f~(x) on the right, which is 0.",
+        assumes=(SMOOTH, MINIMIZER),
+        unstated=(Assumption(LOSSES_CONVEX, "proof of D.5", stated=False),),
+        teeth=-gap,
     ),
     Claim(
         id="mixed.propD6",

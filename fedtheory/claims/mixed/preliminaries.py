@@ -122,6 +122,45 @@ CLAIMS = (
         "did.",
         **DELTAS,
     ),
+    *(
+        Claim(
+            id=f"mixed.transfer_{word}",
+            cites=f"mixed FL, {place}",
+            kind="structure",
+            algorithm="two_way_gt",
+            symbols=TABLE,
+            assumes=(EQUAL_WEIGHTS, CLIENTS_SGD),
+            says=says,
+            same=(
+                Same(
+                    "two_way_gt",
+                    dict(transfer=word, K=3),
+                    "two_way_gt",
+                    dict(transfer="gradients", K=3),
+                    shared=("eta", "eta_s", "eta_c", "eta_m"),
+                ),
+            ),
+            meaning=meaning,
+            note=note,
+        )
+        for word, place, says, meaning, note in (
+            (
+                "deltas",
+                "(8) to (10)",
+                "Transferred gradients by (8) to (10) are the steps' average gradients.",
+                "A whole run is the same whether average gradients are kept or recovered from deltas.",
+                "For the central side each delta is divided by its own rate, eta_c.",
+            ),
+            (
+                "listing",
+                "algorithm 1, update of the augmenting centralized gradient",
+                "Transferred gradients as algorithm 1 updates them are the steps' average gradients.",
+                "The same as the listing has it, which divides the central delta by the clients' rate.",
+                "-Delta_c/(eta J) in the listing; the central steps were of size eta_c, and K in number. Right where "
+                "eta_c = eta.",
+            ),
+        )
+    ),
     Claim(
         id="mixed.K1_equivalence",
         cites="mixed FL, appendix A.3",
