@@ -4,6 +4,7 @@ Chunks give progress, interruption and a stop on divergence; blocks give threads
 bit, because every draw is a function of (seed, trial, round, client, step).
 """
 
+import math
 import os
 import time
 import warnings
@@ -23,6 +24,8 @@ from fedtheory.runs import engine
 from fedtheory.runs.groups import Chunk
 from fedtheory.runs.machine import NO_PATH, NO_TABLE, Machine
 
+# seconds from which a round's clients may share the workers, and that this has to be able to save
+LONG_ROUND, WORTH = 2e-3, 1.0
 CHUNK_SECONDS = 0.2  # a chunk aims at this: often enough for progress and Ctrl-C
 PATIENCE = 0.7  # seconds that Ctrl-C leaves the chunk under way before it is dropped
 CHUNK_WORDS = 2**22  # what is drawn and recorded in a chunk stays below this many numbers
@@ -406,24 +409,36 @@ class _Job:
         )
 
 
+class Pace:
+    """How fast rounds go, and whether the clients of few trials should share the workers: where
+    rounds are long, and as long as that is faster. The first chunk of a kind counts for nothing, as
+    its loops may have to be compiled."""
+
+    def __init__(self):
+        self.chunks, self.fastest = {False: 0, True: 0}, {False: math.inf, True: math.inf}
+
+    def took(self, seconds, together):
+        self.chunks[together] += 1
+        if self.chunks[together] > 1:
+            self.fastest[together] = min(self.fastest[together], seconds)
+
+    def together(self, rounds):
+        alone = self.fastest[False]
+        long = LONG_ROUND < alone < math.inf and alone * rounds > WORTH
+        return long and (self.chunks[True] < 2 or self.fastest[True] < alone)
+
+
 def _carry_out(job, progress=None, chunk=None):
     plan, machine = job.plan, job.machine
     workers = len(machine.scratches)
-    R, pace, together = chunk or 1, 0.0, False
+    R, pace = chunk or 1, Pace()
     with (
         _blas_alone(plan.problem),
         ThreadPoolExecutor(workers) as pool,
         ThreadPoolExecutor(1) as conductor,
     ):
         while job.done < plan.rounds:
-            # Few trials of long rounds share their clients between workers; it needs other loops
-            # compiled.
-            together = (
-                together
-                or plan.trials < workers
-                and pace > 2e-3
-                and pace * (plan.rounds - job.done) > 1.0
-            )
+            together = plan.trials < workers and pace.together(plan.rounds - job.done)
             begun, part = time.perf_counter(), job.chunk(R)
             saved = machine.slabs.copy() if len(part.hyper) == 1 else None
             under_way = conductor.submit(machine.carry, part, pool, together)
@@ -432,11 +447,12 @@ def _carry_out(job, progress=None, chunk=None):
                 job.keep(part)
             except KeyboardInterrupt:
                 raise _interrupted(job, part, under_way, saved) from None
-            pace = (time.perf_counter() - begun) / len(part.hyper)
+            seconds = (time.perf_counter() - begun) / len(part.hyper)
+            pace.took(seconds, together)
             if progress is not None:
                 progress(job.done, plan.rounds, time.perf_counter() - job.begun)
             if chunk is None:
-                R = max(1, min(4 * len(part.hyper), int(CHUNK_SECONDS / max(pace, 1e-9))))
+                R = max(1, min(4 * len(part.hyper), int(CHUNK_SECONDS / max(seconds, 1e-9))))
     result = job.result()
     lost = result.diverged >= 0
     if lost.any():

@@ -19,7 +19,7 @@ from fedtheory import jit
 from fedtheory.errors import Diverged, Interrupted, InvalidInput
 from fedtheory.participation import Arrival, Departure, Participation, uniform
 from fedtheory.problem import Kernels
-from fedtheory.runs import machine
+from fedtheory.runs import machine, running
 
 ROOT = Path(__file__).resolve().parents[2]
 FSL = dict(S=3, K=3, K_0=2, eta_l=0.05, eta_0=0.05, gamma=0.7)
@@ -385,3 +385,30 @@ def test_memory_grows_with_what_is_kept(problem):
 
 def test_a_kernel_tuple_is_typed_once(problem):
     assert isinstance(problem.kernels, Kernels) and problem.kernels.compiled is not jit.DISABLED
+
+
+# ---------------------------------------------------------------- pace
+
+
+def test_clients_share_workers_where_rounds_are_long_and_as_long_as_it_is_faster():
+    pace = running.Pace()
+    assert not pace.together(10**6)
+    pace.took(5.0, False)  # the first chunk compiled its loops: it says nothing
+    assert not pace.together(10**6)
+    pace.took(0.5, False)
+    assert pace.together(100) and not pace.together(1)  # one round is not worth it
+    pace.took(9.0, True)
+    assert pace.together(100)
+    pace.took(0.3, True)
+    assert pace.together(100)
+    pace = running.Pace()
+    for seconds, together in ((5.0, False), (0.5, False), (9.0, True), (0.7, True)):
+        pace.took(seconds, together)
+    assert not pace.together(100)  # it was slower
+
+
+def test_short_rounds_never_share_workers_however_long_the_first_took():
+    pace = running.Pace()
+    for seconds in (5.0, 1e-5, 2e-2, 1e-5):  # the machine was busy for a moment
+        pace.took(seconds, False)
+    assert not pace.together(10**9)
