@@ -254,12 +254,13 @@ def vanishing(grad, d):
 def lowest_of(grad, d, constants, weight=1.0):
     """Where a loss of affine gradient is lowest, the point of least norm; None where it is
     unbounded below. The loss is a sum, of `weight`, of losses with these constants."""
-    if constants["mu"].value >= 0:
+    if "mu" in constants and constants["mu"].value >= 0:
         return vanishing(grad, d)
     level, H = _affine(grad, d)
     values, turn = np.linalg.eigh((H + H.T) / 2)
     # what rounding leaves of curvatures that cancel is none
-    flat = abs(values) <= FLAT * weight * constants["L"].value
+    curved = weight * constants["L"].value if "L" in constants else abs(values).max()
+    flat = abs(values) <= FLAT * curved
     along = -turn.T @ level
     slope = np.abs(along[flat]).max(initial=0.0)
     if np.any(values[~flat] < 0) or slope > FLAT * max(np.abs(level).max(), 1e-300):
