@@ -236,6 +236,7 @@ def test_every_record_is_whole(claim):
         assert claim.says and claim.compares and claim.figure
     if claim.kind == "structure":
         assert claim.lines or claim.says and (claim.same or claim.printed and claim.compute)
+    assert all(a.stated for a in claim.assumes) and not any(a.stated for a in claim.unstated)
     for name in (claim.algorithm,) if isinstance(claim.algorithm, str) else claim.algorithm or ():
         assert name in ft.algorithms()
     for entry in claim.symbols.values():

@@ -343,6 +343,28 @@ sq_server_grad_bar = of_proof(
     "squared gradient of the server's loss after aggregation",
     SQ_GRADIENT,
 )
+sq_mean_17 = of_proof(
+    "sq_mean_17",
+    r"\mathbb{E}_t\|\frac{\sum_k\gamma g_{t,k-1}^{(0)}}{K_0}+\frac{\sum_k\sum_{i\in\mathcal{S}}g_{t,k-1}^{(i)}}{KS}\|^2",
+    "squared length of the mean estimates, the server's and the cohort's, in (17)",
+    SQ_GRADIENT,
+)
+T_3_mean = of_proof(
+    "T_3_mean",
+    r"\mathbb{E}_t\langle\nabla\tilde F(x_t),\frac{\sum_{i,k}(\nabla f_i(x_t)"
+    r"-\nabla f_i(x_{t,k-1}^{(i)}))}{KN}+\frac{\sum_k\gamma(\nabla f_0(x_t)-\nabla f_0(w_{t,k-1}))}{K_0}\rangle",
+    "the same by gradients of all clients in the place of the cohort's estimates",
+    SQ_GRADIENT,
+    "real",
+)
+excess_step_29 = of_proof(
+    "excess_step_29",
+    r"\max_{i,k}\left(\mathbb{E}\|x_k^{(i)}-x\|^2-(1+\tfrac{1.125}{K-1})\mathbb{E}\|x_{k-1}^{(i)}-x\|^2"
+    r"-\eta_l^2(2K\|\nabla f_i(x)\|^2+\sigma^2)\right)",
+    "the worst client's drift after a step over its bound by the drift before",
+    SQ_POINT,
+    "real",
+)
 excess_29 = of_proof(
     "excess_29",
     r"\max_{i,k}\left(\mathbb{E}\|x_k^{(i)}-x\|^2"

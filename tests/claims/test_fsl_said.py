@@ -49,6 +49,12 @@ V = dict(
     gamma_more=Q(5, 2),
     K_more=8,
     S_more=6,
+    T_2=Q(1, 9),
+    sq_mean_17=Q(6, 7),
+    T_3=Q(1, 11),
+    T_3_mean=Q(5, 9),
+    T_5=Q(3, 4),
+    sq_move_bar=Q(1, 40),
     c=Q(1, 20),
     a=Q(3, 2),
 )
@@ -175,6 +181,10 @@ FIRST = {
         ),
     ),
     "fsl.step_T5c": (None, Q(25, 4) * Q(3, 7) * 7 * V["sq_dissimilar"] / 6),
+    "fsl.step17": (2 * Q(1, 9), u**2 * Q(6, 7)),
+    "fsl.step_T3_mean": (2 * Q(1, 11) / u, 2 * Q(5, 9)),
+    "fsl.step_move_split": (Q(1, 40) / u**2, 4 * Q(5, 3) + Q(4, 3) * Q(3, 4)),
+    "fsl.step29_recursion": (None, Q(0)),
     "fsl.step29_factor": (10 * ETA_L**2 * 4, Q(1, 32)),
     "fsl.step29_growth": (
         float(((1 + A_SPLIT) ** 5 - 1) / (5 * A_SPLIT)),

@@ -38,7 +38,9 @@ A1_TO_4 = STATED[:4]
 RUN = dict(algorithm="fsl", symbols=TABLE, measures=E_T)
 # "Phi = O((gamma^2 + 1) Psi)" is argued with rho_s near 1; at S = N the term 2 G^2 / eta_g^2 of Phi
 # is not below Psi.
-MANY_CLIENTS = Assumption(rho_s >= Rational(1, 2), "before corollary 1, rho_s near 1", stated=False)
+MANY_CLIENTS = Assumption(rho_s >= Rational(1, 2), "corollary 2, rho_s near 1", stated=False)
+# Corollary 1 is said "under these conditions": rho_s near 1 is among them.
+MANY_STATED = Assumption(rho_s >= Rational(1, 2), "before corollary 1, rho_s near 1")
 PHI_LINE = (
     "The line Phi = O((gamma^2 + 1) Psi) before corollary 1 is argued for rho_s near 1. At rho_s = 0 Psi has "
     "no G^2 while Phi keeps 2 G^2 / eta_g^2, so the G^2 L / T part of the printed form does not follow from "
@@ -52,7 +54,7 @@ step_b = sqrt(S) / (sqrt(L * T) * (gamma + 1))
 step_c = sqrt(K * S) / (sqrt(L * T) * (gamma + 1))
 
 
-def printed(name, cites, shape, regime, note="", unstated=(), **more):
+def printed(name, cites, shape, regime, note="", unstated=(), stated=(), **more):
     return Claim(
         id=f"fsl.{name}",
         cites=f"FSL, {cites}",
@@ -60,7 +62,7 @@ def printed(name, cites, shape, regime, note="", unstated=(), **more):
         relation="O",
         bound=shape,
         regime=regime,
-        assumes=(*A1_TO_4, EQ11_EQUAL, EQ13),
+        assumes=(*A1_TO_4, EQ11_EQUAL, EQ13, *stated),
         unstated=(*UNSTATED, BOUNDED_BELOW, *unstated),
         explicit=f"fsl.{name}_explicit",
         note=note,
@@ -81,7 +83,7 @@ def explicit(name, cites, bound, step, extra=(), **more):
     )
 
 
-def corollary_c(name, cites):
+def corollary_c(name, cites, **many):
     shape = sqrt(L) / sqrt(K * S * T) * (tilde_D_0 + M_sq / (gamma + 1) ** 2) + L / T * (
         M_sq / (1 + gamma) + gamma * kappa * K * S * xi_bar**2 / (1 + gamma) ** 4
     )
@@ -93,7 +95,7 @@ def corollary_c(name, cites):
             shape,
             (Theta(eta_g, sqrt(S)), Theta(K_0, K), Theta(K_0 * eta_0, step_c)),
             PHI_LINE,
-            (MANY_CLIENTS,),
+            **many,
             meaning="With steps of order 1/sqrt(T) the gradient falls like 1/sqrt(K S T).",
         ),
         explicit(
@@ -114,7 +116,7 @@ start_a = 4 * tilde_D_0 / (c_a * sqrt(T))
 start_b = 4 * sqrt(L) / (c_b * sqrt(S * T)) * tilde_D_0
 
 CLAIMS = (
-    *corollary_c("corollary1", "corollary 1"),
+    *corollary_c("corollary1", "corollary 1", stated=(MANY_STATED,)),
     # The text prints 1/(gamma + 1) sqrt(T); the bound that follows has sqrt(T) below the line.
     printed(
         "corollary2a",
@@ -157,7 +159,7 @@ CLAIMS = (
         teeth=start_b,
         meaning="The same with K_0 eta_0 = c_b sqrt(S)/(sqrt(L T)(gamma + 1)) and every constant.",
     ),
-    *corollary_c("corollary2c", "corollary 2 (c)"),
+    *corollary_c("corollary2c", "corollary 2 (c)", unstated=(MANY_CLIENTS,)),
     printed(
         "special_sgd",
         "appendix A-F (b)",
@@ -165,7 +167,7 @@ CLAIMS = (
         (Theta(K_0 * eta_0 * L, 1 / gamma**2),),
         "Phi = Theta(gamma^2 Psi) is written for large gamma; at rho_s = sigma = sigma_0 = 0 Psi vanishes and Phi "
         "does not. The companion keeps Phi whole.",
-        (Assumption(Eq(xi_bar, 0), "xi = 0"), Assumption(gamma >= 1, "large gamma")),
+        stated=(Assumption(Eq(xi_bar, 0), "xi = 0"), Assumption(gamma >= 1, "large gamma")),
         meaning="A dominant server makes FSL plain SGD on the server's data.",
     ),
     explicit(

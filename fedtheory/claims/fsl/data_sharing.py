@@ -28,7 +28,7 @@ CLAIMS = (
             Assumption(conditions.SAMPLES, "(1)"),
             Assumption(n_0 <= n, "sampling without replacement"),
         ),
-        unstated=(Assumption(Ne(n, 1), "(10), division by n - 1"),),
+        unstated=(Assumption(Ne(n, 1), "(10), division by n - 1", stated=False),),
         measures=sampled_xi,
         relation="==",
         bound=(n / n_0 - 1) * population / (n - 1),

@@ -3,11 +3,23 @@
 from sympy import Eq, Rational, exp
 
 from fedtheory.claim import Claim
-from fedtheory.claims.fsl._assumptions import A1, A2, A4, EQ11_EQUAL, EQ11_STEP
+from fedtheory.claims.fsl._assumptions import (
+    A1,
+    A2,
+    A4,
+    EQ11_EQUAL,
+    EQ11_STEP,
+    EQ15,
+    INDEPENDENT,
+    LIPSCHITZ,
+)
 from fedtheory.claims.fsl.lemmas import EQ26_STEP
 from fedtheory.claims.fsl.proof_theorem1 import ROUND, server_27, step
 from fedtheory.conditions import Assumption
 from fedtheory.symbols.fsl import (
+    T_2,
+    T_3,
+    T_5,
     T_6,
     TABLE,
     E_c,
@@ -15,11 +27,17 @@ from fedtheory.symbols.fsl import (
     L,
     N,
     S,
+    T_3_mean,
     T_5c,
     a_split,
     eta_l,
+    excess_step_29,
     gamma,
+    sigma,
     sq_dissimilar,
+    sq_grad,
+    sq_mean_17,
+    sq_move_bar,
 )
 
 COMMON = dict(kind="step", symbols=TABLE)
@@ -74,6 +92,54 @@ CLAIMS = (
         bound=K**2 / S * (1 - S / N) * N * sq_dissimilar / (N - 1),
         teeth=K**2 / S * sq_dissimilar,
         meaning="The variance of a mean that is sampled without replacement.",
+        **COMMON,
+    ),
+    Claim(
+        id="fsl.step17",
+        cites="FSL, (17)",
+        algorithm="fsl",
+        assumes=(EQ15,),
+        measures=2 * T_2,
+        relation="==",
+        bound=step**2 * sq_mean_17,
+        teeth=step**2 * sq_mean_17 / 2,
+        meaning="A round moves along the server's and the cohort's mean gradients, by the same effective step.",
+        **COMMON,
+    ),
+    Claim(
+        id="fsl.step_T3_mean",
+        cites="FSL, after (18)",
+        algorithm="fsl",
+        assumes=(A4, EQ15),
+        unstated=ROUND[1:],
+        measures=2 * T_3 / step,
+        relation="==",
+        bound=2 * T_3_mean,
+        teeth=T_3_mean,
+        meaning="Unbiased estimates and a uniform cohort leave the gradients of all clients in expectation.",
+        **COMMON,
+    ),
+    Claim(
+        id="fsl.step_move_split",
+        cites="FSL, end of A-C, first display",
+        algorithm="fsl",
+        assumes=(EQ15,),
+        measures=sq_move_bar / step**2,
+        bound=4 * sq_grad + Rational(4, 3) * T_5,
+        teeth=4 * sq_grad,
+        meaning="The move by aggregation, split into the gradient and the cohort's error.",
+        **COMMON,
+    ),
+    Claim(
+        id="fsl.step29_recursion",
+        cites="FSL, before (29)",
+        algorithm="fsl",
+        assumes=(A1, A4, EQ26_STEP, Assumption(K >= 2, "K >= 2")),
+        unstated=(LIPSCHITZ, INDEPENDENT),
+        measures=excess_step_29,
+        bound=0,
+        teeth=-(eta_l**2) * sigma**2,
+        meaning="One local step adds little to the drift.",
         **COMMON,
     ),
     Claim(

@@ -16,7 +16,7 @@ from fedtheory.claims.fsl._assumptions import (
     UNIFORM_COHORT,
     UNSTATED,
 )
-from fedtheory.claims.fsl.corollaries import MANY_CLIENTS, step_c
+from fedtheory.claims.fsl.corollaries import MANY_CLIENTS, MANY_STATED, step_c
 from fedtheory.claims.fsl.theorem1 import CLAIM as THEOREM_1
 from fedtheory.conditions import Assumption
 from fedtheory.statements import Theta
@@ -61,7 +61,7 @@ step = K_0 * eta_0
 level = G**2 + sigma**2 / K
 ROOT_S = Assumption(Eq(eta_g, a * sqrt(S)), "eta_g = Theta(sqrt(S))")
 # "In scenarios where gamma = O(1) and rho_s is about 1": said in the text before corollary 1.
-MANY = Assumption(rho_s >= Rational(1, 2), "rho_s near 1")
+MANY = MANY_STATED
 LARGE_GAMMA = (
     Assumption(gamma >= 1, "large gamma"),
     Assumption(gamma**3 * eta_g**2 >= 2, "large gamma against eta_g"),
@@ -280,9 +280,10 @@ RATES = (
             *STATED[:4],
             EQ11_EQUAL,
             EQ13,
+            MANY_STATED,
             Assumption(Eq(gamma, 0), "without server learning"),
         ),
-        unstated=(*UNSTATED, BOUNDED_BELOW, MANY_CLIENTS),
+        unstated=(*UNSTATED, BOUNDED_BELOW),
         measures=E_T,
         relation="O",
         bound=sqrt(L) / sqrt(K * S * T) * (tilde_D_0 + M_sq) + L / T * M_sq,

@@ -58,6 +58,7 @@ RULES = (SMOOTH, A41, NOISE, EQUAL_WEIGHTS, SGD, EQUAL_STEPS)
 SAMPLED = DRAWS
 STRICT = Assumption(eta_tilde < 1 / (8 * beta), "lemma D.10")
 SHORT = Assumption(eta <= 1 / beta, "proof of D.11, eta <= 1/beta", stated=False)
+PROVIDED = Assumption(SHORT.holds, "proof of D.11, provided that eta <= 1/beta")
 path_noise = sigma**2 / K + sigma_c**2
 gain = (1 - 3 * mu * eta_tilde / 2) * sq_dist
 
@@ -275,8 +276,8 @@ CLAIMS = (
         excess_D11,
         0,
         "One step adds little to the drift.",
-        assumes=(*RULES, CONVEX),
-        unstated=(INDEPENDENT, SHORT),
+        assumes=(*RULES, CONVEX, PROVIDED),
+        unstated=(INDEPENDENT,),
         teeth=-(eta**2) * sigma**2,
     ),
     line(
@@ -285,8 +286,8 @@ CLAIMS = (
         furthest,
         4 * K**2 * eta**2 * sq_augmented + 2 * K * eta**2 * sigma**2,
         "K steps together.",
-        assumes=(*RULES, CONVEX),
-        unstated=(INDEPENDENT, SHORT),
+        assumes=(*RULES, CONVEX, PROVIDED),
+        unstated=(INDEPENDENT,),
         also=((drift, "<=", furthest), (ends, "<=", furthest)),
         teeth=K**2 * eta**2 * sq_augmented / 8,
     ),
@@ -318,8 +319,8 @@ CLAIMS = (
         drift,
         2 * eta_tilde / eta_s**2 * gap + 2 * eta_tilde**2 / eta_s**2 * path_noise,
         "The drift in effective steps, as theorem B.2 takes it.",
-        assumes=(*D11_RULES, Assumption(eta_tilde <= 1 / (8 * beta), "proof of D.11")),
-        unstated=(*SAMPLED, SHORT),
+        assumes=(*D11_RULES, PROVIDED, Assumption(eta_tilde <= 1 / (8 * beta), "proof of D.11")),
+        unstated=SAMPLED,
         teeth=eta_tilde**2 / eta_s**2 * path_noise / 12,
     ),
     line(

@@ -39,6 +39,9 @@ STEP_18 = Assumption(
     eta_tilde <= 1 / (18 * beta), "proof of D.12, eta~ <= 1/(18 beta)", stated=False
 )
 SERVER_1 = Assumption(eta_s >= 1, "proof of D.13, eta_s >= 1", stated=False)
+# The proofs say both, "assuming ...": lines of theirs state what their lemmas do not.
+SAID_18 = Assumption(STEP_18.holds, "assuming eta~ <= 1/(18 beta)")
+SAID_1 = Assumption(SERVER_1.holds, "assuming eta_s >= 1")
 lost = (
     "The first line uses that f is beta-smooth. Where f_f and f_c are, as section 4.1 assumes, f_f + f_c is "
     "2 beta-smooth; the same steps then end with 7 eta~/18, 13 beta/324 and 2 beta eta~^2."
@@ -128,7 +131,7 @@ CLAIMS = (
         4 * eta_tilde / 9,
         eta_tilde / 2 - beta * eta_tilde**2,
         "What the step size makes of the constants.",
-        assumes=(STEP_18,),
+        assumes=(SAID_18,),
         unstated=(),
         also=((eta_tilde * beta**2 / 2 + 2 * eta_tilde**2 * beta**3, "<=", beta / 27),),
         teeth=eta_tilde / 2 - 2 * beta * eta_tilde**2,
@@ -163,7 +166,7 @@ CLAIMS = (
         (K + 1) / K + 2 * eta_tilde**2 * beta**2 / (K * eta_s**2),
         1 + Rational(163, 162) / K,
         "What the step size makes of the growth in one step.",
-        assumes=(STEP_18, SERVER_1),
+        assumes=(SAID_18, SAID_1),
         unstated=(),
         also=(((1 + Rational(163, 162) / K) ** K - 1, "<=", Rational(163, 81)),),
         teeth=1 + 1 / K,
@@ -175,7 +178,8 @@ CLAIMS = (
         furthest,
         bound_13,
         "K steps together.",
-        unstated=(INDEPENDENT, STEP_18, SERVER_1),
+        assumes=(*RULES, SAID_18, SAID_1),
+        unstated=(INDEPENDENT,),
         teeth=eta_tilde**2 / (12 * eta_s**2) * path_noise,
     ),
     line(

@@ -87,7 +87,7 @@ two_way = {
 eight, eighteen = 1 / (8 * beta), 1 / (18 * beta)
 
 
-def implication(name, text, measures, bound, also, meaning, note="", **more):
+def implication(name, text, measures, bound, also, meaning, note="", assumes=(), **more):
     return Claim(
         id=f"mixed.{name}",
         cites="mixed FL, section 4.2",
@@ -97,7 +97,7 @@ def implication(name, text, measures, bound, also, meaning, note="", **more):
         also=also,
         meaning=meaning,
         note=f"The text: {text}{' ' * bool(note)}{note}",
-        assumes=(SEVERAL_STEPS,),
+        assumes=(SEVERAL_STEPS, *assumes),
         figure="mixed_table1",
         **more,
     )
@@ -113,6 +113,7 @@ def both(case):
 
 
 ALWAYS = "2-way gradient transfer should always converge at least as well as others."
+RELATIVE = Assumption(B >= 1, "definition 4.2, B >= 1")
 SMALL = Assumption(eps <= 1, "O~, log(1/epsilon) >= 0", stated=False)
 CLAIMS = (
     *(
@@ -153,7 +154,7 @@ CLAIMS = (
             ),
         ),
         "Parallel training's rate has everything that 2-way gradient transfer's has, and G on top.",
-        unstated=(Assumption(B >= 1, "definition 4.2", stated=False),),
+        assumes=(RELATIVE,),
         teeth=shape(1, "convex") - B**2 * beta * D_sq / eps,
         note="The middle terms are as printed (see theorem B.1); they stand on both sides.",
     ),
@@ -176,7 +177,8 @@ CLAIMS = (
         least(shape(1, "strong"), shape(2, "strong")),
         (*both("convex"), *both("nonconvex")),
         "None of its three rates is above that of another method, term by term.",
-        unstated=(Assumption(B >= 1, "definition 4.2", stated=False), SMALL),
+        assumes=(RELATIVE,),
+        unstated=(SMALL,),
         teeth=least(shape(1, "strong"), shape(2, "strong")) / 2,
         note="The shapes are ordered; constants are not (table 4 allows 2-way gradient transfer the shortest steps), "
         "so the sentence about convergence does not follow from them.",

@@ -146,6 +146,32 @@ class Round:
             )
         )
 
+    def excess_step_29(self):
+        """The largest excess of the recursion before (29), of two steps or more."""
+        case, share = self.case, 1 + Fraction(9, 8) / max(self.case.K - 1, 1)
+        far = {
+            (i, k): expectation(self.walks(i), lambda o, k=k: sq(o.points[k] - self.x))
+            for i in self.clients
+            for k in range(case.K + 1)
+        }
+        added = lambda i: case.eta_l**2 * (2 * case.K * sq(self.g[i]) + case.sigma**2)
+        return maximum(*(far[i, k] - share * far[i, k - 1] - added(i) for i, k in far if k > 0))
+
+    def mean_17(self, o):
+        """The bracket of (17)."""
+        case = self.case
+        mean = case.gamma * sum(o.server.estimates) / case.K_0
+        return mean + self.estimates(o) / (case.K * case.S)
+
+    def T_3_mean(self):
+        """(18) by gradients: of all clients, and of the server along the cohort's rounds."""
+        case = self.case
+        clients = self.over_clients(
+            lambda i, o: self.tilde_grad.dot(sum(self.g[i] - n for n in o.gradients))
+        )
+        server = self.E(lambda o: self.tilde_grad.dot(self.server_changed(o)))
+        return clients / case.K - case.gamma * server / case.K_0
+
     def T_3(self):
         case = self.case
         return self.E(
@@ -173,6 +199,9 @@ ROUND = Quantities(
     E_c=lambda r: r.E_c,
     drift_grad_c=lambda r: r.over_clients(lambda i, o: sum(sq(r.g[i] - n) for n in o.gradients)),
     excess_29=lambda r: r.excess_29(),
+    excess_step_29=lambda r: r.excess_step_29(),
+    sq_mean_17=lambda r: r.E(lambda o: sq(r.mean_17(o))),
+    T_3_mean=lambda r: r.T_3_mean(),
     tilde_F_next=lambda r: r.E(lambda o: r.tilde_F(o.after.x)),
     F_x=lambda r: r.F(r.x),
     F_after=lambda r: r.E(lambda o: r.F(o.after.x)),
