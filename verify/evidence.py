@@ -48,7 +48,11 @@ def judged(claim, verdict, budget, seed):
     wrong = found[0].wrong + unread(claim, verdict, budget)
     if not wrong:
         for reading, part in readings(claim, verdict):
-            found.append(_judged(reading, part, budget, seed))
+            if budget < as_printed.LEAST and part["status"] == "undecided":
+                due = plain(as_printed.short(reading, verdict["kind"]))
+                found.append(Judged(unlike(part, due)))
+            else:
+                found.append(_judged(reading, part, budget, seed))
             wrong += [f"{reading.id.removeprefix(claim.id)}: {why}" for why in found[-1].wrong]
     rests = {each.rests for each in found}
     rests = next((kind for kind in ("search", "cases") if kind in rests), "")
@@ -92,7 +96,8 @@ def _judged(claim, verdict, budget, seed):
     """The Judged of a verdict on one reading."""
     if any(part["claim"] != claim.id for part in (verdict, *verdict["lines"])):
         return Judged(["its verdict names another claim"])
-    units = dimensions.notes(claim) if claim.lines and verdict["kind"] != "error" else []
+    said = claim.lines and not claim.dropped and verdict["kind"] != "error"
+    units = dimensions.notes(claim) if said else []  # once, for all readings
     if units:
         first = len(verdict["notes"]) - len(units)
         if first < 0 or verdict["notes"][first:] != units:

@@ -221,7 +221,20 @@ def summary(book, out):
             lines += ["", f"{title}:"] + [
                 f"  {_short(e['id'])}: {_short(e['verdict']['why'])}" for e in some
             ]
+    saved = [e for e in book["claims"] if saves(e["verdict"])]
+    if saved:
+        lines += ["", "false as printed, and saved by what the text does not state:"]
+        lines += [f"  {_short(e['id'])}: {_short(saves(e['verdict']))}" for e in saved]
     return "\n".join([*lines, "", f"the page: {out / 'index.html'}"])
+
+
+def saves(verdict):
+    """In words, what saves a statement that is false as printed; "" of any other."""
+    printed, removals = verdict["printed"], verdict["removals"]
+    if verdict["status"] == "violated" or printed is None or printed["status"] != "violated":
+        return ""
+    needed = [removal["hypothesis"] for removal in removals if removal["saves"]]
+    return "; ".join(needed) or "several hypotheses together"
 
 
 def _short(text, most=150):

@@ -116,6 +116,10 @@ def explain(claim, width=88, bold=False):
             f"at numbers: fedtheory bound {about['id']} "
             + " ".join(f"{name}=..." for name in about["needs"])
         )
+    if about["unstated"] and not about["comparisons"]:
+        more.append(
+            f"as printed, without what the text does not say, and as meant: fedtheory check {about['id']}"
+        )
     if more:
         out += ["", head("See")] + [
             line for text in more for line in wrap("- " + text, hang="    ")

@@ -110,12 +110,17 @@ def check(
 
 
 def keep(out, verdict):
-    """Write a verdict, and its certificate by itself."""
+    """Write a verdict, and its certificates by themselves."""
     name = "".join(c if c.isalnum() or c in "._-" else "_" for c in verdict.claim)[:100]
-    for label, data in (
-        (f"{name}.verdict.json", verdict.as_dict()),
-        (f"{name}.certificate.json", verdict.certificate),
-    ):
+    removed = [removal.verdict for removal in verdict.removals]
+    files = {f"{name}.verdict.json": verdict.as_dict(), f"{name}.certificate.json": verdict}
+    if verdict.printed is not verdict:
+        files[f"{name}.printed.certificate.json"] = verdict.printed
+    for n, each in enumerate(removed, 1):
+        if each is not verdict.printed:
+            files[f"{name}.without{n}.certificate.json"] = each
+    for label, data in files.items():
+        data = getattr(data, "certificate", data)
         if data is not None:
             write(out / label, ledger.text(ledger.plain_data(data)))
 
@@ -142,6 +147,7 @@ def described(verdict, out=None, width=88):
         lines += textwrap.wrap(
             f"note: {note}", width, initial_indent="  ", subsequent_indent="    "
         )
+    lines += as_printed(verdict, width)
     if verdict.certificate is not None:
         lines.append(
             "  its certificate stands alone: `fedtheory replay FILE`"
@@ -159,6 +165,24 @@ def ratios(verdict):
         if line.tightness is not None
     ]
     return ", ".join(each) or f"{float(verdict.tightness):.6g}"
+
+
+def as_printed(verdict, width):
+    """Lines on the statement as it is printed, where the text leaves out what its proof uses."""
+    printed, found = verdict.printed, []
+    if printed is verdict:
+        return found
+    say = lambda text, first="  ": textwrap.wrap(
+        text, width, initial_indent=first, subsequent_indent="    "
+    )
+    more = f". {printed.why}" if printed.status != verdict.status else ""
+    found += say(f"as printed, with what the text states alone: {printed.status}{more}")
+    if printed.status == "violated" and printed.witness:
+        found += say("at " + short(printed.witness), "    ")
+    for removal in verdict.removals:
+        said = "needed" if removal.saves else f"without it alone {removal.verdict.status}"
+        found += say(f"- {removal.hypothesis}: {said}", "    ")
+    return found
 
 
 def short(tree):

@@ -9,7 +9,7 @@
     const want = Object.fromEntries(new FormData(form)), text = want.text.toLowerCase().trim();
     let count = 0;
     for (const b of bodies) {
-      const shown = ["paper", "status", "kind"].every(k => !want[k] || b.dataset[k] === want[k])
+      const shown = ["paper", "status", "printed", "kind"].every(k => !want[k] || b.dataset[k] === want[k])
         && (!text || words.get(b).includes(text));
       b.hidden = !shown;
       count += shown;
@@ -43,7 +43,7 @@
     const hash = location.hash.slice(1);
     if (!hash.includes("=")) return open(decodeURIComponent(hash));
     const asked = new URLSearchParams(hash);
-    for (const name of ["text", "paper", "status", "kind"]) if (asked.has(name)) form.elements[name].value = asked.get(name);
+    for (const name of ["text", "paper", "status", "printed", "kind"]) if (asked.has(name)) form.elements[name].value = asked.get(name);
     filter();
     if (asked.has("sort")) sort(asked.get("sort").replace(/^-/, ""), asked.get("sort").startsWith("-"));
     if (asked.has("open")) open(asked.get("open"));

@@ -33,12 +33,17 @@ def judge(claim, verdict, budget, seed, decide):
     if verdict.as_printed is not None:
         return
     if budget < LEAST:
-        verdict.as_printed = Verdict(printed.id, "undecided", verdict.kind, SHORT)
+        verdict.as_printed = short(printed, verdict.kind)
         return
     if verdict.status in ("violated", "vacuous"):
         verdict.as_printed = decide(printed, share, seed)
     else:
         searched(claim, verdict, share, seed, decide)
+
+
+def short(reading, kind):
+    """The Verdict on a reading for which the budget is too small."""
+    return Verdict(reading.id, "undecided", kind, SHORT)
 
 
 def searched(claim, verdict, share, seed, decide):

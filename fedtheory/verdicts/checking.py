@@ -43,7 +43,9 @@ def check(claim, budget=10.0, seed=0, progress=None):
     """
     budget, seed = arguments.budget(budget), arguments.seed(seed)
     claim, begun = discover.claim(claim), time.perf_counter()
+    units = dimensions.notes(claim) if claim.lines else []
     verdict = as_meant(claim, budget, seed, progress)
+    verdict.notes += units
     as_printed.judge(claim, verdict, budget, seed, as_meant)
     verdict.seconds = time.perf_counter() - begun
     return verdict
@@ -56,7 +58,6 @@ def as_meant(claim, budget, seed, progress=None):
         verdict = without_lines(claim, budget, seed)
         verdict.seconds = time.perf_counter() - begun
         return verdict
-    units = dimensions.notes(claim)
     fitting(claim)  # a run without its method is refused before anything is computed
     status, why, notes, certificate = vacuity.vacuity(claim, seed, budget)
     if (
@@ -69,7 +70,7 @@ def as_meant(claim, budget, seed, progress=None):
             why,
             confidence=1.0,
             certificate=certificate,
-            notes=notes + units,
+            notes=notes,
             seconds=time.perf_counter() - begun,
         )
     found = []
@@ -79,7 +80,6 @@ def as_meant(claim, budget, seed, progress=None):
             break
     verdict = together(claim, found, time.perf_counter() - begun)
     verdict.notes += notes if verdict.status in ("holds", "undecided") else []
-    verdict.notes += units
     return verdict
 
 

@@ -34,6 +34,8 @@ def entry(name, status="holds", tightness=0.5, **more):
         certificate=None,
         lines=[],
         notes=[],
+        printed=None,
+        removals=[],
     )
     return {
         **dict(
@@ -139,6 +141,33 @@ def test_the_page_is_well_formed_and_asks_nothing_of_any_network():
 def test_what_holds_says_on_the_page_what_was_searched():
     words = " ".join(" ".join(Page(page(entry("fsl.a"))).words).split())
     assert "Searched: 7 instances of it." in words and "decided on the kernels of fsl" in words
+
+
+def test_both_readings_and_what_saves_a_claim_are_on_the_page():
+    one, other = entry("fsl.a"), entry("fsl.b")
+    false = dict(
+        one["verdict"], status="violated", why="It fails at 2.", certificate="certificates/p.json"
+    )
+    one["verdict"]["printed"] = false
+    one["verdict"]["removals"] = [
+        dict(name="n", hypothesis="f is convex", saves=True, verdict=false),
+        dict(name="n", hypothesis="noise", saves=False, verdict=dict(false, status="undecided")),
+    ]
+    words = lambda *entries: " ".join(" ".join(Page(page(*entries)).words).split())
+    both = words(one, other)
+    for said in (
+        "as printed: violated",
+        "Verdict, as meant",
+        "As printed, with what the text states alone",
+        "f is convex: needed ; without it alone It fails at 2.",
+        "noise: without it alone undecided",
+        "The instance that breaks it as printed",
+        "1 more is false as printed",
+    ):
+        assert said in both, said
+    rows = Page(page(one, other)).all("tbody")
+    assert [row["data-printed"] for row in rows] == ["violated", "holds"]
+    assert "as printed:" not in words(other) and "false as printed" not in words(other)
 
 
 def test_the_page_shows_what_was_found():
@@ -262,7 +291,7 @@ def views(folder):
 def parts(folder):
     found = Page((folder / "index.html").read_text())
     fields = {field["name"] for tag in ("input", "select") for field in found.all(tag)}
-    assert fields == {"text", "paper", "status", "kind"}
+    assert fields == {"text", "paper", "status", "printed", "kind"}
     assert {button["data-by"] for button in found.all("button")} == {
         "id",
         "where",
