@@ -83,8 +83,11 @@ def supported(claim, at, budget, seed, check, notes):
     )
     if not claim.explicit:
         return open_("It has no explicit companion.")
-    companion = without(discover.claim(claim.explicit), claim.dropped)
-    verdict = check(companion, 0.5 * budget, seed)
+    companion = discover.claim(claim.explicit)
+    fewer = without(companion, claim.dropped)
+    verdict = check(fewer, 0.5 * budget, seed)
+    if verdict.status in ("proved", "holds"):
+        companion = fewer
     notes.append(f"Companion {companion.id}: {verdict.status}")
     more, held = beyond(claim, companion)
     if more:
