@@ -7,7 +7,7 @@ assumptions leave, and climbs by differences of points (differential evolution) 
 random steps around the best.
 """
 
-from itertools import islice
+from itertools import combinations, islice
 from random import Random
 
 import numpy as np
@@ -441,9 +441,9 @@ def extent(found):
     )
 
 
-def kinds(found):
+def kinds(found, small=2):
     """What a shape is like, whatever its size: its words, and its smallest numbers."""
-    return {(name, v) for name, v in found[0].items() if whole(v) is None or whole(v) <= 2}
+    return {(name, v) for name, v in found[0].items() if whole(v) is None or whole(v) <= small}
 
 
 def hunts(target, seed, relaxed=frozenset()):
@@ -481,7 +481,7 @@ def searched(target, seconds, seed, reached=lambda ratio: ratio > 1.0 + 1e-9, wa
     if target.impossible:
         return
     source = source if wanted is None else preferred(source, wanted)
-    best = (-1.0, None)
+    best, peaks, climbed = (-1.0, None), [], set()
     while left > 0:
         wave = []
         for hunt in islice(source, WAVE):
@@ -494,14 +494,23 @@ def searched(target, seconds, seed, reached=lambda ratio: ratio > 1.0 + 1e-9, wa
         if not wave:
             return
         wave = leading(wave)
-        others = wave[DEEP // 2 :]
-        chosen = wave[: DEEP // 2] + random.sample(others, min(DEEP // 2, len(others)))
-        for hunt in [*chosen, None]:
-            hunt = hunt or best[1]  # the best so far once more, unless nothing is left to gain
+        chosen, others = wave[: DEEP // 2], wave[DEEP // 2 :]
+        climbed = climbed.union(*map(features, chosen))
+        for _ in range(min(DEEP // 2, len(others))):
+            chosen.append(max(others, key=lambda hunt: len(features(hunt) - climbed)))
+            others.remove(chosen[-1])
+            climbed |= features(chosen[-1])
+        for turn in range(len(chosen) + 2):
             if left <= 0:
                 return
+            if turn < len(chosen):
+                hunt = chosen[turn]
+            elif turn == len(chosen):
+                hunt = best[1]  # the best so far once more, unless nothing is left to gain
+            else:
+                hunt = restarted(peaks, random)
             if hunt is None:
-                break
+                continue
             before = hunt.work
             for rated in hunt.climb(GENERATIONS, hunt.top):
                 yield hunt, *rated
@@ -510,6 +519,22 @@ def searched(target, seconds, seed, reached=lambda ratio: ratio > 1.0 + 1e-9, wa
             left -= hunt.work - before
             if max(0.0, best[0]) <= rated[0] < 1.0 - 1e-9 or hunt is best[1]:
                 best = (rated[0], hunt) if rated[0] < 1.0 - 1e-9 else (-1.0, None)
+            peaks = sorted([*peaks, (rated[0], hunt)], key=lambda each: -each[0])[:WAVE]
+
+
+def features(hunt):
+    """Pairs of what a hunt's shape is like: a bump, say, together with a single round."""
+    like = sorted(kinds((hunt.shape, hunt.numbers), 4), key=repr)
+    return set(combinations(like, 2))
+
+
+def restarted(peaks, random):
+    """A hunt at the shape of one of those that came far, from other places: a population that has
+    gathered on one peak leaves it no more."""
+    if not peaks:
+        return None
+    _, hunt = random.choice(peaks)
+    return hunt_at(hunt.target, hunt.shape, hunt.numbers, random.getrandbits(128))
 
 
 def leading(wave):

@@ -12,7 +12,7 @@ from itertools import product
 import sympy
 
 from fedtheory.enclosure import Undefined
-from fedtheory.enclosure.arithmetic import Many, maximum, minimum, root, where
+from fedtheory.enclosure.arithmetic import Many, maximum, minimum, root, short, where
 from fedtheory.enclosure.intervals import INF
 from fedtheory.enclosure.work import counted
 from fedtheory.participation import moments
@@ -220,7 +220,14 @@ def chosen(devices, members):
 
 def minimiser(devices, weights=None):
     pulls = [p * a for p, a in zip(devices["p"] if weights is None else weights, devices["a"])]
-    return sum(pull * b for pull, b in zip(pulls, devices["b"])) / sum(pulls)
+    first = devices["b"][0]  # from which nothing is rounded where all are alike
+    return first + sum(pull * (b - first) for pull, b in zip(pulls, devices["b"])) / sum(pulls)
+
+
+def counted_from(origin, devices, span):
+    """(devices, span) with points counted from one: no digits are lost to where it lies."""
+    near = dict(devices, b=[b - origin for b in devices["b"]])
+    return near, [end - origin for end in span]
 
 
 def excess(devices, x):
@@ -370,7 +377,9 @@ def one_round(state, devices, rounds, eta, E, span):
             where(q > 0, maximum(one, other) + reach, high),
         ]
     low, high = minimum(*ends), maximum(*ends)
-    return mean, square, low, high, within(room, low, high, span)
+    room = within(room, low, high, span)
+    mean, square, low, high = map(short, (mean, square, low, high))
+    return mean, square, low, high, room if room is None else short(room)
 
 
 def within(room, low, high, span):
