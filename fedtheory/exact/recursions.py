@@ -182,16 +182,17 @@ def kept(scale, rate, keep):
     return where(rate < HALF, found, 1 - scale + scale * keep)
 
 
-def cohort_step(kinds, slopes, tilts, variance, S, walks, scale):
+def cohort_step(kinds, slopes, tilts, variance, S, walks, scale, tilt=ZERO):
     """The Step in which S clients out of sum(kinds), drawn without replacement and kinds[k] of them
     with slopes[k] y^2 / 2 + tilts[k] y, do walks[k] with noise of a variance, and x moves by scale
-    times their mean move. The tilts add up to 0 over the clients."""
+    times their mean move; `tilt` is the mean of their tilts."""
     N = sum(kinds)
     share = [Fraction(n, N) for n in kinds]
     rates = [slope * walk.pull for slope, walk in zip(slopes, walks)]
     moves = [walk.pull * tilt for walk, tilt in zip(walks, tilts)]
-    rest = walks[0].pull  # the mean of pull tilt, less that of walks[0].pull tilt, which is 0
-    mean = sum((w * (walk.pull - rest) * t for w, walk, t in zip(share, walks, tilts)), ZERO)
+    rest = walks[0].pull  # so that nothing is left of tilts that add up to 0 where pulls are alike
+    apart = (w * (walk.pull - rest) * t for w, walk, t in zip(share, walks, tilts))
+    mean = plus(sum(apart, ZERO), times(rest, tilt))
     rate, rests = (
         sum(w * a for w, a in zip(share, each)) for each in (rates, [w.keep for w in walks])
     )

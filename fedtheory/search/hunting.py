@@ -21,8 +21,9 @@ BATCH = 128
 # other coordinates
 FREE, PLACED = 25.0, 9.0
 NOTHING = -99.0  # a logarithm that stands for the number 0
-# shapes begun at once, how many of them are climbed, and how far
-WAVE, DEEP, GENERATIONS = 12, 4, 30
+# shapes begun at once; how many of them are climbed because they lead, and how far; and because
+# they are like none before: what lies behind a plateau shows in a dozen generations, or not at all
+WAVE, DEEP, GENERATIONS, BROAD, BRIEF = 12, 2, 30, 5, 12
 OTHERS = 8  # of so many shapes one is looked at though it is not wanted
 FAR = 100.0  # the most that a relation counts where it fails, in logarithms
 # steps that an evaluation is counted as at least: numbers that are no batch are exact, and slow
@@ -494,9 +495,9 @@ def searched(target, seconds, seed, reached=lambda ratio: ratio > 1.0 + 1e-9, wa
         if not wave:
             return
         wave = leading(wave)
-        chosen, others = wave[: DEEP // 2], wave[DEEP // 2 :]
+        chosen, others = wave[:DEEP], wave[DEEP:]
         climbed = climbed.union(*map(features, chosen))
-        for _ in range(min(DEEP // 2, len(others))):
+        for _ in range(min(BROAD, len(others))):
             chosen.append(max(others, key=lambda hunt: len(features(hunt) - climbed)))
             others.remove(chosen[-1])
             climbed |= features(chosen[-1])
@@ -511,8 +512,8 @@ def searched(target, seconds, seed, reached=lambda ratio: ratio > 1.0 + 1e-9, wa
                 hunt = restarted(peaks, random)
             if hunt is None:
                 continue
-            before = hunt.work
-            for rated in hunt.climb(GENERATIONS, hunt.top):
+            before, far = hunt.work, turn < DEEP or hunt is best[1]
+            for rated in hunt.climb(GENERATIONS if far else BRIEF, hunt.top):
                 yield hunt, *rated
                 if reached(rated[0]) or hunt.work - before > left:
                     break
