@@ -59,7 +59,9 @@ def test_small_runs_are_those_of_every_cohort(seed):
     )
     known, theirs = large_run.constants(instance), fsl_run.constants(told)
     assert {n: plain(v) for n, v in known.items()} == {n: plain(v) for n, v in theirs.items()}
-    assert large_run.holds(instance) == fsl_run.holds(told)
+    # where f_0 is the mean of unlike curvatures, the other setting does not see that xi_bar is 0
+    unseen = set() if "server" in instance else {"server_dissimilar"}
+    assert large_run.holds(instance) - unseen == fsl_run.holds(told) - unseen
     bounded = "bounded_below" in large_run.holds(instance)
     wanted = WANTED if bounded else [name for name in WANTED if name != "tilde_D_0"]
     found = large_run.measure(instance, {**known, **STEPS}, wanted)
