@@ -35,7 +35,7 @@ def check(claim, budget=10.0, seed=0, progress=None):
     as printed.
 
     `budget` is in seconds of one core, counted as work; what is printed without a hypothesis that
-    its proof uses takes up to half as much more.
+    its proof uses takes up to two fifths as much more.
 
     >>> import fedtheory as ft
     >>> ft.check("fsl.h_lower", budget=1).status
