@@ -25,6 +25,7 @@ _LAZY = {
     "compare": ("fedtheory.comparing.comparing", "compare"),
     "check_on": ("fedtheory.verdicts.drawn", "check_on"),
     "replay": ("fedtheory.verdicts.replaying", "replay"),
+    "export": ("fedtheory.rocq.exporting", "export"),
     "metrics": ("fedtheory.metrics", None),
     "algorithm": ("fedtheory.discover", "algorithm"),
     "claim": ("fedtheory.discover", "claim"),

@@ -33,6 +33,7 @@ LEVELS = (
     {"proofs", "worstcase"},
     {"search"},
     {"verdicts"},
+    {"rocq"},
     {"app"},
     {"__main__"},
     {"figures"},

@@ -19,6 +19,7 @@ TESTS = sorted((ROOT / "tests").rglob("test_*.py"))
 # that are asked through it, and commands that run as processes.
 REACHED = {
     "fedtheory/__main__": "app/test_habits.py",
+    "fedtheory/app/second_kernel": "rocq/test_exporting.py",
     "fedtheory/algorithms/": "test_contracts.py",
     "fedtheory/arguments": "test_hostile_arguments.py",
     "fedtheory/claims/": "test_claim.py second_opinion/test_second_opinion.py",
@@ -29,6 +30,7 @@ REACHED = {
     "fedtheory/paper": "test_papers.py",
     "fedtheory/problems/": "test_contracts.py",
     "fedtheory/proofs/": "proofs/test_algebra.py",
+    "fedtheory/rocq/": "rocq/test_exporting.py",
     "fedtheory/runs/showing": "comparing/test_comparison.py",
     "fedtheory/search/": "search/test_hunting.py verdicts/test_verdicts.py",
     "fedtheory/settings/": "settings/test_run.py verdicts/test_verdicts.py",

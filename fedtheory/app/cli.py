@@ -183,7 +183,20 @@ def check(arguments):
 def replay(arguments):
     from fedtheory.app import judging
 
-    return judging.replay(Path(arguments.file))
+    data, text, held = judging.replay(Path(arguments.file))
+    if arguments.rocq and held:
+        from fedtheory.app.second_kernel import asked
+
+        data["second_kernel"], lines = asked(Path(arguments.file))
+        text, held = "\n".join([text, *lines]), data["second_kernel"]["accepted"] is not False
+    return data, text, held
+
+
+def export(arguments):
+    from fedtheory.app import second_kernel
+
+    out = Path(arguments.out) if arguments.out else None
+    return second_kernel.export(Path(arguments.file), arguments.to, out)
 
 
 def mutate(arguments):
@@ -325,7 +338,19 @@ def _parser():
         expect=dict(flag=True, metavar="STATUS", help="exit 1 unless every verdict is this"),
     )
     add(
-        "replay", replay, "derive a verdict anew from its document alone", file=dict(metavar="FILE")
+        "replay",
+        replay,
+        "derive a verdict anew from its document alone",
+        file=dict(metavar="FILE"),
+        rocq=dict(flag=True, action="store_true", help="ask coqc too, where it is at hand"),
+    )
+    add(
+        "export",
+        export,
+        "write what a document shows for another checker",
+        file=dict(metavar="FILE"),
+        to=dict(flag=True, default="rocq", choices=["rocq"], help="the proof assistant (rocq)"),
+        out=dict(flag=True, metavar="FILE.v", help="where it goes; printed otherwise"),
     )
     add(
         "mutate",

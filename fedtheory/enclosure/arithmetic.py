@@ -173,6 +173,11 @@ class Interval:
         return f"Interval({float(self.low)!r}, {float(self.high)!r})"
 
 
+class Followed:
+    """A number that remembers how it came about, and so takes its own roots and extremes:
+    `root(q)`, `most(*values)`, `least(*values)`; `ends` are plain."""
+
+
 RULES = Enclosures(BITS)
 
 
@@ -192,7 +197,9 @@ def pair(value):
         return value.pair
     if isinstance(value, float) and not math.isfinite(value):
         raise Undefined("an infinite value")
-    end = value if isinstance(value, Fraction) else Fraction(value)
+    if isinstance(value, Fraction):
+        return value.ends if isinstance(value, Followed) else (value, value)
+    end = Fraction(value)
     return end, end
 
 
@@ -228,14 +235,17 @@ def near(value):
 
 
 def maximum(*values):
-    return _extreme(values, np.maximum, RULES.max, max)
+    return _extreme(values, np.maximum, RULES.max, max, "most")
 
 
 def minimum(*values):
-    return _extreme(values, np.minimum, RULES.min, min)
+    return _extreme(values, np.minimum, RULES.min, min, "least")
 
 
-def _extreme(values, on_arrays, on_pairs, on_numbers):
+def _extreme(values, on_arrays, on_pairs, on_numbers, way):
+    followed = next((value for value in values if isinstance(value, Followed)), None)
+    if followed is not None:
+        return getattr(followed, way)(*values)
     if any(isinstance(value, Many) for value in values):
         found = _plain(values[0])
         for value in values[1:]:
@@ -283,6 +293,8 @@ def root(value, q=2):
     if isinstance(value, Many):
         with np.errstate(all="ignore"):
             return Many(value.at ** (1.0 / q) if q != 2 else np.sqrt(value.at))
+    if isinstance(value, Followed):
+        return value.root(q)
     return simple(Interval(*RULES.power(pair(value), (Fraction(1, q), True))))
 
 

@@ -1,0 +1,65 @@
+"""`fedtheory export`, and what `fedtheory replay --rocq` adds: a document before a second kernel."""
+
+from fedtheory.app.judging import read
+from fedtheory.errors import printable, refuse
+from fedtheory.files import write
+
+
+def export(path, to, out):
+    """(data, text) of a document as a file for a proof assistant; the text alone without `out`."""
+    from fedtheory.rocq import exporting
+
+    if out is not None and out.suffix != ".v":
+        refuse("out", "must be a file whose name ends in .v", str(out))
+    try:
+        text = exporting.export(read(path), to)
+    except exporting.Refused as why:
+        refuse(
+            "export",
+            f"takes a document that replays, and {printable(path.name)} does not",
+            str(why),
+        )
+    names = exporting.theorems(text)
+    data = dict(file=None if out is None else str(out), theorems=names, text=text)
+    if out is None:
+        return data, text.rstrip("\n")
+    write(out, text.encode())
+    return data, f"{out}: {len(names)} theorem{'s' * (len(names) != 1)}; ask `coqc {out}`"
+
+
+def asked(path):
+    """(data, lines) of what Rocq says of a document that replayed."""
+    from fedtheory.rocq import coqc, exporting
+
+    if coqc.at_hand() is None:
+        return dict(checker="rocq", accepted=None, why="coqc is not at hand"), [
+            "  Rocq was not asked: coqc is not at hand"
+        ]
+    try:
+        text = exporting.export(read(path))
+    except exporting.Unwritten as why:
+        return dict(checker="rocq", accepted=None, why=str(why)), [f"  Rocq was not asked: {why}"]
+    answer = coqc.judged(text, exporting.theorems(text))
+    data = dict(
+        checker=answer.version,
+        accepted=answer.accepted,
+        why=answer.why,
+        axioms=sorted(answer.axioms),
+        not_shown=unshown(text),
+    )
+    if not answer.accepted:
+        return data, [f"  refused by {answer.version}: {printable(answer.why)}"]
+    return data, [
+        f"  accepted by {answer.version}, on the standard library's axioms",
+        *(f"  {line}" for line in data["not_shown"]),
+    ]
+
+
+def unshown(text):
+    """What a file says that it takes from its document, or does not show."""
+    flat = " ".join(text.split())
+    return [
+        start + flat.split(start, 1)[1].split(" *)")[0]
+        for start in ("Taken from the document", "Not shown here")
+        if start in flat
+    ]

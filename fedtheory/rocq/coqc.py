@@ -1,0 +1,85 @@
+"""`coqc` asked about a file: accepted, on which axioms, in how long; or refused, and why."""
+
+import re
+import resource
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+from fedtheory.errors import printable
+
+# On which Rocq's library of real numbers stands; `classic`, excluded middle, comes with its powers.
+STANDARD = frozenset(
+    {
+        "ClassicalDedekindReals.sig_forall_dec",
+        "ClassicalDedekindReals.sig_not_dec",
+        "FunctionalExtensionality.functional_extensionality_dep",
+        "Classical_Prop.classic",
+    }
+)
+CLOSED = "Closed under the global context"
+SECONDS = 600
+
+
+class Answer(NamedTuple):
+    accepted: bool
+    why: str  # of a refusal, on one line
+    axioms: frozenset  # of all theorems together
+    seconds: float  # of the processor
+    version: str
+
+
+def at_hand():
+    """The path of `coqc`, or None."""
+    return shutil.which("coqc")
+
+
+def version():
+    """What `coqc` calls itself."""
+    said = subprocess.run([at_hand(), "--version"], capture_output=True, text=True, timeout=60)
+    return next(iter(said.stdout.splitlines()), "coqc")
+
+
+def judged(text, theorems, seconds=SECONDS):
+    """`coqc`'s Answer about a file, which must print the axioms of each of its theorems and use
+    standard ones alone."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with tempfile.TemporaryDirectory(prefix="fedtheory-rocq-") as folder:
+        path = Path(folder) / "document.v"
+        path.write_text(text)
+        try:
+            said = subprocess.run(
+                [at_hand(), "-q", path.name],
+                cwd=folder,
+                capture_output=True,
+                text=True,
+                timeout=seconds,
+            )
+            code, out, err = said.returncode, said.stdout, said.stderr
+        except subprocess.TimeoutExpired:
+            code, out, err = 1, "", f"it takes more than {seconds} seconds"
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    found = frozenset(axioms(out))
+    why = ""
+    if code:
+        why = printable(" ".join(err.split()))[-300:] or "coqc ends without a word"
+    elif said_of(out) != len(theorems) or not theorems:
+        why = "it does not say on what each theorem rests"
+    elif not found <= STANDARD:
+        why = f"it rests on {', '.join(sorted(found - STANDARD))}"
+    return Answer(not why, why, found, spent, version())
+
+
+def said_of(out):
+    """Of how many theorems `Print Assumptions` spoke."""
+    return len(re.findall(f"^(?:Axioms:|{CLOSED})", out, re.MULTILINE))
+
+
+def axioms(out):
+    """Names of the axioms that `Print Assumptions` printed."""
+    for line in out.splitlines():
+        if line and not line[0].isspace() and line != "Axioms:" and not line.startswith(CLOSED):
+            yield re.split(r"[\s:]", line)[0]

@@ -1,0 +1,46 @@
+"""The steps of a proof as Rocq reads them, in order; a step that nothing uses is left out."""
+
+import re
+
+
+class Script:
+    """Lines of a proof. A step that only states a fact is named, and goes if its name is not met
+    again."""
+
+    def __init__(self):
+        self.steps, self.count, self.depth = [], 0, 0
+
+    def name(self, letter="F"):
+        self.count += 1
+        return f"{letter}{self.count}"
+
+    def add(self, text, name=None):
+        self.steps.append((self.depth, text, name))
+
+    def fact(self, statement, proof, letter="F"):
+        """A new hypothesis with a short proof; its name."""
+        name = self.name(letter)
+        self.add(f"assert ({name} : {statement}).\n{{ {proof} }}", name)
+        return name
+
+    def open(self, text=""):
+        self.add(f"{text}{{".strip())
+        self.depth += 1
+
+    def close(self):
+        self.depth -= 1
+        self.add("}")
+
+    def mark(self):
+        return len(self.steps)
+
+    def back(self, mark):
+        del self.steps[mark:]
+
+    def text(self):
+        used, kept = set(), []
+        for depth, text, name in reversed(self.steps):
+            if name is None or name in used:
+                kept.append("\n".join("  " * (depth + 1) + line for line in text.split("\n")))
+                used |= set(re.findall(r"\b[A-Z][0-9]+\b", text))
+        return "\n".join(reversed(kept))
