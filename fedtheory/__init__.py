@@ -19,6 +19,7 @@ _LAZY = {
     "expected": ("fedtheory.exact.expected", "expected"),
     "check": ("fedtheory.verdicts.checking", "check"),
     "mutate": ("fedtheory.verdicts.mutation", "mutate"),
+    "sharpen": ("fedtheory.verdicts.sharpening", "sharpen"),
     "audit": ("fedtheory.verdicts.audit", "audit"),
     "strategies": ("fedtheory.search.strategies", None),
     "minimise": ("fedtheory.verdicts.minimiser", "minimise"),

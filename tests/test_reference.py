@@ -88,7 +88,17 @@ def test_problems_metrics_and_commands(made):
         assert f"ft.problems.{name}(" in section(made["problems.md"], f"`ft.problems.{name}`")
     for name in ft.metrics.ALL:
         assert f"`{name}`" in made["metrics.md"]
-    for command in ("list", "explain", "bound", "run", "check", "replay", "mutate", "warmup"):
+    for command in (
+        "list",
+        "explain",
+        "bound",
+        "run",
+        "check",
+        "replay",
+        "mutate",
+        "sharpen",
+        "warmup",
+    ):
         assert f"usage: fedtheory {command}" in section(
             made["command_line.md"], f"fedtheory {command}"
         )

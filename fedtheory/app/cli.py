@@ -205,6 +205,12 @@ def mutate(arguments):
     return judging.mutate(arguments.claims, arguments.budget, arguments.seed)
 
 
+def sharpen(arguments):
+    from fedtheory.app import judging
+
+    return judging.sharpen(arguments.claims, arguments.budget, arguments.seed)
+
+
 def worst(arguments):
     from fedtheory.app.worst import worst
 
@@ -356,6 +362,14 @@ def _parser():
         "mutate",
         mutate,
         "which wrong relatives of a claim are refuted, and which survive",
+        claims=dict(nargs="+", metavar="ID|FILE.py"),
+        budget=budget(60),
+        seed=seed,
+    )
+    add(
+        "sharpen",
+        sharpen,
+        "how much of each constant, term, exponent and ceiling a claim needs",
         claims=dict(nargs="+", metavar="ID|FILE.py"),
         budget=budget(60),
         seed=seed,

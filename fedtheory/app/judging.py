@@ -1,4 +1,4 @@
-"""`fedtheory check`, `replay` and `mutate`: claims by id or from a file, verdicts in words,
+"""`fedtheory check`, `replay`, `mutate`, `sharpen`: claims by id or from a file, verdicts in words,
 documents to and fro."""
 
 import importlib.util
@@ -277,15 +277,27 @@ def mutate(names, budget=60.0, seed=0, stream=sys.stderr):
     """(data, text) of the mutants of each claim."""
     from fedtheory.verdicts.mutation import mutate as mutated
 
+    return part_by_part(mutated, names, budget, seed, stream)
+
+
+def sharpen(names, budget=60.0, seed=0, stream=sys.stderr):
+    """(data, text) of what each claim needs of its numbers."""
+    from fedtheory.verdicts.sharpening import sharpen as sharpened
+
+    return part_by_part(sharpened, names, budget, seed, stream)
+
+
+def part_by_part(ask, names, budget, seed, stream):
+    """(data, text) of what is found of each claim, with a line that says how far it is."""
     rows, text = [], []
     for _, claim in asked(names):
 
-        def progress(done, total, mutant):
+        def progress(done, total, _, claim=claim):
             if stream.isatty():
                 stream.write(f"\r{claim.id}: {done}/{total}\033[K" + "\n" * (done == total))
                 stream.flush()
 
-        found = mutated(claim, budget, seed, progress)
+        found = ask(claim, budget, seed, progress)
         rows.append(found.as_dict())
         text.append(str(found))
     return rows if len(rows) != 1 else rows[0], "\n\n".join(text)

@@ -20,6 +20,9 @@ class Mutant:
     at: tuple = ()
     killed: bool = False
     implied: bool = False  # the statement implies it
+    # Whether any instance could speak against it: none does where nothing measures it, where it
+    # asks for no more than the statement, or where none breaks the hypothesis that was removed
+    asked: bool = True
     verdict: object = None
 
     @property
@@ -28,6 +31,7 @@ class Mutant:
 
     def __str__(self):
         state = "implied" if self.implied else "killed" if self.killed else "survives"
+        state = state if self.asked else "unasked"
         return f"{state:9s}{self.change}"
 
 

@@ -20,7 +20,7 @@ from fedtheory.proofs import algebra
 from fedtheory.search import hunting
 from fedtheory.search.target import Target, as_array
 from fedtheory.settings import fitting
-from fedtheory.verdicts import checking
+from fedtheory.verdicts import checking, dropped
 from fedtheory.verdicts.mutants import mutants
 from fedtheory.verdicts.verdict import Verdict
 
@@ -46,13 +46,14 @@ class Mutation:
 
     @property
     def score(self):
-        """The share of mutants killed, of those that the statement does not imply."""
-        counted = [m for m in self.mutants if not m.implied]
+        """The share of mutants killed, of those that could be asked and that the statement does
+        not imply."""
+        counted = [m for m in self.mutants if m.asked and not m.implied]
         return sum(m.killed for m in counted) / len(counted) if counted else None
 
     @property
     def survivors(self):
-        return [m for m in self.mutants if not m.killed and not m.implied]
+        return [m for m in self.mutants if m.asked and not m.killed and not m.implied]
 
     def __str__(self):
         share = (
@@ -73,6 +74,7 @@ class Mutation:
                     about=list(m.at),
                     killed=m.killed,
                     implied=m.implied,
+                    asked=m.asked,
                     witness=m.witness,
                 )
                 for m in self.mutants
@@ -265,7 +267,8 @@ def judge(claim, mutant, pool, budget, seed):
     targets = {name: target for name, target in targets.items() if not target.impossible}
     same = mutant.at[0] not in HYPOTHESES
     near = pool.at(mutant.line, targets) if same else []
-    if same and not stronger(claim, mutant, pool) and implied(claim, mutant):
+    weaker = same and not stronger(claim, mutant, pool)
+    if weaker and implied(claim, mutant):
         mutant.implied = True
         mutant.verdict = Verdict(
             mutant.claim.id, "proved", "algebra", f"{claim.id} implies it.", confidence=1.0
@@ -273,13 +276,14 @@ def judge(claim, mutant, pool, budget, seed):
         return spent
     if not settings:
         mutant.verdict = checking.line(mutant.claim, mutant.line, budget, seed)
-        mutant.killed = mutant.verdict.status == "violated"
+        mutant.killed = mutant.asked = mutant.verdict.status == "violated"
         return budget
     search = Search(mutant, pool)
     for spent in search.steps(near, targets, budget, seed):
         if search.verdict:
             break
     mutant.killed = search.verdict is not None
+    mutant.asked = mutant.killed or bool(search.cases) and not weaker and search.broken(budget)
     mutant.verdict = search.verdict or Verdict(
         mutant.claim.id,
         "holds",
@@ -297,6 +301,15 @@ class Search:
 
     def __init__(self, mutant, pool):
         self.mutant, self.pool, self.cases, self.verdict = mutant, pool, 0, None
+        self.hunts = {}
+
+    def broken(self, budget):
+        """Whether instances that were looked at break each hypothesis that is not assumed any
+        more."""
+        claim = self.mutant.claim
+        found = dict.fromkeys(dropped.telling(claim, budget), 0)
+        dropped.count(found, claim, [hunt for hunt in self.hunts if hunt.top is not None])
+        return all(found.values())
 
     def steps(self, near, targets, budget, seed):
         """The seconds spent, after each look; `verdict` is set once it fails."""
@@ -306,8 +319,8 @@ class Search:
         for ratios, _, population, target in failing:
             if spent >= budget:
                 return
-            own = self.own(population, target)
-            rows, rates = own.steadied(self.fitted(population, own), ratios)
+            own = at_shape(population, target, self.cases)
+            rows, rates = own.steadied(fitted(population, own), ratios)
             for rate, row in islice(zip(rates, rows), LOOKS):
                 spent += EXACTLY * self.look(own, rate, row)
                 yield spent
@@ -317,8 +330,8 @@ class Search:
         ):  # above 1 by rounding: no beginning
             if spent >= budget:
                 return
-            own, looks, reached = self.own(population, target), 0, []
-            start = self.fitted(population, own)[np.argsort(-ratios, kind="stable")][
+            own, looks, reached = at_shape(population, target, self.cases), 0, []
+            start = fitted(population, own)[np.argsort(-ratios, kind="stable")][
                 : hunting.BATCH // 2
             ]
             for rate, row in own.climb(GENERATIONS, start):
@@ -333,26 +346,10 @@ class Search:
             last, seconds = None, (budget - spent) / len(targets)
             for hunt, rate, row in hunting.searched(target, max(0.0, seconds), seed):
                 self.cases += hunting.BATCH
+                self.hunts[hunt] = None
                 if last is not hunt:  # one look at a shape
                     last = hunt if self.look(hunt, rate, row) else last
                 yield budget
-
-    def own(self, population, target):
-        """The mutant's hunt at a population's shape."""
-        hunt = population.hunt
-        numbers = {name: n for name, n in hunt.numbers.items() if name in target.counts}
-        return hunting.hunt_at(target, hunt.shape, numbers, self.cases)
-
-    def fitted(self, population, own):
-        """The population's rows in the columns of the mutant's hunt; equations may fix another
-        symbol there."""
-        column, rows = population.hunt.column, population.rows
-        raw = lambda name: (
-            rows[:, column[name]]
-            if name in column
-            else own.raw(name, as_array(population.values[name], len(rows)))
-        )
-        return np.array([raw(name) for name in own.names]).T.reshape(len(rows), len(own.names))
 
     def look(self, hunt, rate, row):
         """Whether the line seems to fail at a point; if it does for certain, that is the
@@ -363,6 +360,25 @@ class Search:
         if self.verdict and self.mutant.at[0] not in HYPOTHESES:
             self.pool.learn(hunt, row[None, :] if hunt.top is None else hunt.top)
         return True
+
+
+def at_shape(population, target, key):
+    """The hunt of a target at a population's shape."""
+    hunt = population.hunt
+    numbers = {name: n for name, n in hunt.numbers.items() if name in target.counts}
+    return hunting.hunt_at(target, hunt.shape, numbers, key)
+
+
+def fitted(population, own):
+    """The population's rows in the columns of another hunt; equations may fix another symbol
+    there."""
+    column, rows = population.hunt.column, population.rows
+    raw = lambda name: (
+        rows[:, column[name]]
+        if name in column
+        else own.raw(name, as_array(population.values[name], len(rows)))
+    )
+    return np.array([raw(name) for name in own.names]).T.reshape(len(rows), len(own.names))
 
 
 def promising(near):

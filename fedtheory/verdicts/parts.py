@@ -1,0 +1,152 @@
+"""What can be sharpened in a statement: its numeric constants, terms, exponents of counts, and the
+ceilings of its hypotheses, each as a number that a variant may have otherwise."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import sympy
+
+from fedtheory.conditions import Assumption
+from fedtheory.verdicts.mutants import opened
+
+
+@dataclass(frozen=True)
+class Part:
+    """A number of a statement: `right` is a line's right side with it at a value, `variant` the
+    claim."""
+
+    kind: str  # "constant", "term", "exponent" or "ceiling"
+    name: str
+    line: int
+    printed: sympy.Rational
+    right: Callable | None  # value -> right side; None of a ceiling
+    variant: Callable  # value -> Claim
+    sides: tuple = ()  # (smaller, larger) of a ceiling
+
+
+def parts(claim):
+    """The Parts of a claim's inequalities, each once."""
+    found = {}
+    for at, (_, sign, right) in enumerate(claim.lines):
+        if sign in ("<", "<=", ">", ">="):
+            for kind, name, printed, make in of_right(claim, right):
+                label = f"{name}, line {at + 1}" if len(claim.lines) > 1 else name
+                whole = claim.expand(make(printed + 5))
+                if whole != claim.expand(right) and not whole.has(sympy.I, sympy.nan):
+                    found.setdefault((at, whole), (kind, label, at, printed, make))
+    for kind, label, at, printed, make in found.values():
+        yield Part(kind, label, at, printed, make, made(claim, at, label, make))
+    yield from ceilings(claim)
+
+
+def made(claim, at, label, make):
+    """value -> the variant with that in the line."""
+
+    def variant(value):
+        lines = list(claim.lines)
+        lines[at] = lines[at]._replace(right=make(value))
+        return claim.replace(name=f"{claim.id} ({label}: {value})", lines=lines)
+
+    return variant
+
+
+def of_right(claim, right):
+    """(kind, name, value, value -> right side) of each number in a right side and in what it
+    names."""
+    yield from numbers(claim, right, lambda expr: expr, "", right)
+    mentioned, queue = [], [right]
+    while queue:
+        for symbol in sorted(queue.pop().free_symbols, key=lambda s: s.name):
+            if symbol in claim.definitions and symbol not in mentioned:
+                mentioned.append(symbol)
+                queue.append(claim.definitions[symbol])
+    for symbol in mentioned:
+        put = lambda expr, symbol=symbol: opened(right, {**claim.definitions, symbol: expr}, symbol)
+        yield from numbers(claim, claim.definitions[symbol], put, f", in {symbol.name}", None)
+
+
+def numbers(claim, expr, put, where, whole):
+    """Those of an expression; `put` makes the right side of what stands in its place. A sum with a
+    number, as 1 + gamma, is no sum of terms, and what divides has none."""
+    if not isinstance(expr, sympy.Basic) or expr.is_Atom or expr.is_Piecewise:
+        return
+    terms = expr.is_Add and not any(part.is_Number for part in expr.args)
+    if expr is whole and not expr.is_Add:
+        yield from scaled(claim, expr, put, where)
+        yield from powers(claim, expr, put, where)
+    for n, part in enumerate(expr.args):
+        inside = lambda e, n=n: put(expr.func(*expr.args[:n], e, *expr.args[n + 1 :]))
+        constant = part.is_Mul and abs(part.as_coeff_Mul()[0]) != 1
+        if part.is_Number or expr.is_Pow and n == 1:
+            continue
+        if constant and not expr.is_Mul or terms and not losses(claim, part):
+            yield from scaled(claim, part, inside, where)
+        if terms:
+            yield from powers(claim, part, inside, where)
+        if not (part.is_Pow and part.exp.is_negative):
+            yield from numbers(claim, part, inside, where, None)
+
+
+def losses(claim, term):
+    """Whether a term is a loss or an inner product, of which only differences mean anything."""
+    names = {s.name for s in term.free_symbols}
+    return any(entry.domain == "real" and n in names for n, entry in claim.quantities.items())
+
+
+def scaled(claim, term, put, where):
+    """A term as its constant, or, where that is 1, as a share of it."""
+    constant, rest = term.as_coeff_Mul()
+    size, sign = abs(constant), sympy.sign(constant)
+    make = lambda value: put(sign * value * rest)
+    words = claim.plain(sign * term) + where
+    if size == 1:
+        yield "term", words, sympy.Integer(1), make
+    else:
+        yield "constant", f"{size} in {words}", size, make
+
+
+def powers(claim, expr, put, where):
+    """Exponents of counts in a product."""
+    factors = sympy.Mul.make_args(expr) if expr.is_Mul or expr.is_Pow else ()
+    for n, factor in enumerate(factors):
+        base, power = factor.as_base_exp()
+        entry = claim.symbols[base.name] if base.is_Symbol and base.name in claim.symbols else None
+        if entry is not None and entry.domain == "count" and power.is_Rational:
+            make = lambda value, n=n, base=base: put(
+                sympy.Mul(*factors[:n], base**value, *factors[n + 1 :])
+            )
+            yield (
+                "exponent",
+                f"exponent of {base.name} in {claim.plain(expr).removeprefix('-')}{where}",
+                power,
+                make,
+            )
+
+
+def ceilings(claim):
+    """How much further a hypothesis between numbers could reach, in multiples of its smaller
+    side."""
+    own = [*claim.assumes, *claim.unstated]
+    for assumption in own:
+        relation = assumption.relation
+        if not isinstance(relation, (sympy.Le, sympy.Lt, sympy.Ge, sympy.Gt)):
+            continue
+        small, large = (
+            relation.args if isinstance(relation, (sympy.Le, sympy.Lt)) else relation.args[::-1]
+        )
+        if not small.free_symbols or not large.is_nonnegative:
+            continue
+        strict = isinstance(relation, (sympy.Lt, sympy.Gt))
+
+        def variant(value, assumption=assumption, small=small, large=large, strict=strict):
+            wider = (sympy.Lt if strict else sympy.Le)(small / value, large, evaluate=False)
+            kept = [a for a in own if a is not assumption]
+            return claim.replace(
+                name=f"{claim.id} ({value} times as far: {assumption.name})",
+                assumptions=[*kept, Assumption(wider, assumption.where, assumption.stated)],
+            )
+
+        for at, (_, sign, _) in enumerate(claim.lines):
+            if sign != "O":
+                label = f"{assumption}" + (f", line {at + 1}" if len(claim.lines) > 1 else "")
+                yield Part("ceiling", label, at, sympy.Integer(1), None, variant, (small, large))
