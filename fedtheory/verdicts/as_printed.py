@@ -8,6 +8,8 @@ hypotheses rests on instances that break what was left out, as everything does t
 searched once.
 """
 
+from functools import partial
+
 from fedtheory.certificates import check_instance
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.search import counterexample
@@ -35,10 +37,13 @@ def judge(claim, verdict, budget, seed, decide):
     if budget < LEAST:
         verdict.as_printed = short(printed, verdict.kind)
         return
+    # What algebra does not show of more hypotheses, it does not show of fewer.
+    proofs = verdict.status in ("proved", "vacuous")
+    decided = partial(decide, proofs=proofs)
     if verdict.status in ("violated", "vacuous"):
-        verdict.as_printed = decide(printed, share, seed)
+        verdict.as_printed = decided(printed, share, seed)
     else:
-        searched(claim, verdict, share, seed, decide)
+        searched(claim, verdict, share, seed, decided)
 
 
 def short(reading, kind):

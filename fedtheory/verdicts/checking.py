@@ -51,15 +51,18 @@ def check(claim, budget=10.0, seed=0, progress=None):
     return verdict
 
 
-def as_meant(claim, budget, seed, progress=None):
-    """The Verdict on a claim with all of its hypotheses, and nothing of how it is printed."""
+def as_meant(claim, budget, seed, progress=None, proofs=True):
+    """The Verdict on a claim with all of its hypotheses, and nothing of how it is printed; without
+    `proofs` by search alone."""
     begun = time.perf_counter()
     if not claim.lines:
         verdict = without_lines(claim, budget, seed)
         verdict.seconds = time.perf_counter() - begun
         return verdict
     fitting(claim)  # a run without its method is refused before anything is computed
-    status, why, notes, certificate = vacuity.vacuity(claim, seed, budget)
+    status, why, notes, certificate = (
+        vacuity.vacuity(claim, seed, budget) if proofs else (None, "", [], None)
+    )
     if (
         status
     ):  # nothing meets its hypotheses, or it says nothing: there is no counterexample to look for
@@ -75,7 +78,7 @@ def as_meant(claim, budget, seed, progress=None):
         )
     found = []
     for n in range(len(claim.lines)):
-        found.append(line(claim, n, budget / len(claim.lines), seed, progress))
+        found.append(line(claim, n, budget / len(claim.lines), seed, progress, proofs))
         if found[-1].status == "violated":
             break
     verdict = together(claim, found, time.perf_counter() - begun)
@@ -83,12 +86,12 @@ def as_meant(claim, budget, seed, progress=None):
     return verdict
 
 
-def line(claim, at, budget, seed, progress=None):
-    """The Verdict on one line."""
+def line(claim, at, budget, seed, progress=None, proofs=True):
+    """The Verdict on one line; without `proofs` by search alone."""
     if claim.lines[at][1] == "O":
         return orders.decide(claim, at, budget, seed, as_meant)
-    proof = algebra.line(claim, at, budget=min(2.0, budget), refute=False, seed=seed)
-    if proof:
+    seconds = min(2.0, budget)
+    if proofs and (proof := algebra.line(claim, at, budget=seconds, refute=False, seed=seed)):
         return Verdict(
             claim.id,
             "proved",
