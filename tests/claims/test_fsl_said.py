@@ -7,7 +7,7 @@ from fractions import Fraction as Q
 import pytest
 
 import fedtheory as ft
-from fedtheory.claims.fsl import proof_constants, said_of_rates, said_of_server
+from fedtheory.claims.fsl import proof_constants, said_of_progress, said_of_rates, said_of_server
 from fedtheory.settings import by_name, losses
 
 V = dict(
@@ -191,7 +191,11 @@ FIRST = {
         (math.exp(1.125) - 1) / 1.125,
     ),
 }
-OURS = (*said_of_server.CLAIMS, *said_of_rates.CLAIMS, *proof_constants.CLAIMS)
+OURS = tuple(
+    claim
+    for part in (said_of_server, said_of_progress, said_of_rates, proof_constants)
+    for claim in part.CLAIMS
+)
 
 
 @pytest.mark.parametrize("claim", OURS, ids=lambda claim: claim.id)
