@@ -25,7 +25,6 @@ from fedtheory.symbols.fsl import (
     E_c,
     K,
     L,
-    N,
     S,
     T_3_mean,
     T_5c,
@@ -38,6 +37,7 @@ from fedtheory.symbols.fsl import (
     sq_grad,
     sq_mean_17,
     sq_move_bar,
+    tau_s,
 )
 
 COMMON = dict(kind="step", symbols=TABLE)
@@ -85,12 +85,12 @@ CLAIMS = (
         id="fsl.step_T5c",
         cites="FSL, before (22)",
         algorithm="fsl",
-        assumes=(Assumption(N >= 2, "division by N - 1"),),
         unstated=(*ROUND[1:2], ROUND[3]),
         measures=T_5c,
         relation="==",
-        bound=K**2 / S * (1 - S / N) * N * sq_dissimilar / (N - 1),
+        bound=K**2 * tau_s * sq_dissimilar,
         teeth=K**2 / S * sq_dissimilar,
+        note="Printed with (1 - S/N) N/(S (N - 1)), which is tau_s where N > 1; tau_s is 0 for N = 1.",
         meaning="The variance of a mean that is sampled without replacement.",
         **COMMON,
     ),

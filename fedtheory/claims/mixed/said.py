@@ -6,7 +6,7 @@ from fractions import Fraction
 from sympy import Rational, sqrt
 
 from fedtheory.claim import Claim
-from fedtheory.claims.mixed._assumptions import SERVER_CONVEX, SERVER_NONCONVEX, least
+from fedtheory.claims.mixed._assumptions import SERVER_CONVEX, SERVER_NONCONVEX
 from fedtheory.claims.mixed.one_way_convex import CLAIMS as CONVEX_STEPS
 from fedtheory.claims.mixed.tables import RECORDS, eight, eighteen, pt, two_way
 from fedtheory.conditions import Assumption
@@ -17,7 +17,6 @@ from fedtheory.symbols.mixed import (
     K,
     K_more,
     S,
-    beta,
     drift,
     ends,
     eta_s,
@@ -179,7 +178,7 @@ RATE_SENTENCES = (
     said(
         "two_way_narrower",
         "appendix C.4.3",
-        least(1 / (81 * beta), two_way["strong"]),
+        two_way["strong"],
         eight,
         "2-way gradient transfer has narrower limits than 1-way gradient transfer on eta and K.",
         also=((two_way["convex"], "<=", eight), (two_way["nonconvex"], "<=", eighteen)),
