@@ -6,8 +6,9 @@ import pytest
 from fedtheory.claim import Claim
 from fedtheory.search import hunting
 from fedtheory.search.target import Target
-from fedtheory.settings import Setting, names
+from fedtheory.settings import Setting, by_name, names
 from fedtheory.symbol import PLAIN, Table
+from verify.textbook import TRUE
 
 TABLE = Table("house")
 left = TABLE.measured("left", "l", "a square", PLAIN, "left", domain="nonnegative")
@@ -46,3 +47,20 @@ def test_a_difference_that_only_rounding_makes_is_dropped(measured, stays):
     assert ((kept > 0).sum() == (rates > 0).sum()) == stays and ((kept > 0).sum() < 3) == (
         not stays
     )
+
+
+def test_climbs_go_where_shapes_are_unlike_and_begin_anew():
+    """Of the first dozen shapes seven are climbed, no two for the same pairs of features but the
+    leading ones; later some shape that came far is climbed from other places."""
+    target = Target(TRUE["gd_gradient"], by_name("run_fedsgd"), 0)
+    seen, order = {}, []
+    for hunt, _, _ in hunting.searched(target, 5.0, 0):
+        seen[hunt] = seen.get(hunt, 0) + 1
+        order += [hunt] if seen[hunt] == 2 else []
+    first = order[: hunting.DEEP + hunting.BROAD]
+    assert len(set(first)) == len(first) == 7 and len(seen) >= hunting.WAVE
+    met = set().union(*map(hunting.features, first[: hunting.DEEP]))
+    new = [hunting.features(hunt) - met for hunt in first[hunting.DEEP :]]
+    assert len(new[0]) == max(map(len, new)) > 0
+    again = [hunt for n, hunt in enumerate(order) if hunt.shape in [h.shape for h in order[:n]]]
+    assert again
