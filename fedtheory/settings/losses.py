@@ -182,12 +182,24 @@ def mismatch(server, clients):
 
 def joint_smoothness(*losses):
     """The least L for which the gradient of the losses' sum is L-Lipschitz."""
+    found = [abs(bend) for bend in joint_slopes(losses)]
+    return maximum(*found) if len(found) > 1 else found[0]
+
+
+def joint_curvature(*losses):
+    """The largest second derivative of the losses' sum, along coordinates."""
+    found = joint_slopes(losses)
+    return maximum(*found) if len(found) > 1 else found[0]
+
+
+def joint_slopes(losses):
+    """Second derivatives of the pieces of the losses' sum, coordinate by coordinate."""
     found = []
     for curves in zip(*losses):
         at = _ordered([knot for f in curves for knot in knots(f)])
-        found.append(abs(sum(f["slope"] for f in curves)))
-        found += [abs(sum(beyond(f, y) for f in curves)) for y in at]
-    return maximum(*found) if len(found) > 1 else found[0]
+        found.append(sum(f["slope"] for f in curves))
+        found += [sum(beyond(f, y) for f in curves) for y in at]
+    return found
 
 
 def beyond(f, y):

@@ -208,6 +208,14 @@ mean_sq_grad = TABLE.measured(
     "E",
     domain="nonnegative",
 )
+L_tilde = TABLE.measured(
+    "L_tilde",
+    r"\tilde L",
+    "smoothness of the modified loss itself, at most L",
+    CURVATURE,
+    "tilde_smoothness",
+    domain="nonnegative",
+)
 F_after = TABLE.measured(
     "F_after",
     r"\mathbb{E}_t[F(x_{t+1})]",

@@ -66,6 +66,12 @@ eta_round = TABLE.define(
     STEP,
     "positive",
 )
+beta_sum = TABLE.nonnegative(
+    "beta_sum", r"\beta_f", "smoothness of f = f_f + f_c itself, at most 2 beta", CURVATURE
+)
+sigma_f = TABLE.nonnegative(
+    "sigma_f", r"\sigma_f", "root mean square of the clients' gradients around grad f_f", GRADIENT
+)
 noise_one = TABLE.define(
     "noise_one",
     r"\left(\frac{2}{KS}\sigma^2+\sigma_c^2\right)",

@@ -94,6 +94,7 @@ MEASURED = dict(
     inner_drift_0=Q(1, 50),
     sq_server_grad_bar=Q(3, 2),
     E_T=Q(1, 4),
+    L_tilde=Q(1, 3),
     tilde_F_0=Q(7, 3),
     tilde_F_T=Q(-5, 2),
     mean_sq_tilde_grad=Q(1, 3),
@@ -170,6 +171,7 @@ TRANSCRIBED = {
         12 * v.u**2 * (v.L**2 * v.E_c + v.sq_grad + Q(4, 3) * v.gamma**2 * v.sq_server_grad + v.G_3)
     ),
     "fsl.step16": lambda v: v.T_1 + v.L * v.T_2,
+    "fsl.step16_own": lambda v: v.T_1 + v.L_tilde * v.T_2,
     "fsl.step18": lambda v: v.T_3 - (1 + v.gamma) * v.u * v.sq_tilde_grad,
     "fsl.step19": lambda v: (
         v.u * (v.L**2 * (v.E_c + v.gamma**2 * v.E_0) - (Q(1, 2) + v.gamma) * v.sq_tilde_grad)

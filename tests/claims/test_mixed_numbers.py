@@ -150,7 +150,10 @@ MEASURED = dict(
 )
 
 
-TUNED_GRAD = {f"mixed.theoremB2_nonconvex_{form}" for form in ("explicit", "mean")}
+TUNED_GRAD = {
+    "mixed.heterogeneous_one_way_nonconvex",
+    *(f"mixed.theoremB2_nonconvex_{form}" for form in ("explicit", "mean")),
+}
 
 
 def terms(case, claim):
@@ -172,15 +175,16 @@ def terms(case, claim):
             v.merge = min(v.merge, v.part / (30 * v.mu))
     else:
         v.eta_m, v.merge = Q(1), v.part / (18 * v.beta)
-    v.eta = v.merge / (v.K * v.eta_m * v.eta_s)
-    if claim.id.startswith("mixed.theoremB2_convex_"):
-        step = math.sqrt(v.D_sq) / max(
-            8 * v.beta * math.sqrt(v.D_sq), math.sqrt(v.noise_c * (v.T + 1))
-        )
+    v.eta, v.s_f = v.merge / (v.K * v.eta_m * v.eta_s), Q(3, 7)
+    v.beta_f = Q(3, 2) * v.beta
+    apart = v.s_f**2 / v.S if "heterogeneous" in claim.id else 0
+    if claim.id.startswith(("mixed.theoremB2_convex_", "mixed.heterogeneous_one_way_convex")):
+        noise = v.noise_c + 5 * apart
+        step = math.sqrt(v.D_sq) / max(8 * v.beta * math.sqrt(v.D_sq), math.sqrt(noise * (v.T + 1)))
         v.eta = step / (v.K * v.eta_s)
     if claim.id in TUNED_GRAD:
         step = math.sqrt(v.F) / max(
-            18 * v.beta * math.sqrt(v.F), math.sqrt(v.beta * v.noise_n * (v.T + 1))
+            18 * v.beta * math.sqrt(v.F), math.sqrt(v.beta * (v.noise_n + 3 * apart) * (v.T + 1))
         )
         v.eta = step / (v.K * v.eta_s)
     if "_strong" in claim.id:
@@ -192,7 +196,7 @@ def terms(case, claim):
 
 def names(claim, v):
     """What the claim asks for, by its symbols' names."""
-    given = {**vars(v), "sigma": v.s, "sigma_c": v.s_c}
+    given = {**vars(v), "sigma": v.s, "sigma_c": v.s_c, "sigma_f": v.s_f, "beta_sum": v.beta_f}
     return {
         name: given[name]
         for name, entry in claim.symbols.items()
@@ -254,6 +258,8 @@ TRANSCRIBED = {
     "eq10": lambda v: Q(0),
     "lemmaD2": lambda v: (1 + v.a) * v.sq_i + (1 + 1 / v.a) * v.sq_j,
     "stepD2": lambda v: (1 + v.a) * v.sq_i + (1 + 1 / v.a) * v.sq_j - v.sq_cross,
+    "stepD2_minus": lambda v: (1 - v.a) * v.sq_i + (1 - 1 / v.a) * v.sq_j + v.sq_cross,
+    "stepD5_typed": lambda v: Q(0),
     "lemmaD3": lambda v: v.sq_sum_means + v.tau**2 * v.spread**2,
     "lemmaD3_martingale": lambda v: 2 * v.E_sq_sum_means + 2 * v.tau * v.spread**2,
     "propD5": lambda v: v.gap,
@@ -391,6 +397,71 @@ TRANSCRIBED |= {
     for case in ("convex", "nonconvex")
 }
 TRANSCRIBED["theoremB2_strong_decreasing"] = TRANSCRIBED["theoremB2_strong_explicit"]
+TRANSCRIBED["lemmaD12_own"] = lambda v: (
+    v.f_t
+    - v.u / 2 * v.sq_grad
+    + v.u * v.beta**2 / 2 * v.drift
+    # beta_f / 2 times lemma D.9's bound on the squared move
+    + v.beta_f
+    / 2
+    * (4 * v.u**2 * v.beta**2 * v.drift + 2 * v.u**2 * v.noise_1 + 2 * v.u**2 * v.sq_grad)
+)
+# Heterogeneous clients: sigma^2 + K sigma_f^2 in the place of sigma^2 in the leading term.
+TRANSCRIBED |= {
+    f"heterogeneous_pt_{case}": lambda v, case=case, leading=leading: (
+        TRANSCRIBED[f"theoremB1_{case}_explicit"](v) + leading(v) * v.s_f**2 / v.S
+    )
+    for case, leading in (
+        ("strong", lambda v: 6 * v.merge),
+        ("convex", lambda v: 6 * v.merge),
+        ("nonconvex", lambda v: 16 * v.beta * v.merge),
+    )
+}
+TRANSCRIBED |= {
+    f"heterogeneous_two_way_{case}": lambda v, case=case, leading=leading: (
+        TRANSCRIBED[f"theoremB3_{case}_explicit"](v) + leading(v) * v.s_f**2 / v.S
+    )
+    for case, leading in (
+        ("strong", lambda v: 12 * v.merge),
+        ("convex", lambda v: 12 * v.merge),
+        ("nonconvex", lambda v: 140 * v.beta * v.merge),
+    )
+}
+PATHS = dict(  # the same along single paths, by which merged steps drift
+    pt_strong=lambda v: 24 * v.beta * v.merge**2,
+    pt_convex=lambda v: 24 * v.beta * v.merge**2,
+    pt_nonconvex=lambda v: 40 * v.beta**2 * v.merge**2,
+    two_way_strong=lambda v: 6 * v.merge,
+    two_way_convex=lambda v: 6 * v.merge,
+    two_way_nonconvex=lambda v: 70 * v.beta * v.merge,
+)
+TRANSCRIBED |= {
+    f"heterogeneous_{place}_paths": lambda v, place=place, more=more: (
+        TRANSCRIBED[f"heterogeneous_{place}"](v) + more(v) * v.s_f**2 / v.eta_m**2
+    )
+    for place, more in PATHS.items()
+}
+TRANSCRIBED |= {
+    "heterogeneous_one_way_strong": lambda v: (
+        TRANSCRIBED["theoremB2_strong_explicit"](v) + Q(v.S, v.S - 1) * 5 * v.u * v.s_f**2 / v.S
+    ),
+    "heterogeneous_one_way_convex": lambda v: (
+        v.S
+        / (v.S - 1)
+        * (
+            8 * v.beta * v.D_sq / (v.T + 1)
+            + root(20 * (v.s**2 + v.K * v.s_f**2) + 12 * v.K * v.S * v.s_c**2)
+            * root(v.D_sq)
+            / root(v.K * v.S * (v.T + 1))
+        )
+    ),
+    "heterogeneous_one_way_nonconvex": lambda v: (
+        54 * v.beta * v.F / (v.T + 1)
+        + 6
+        * root((3 * (v.s**2 + v.K * v.s_f**2) / (v.K * v.S) + 2 * v.s_c**2) * v.beta * v.F)
+        / root(v.T + 1)
+    ),
+}
 CEILINGS = dict(
     pt=[lambda v: 1 / (6 * (1 + v.B**2) * v.beta)] * 3,
     one_way=[lambda v: 1 / (8 * v.beta), lambda v: 1 / (8 * v.beta), lambda v: 1 / (18 * v.beta)],

@@ -33,14 +33,21 @@ def fsl(id):
 
 
 def mixed(id):
-    noise = 0.0 if id.startswith("mixed.theoremB3_nonconvex") else 0.3
+    warm = "theoremB3_nonconvex" in id or id.startswith("mixed.heterogeneous_two_way_nonconvex")
+    noise = 0.0 if warm else 0.3  # the first transferred gradients are exact then
     problem = ft.problems.mixed(
-        d=2, clients=4, L=1.0, mu=0.5, G=0.5, sigma=noise, sigma_c=noise, seed=3
+        d=2,
+        clients=4,
+        L=1.0,
+        mu=0.5,
+        G=0.5,
+        sigma=noise,
+        sigma_c=noise,
+        sigma_f=0.3 if "heterogeneous" in id else 0.0,
+        seed=3,
     )
-    if id in (
-        "mixed.theoremB2_nonconvex_explicit",
-        "mixed.theoremB2_nonconvex_mean",
-    ):  # f itself is as smooth as it asks
+    if "nonconvex" in id and ("theoremB2" in id or "one_way" in id) and "sum" not in id:
+        # f itself is as smooth as it asks
         problem = replace(problem, constants={**problem.constants, "L": Constant(2.0)})
     S = 4 if noise == 0 else 2
     steps = dict(eta=0.01) if "step" in id or "lemma" in id else {}

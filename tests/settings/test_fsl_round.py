@@ -71,6 +71,23 @@ def test_a_round_is_the_engine_s(weights):
     assert ("equal_weights" in fsl_round.holds(instance)) == (weights is None)
 
 
+def test_the_modified_loss_s_own_smoothness_by_hand():
+    """f_0 curves by -2, then 3 from 1 on; f_1 and f_2 by 1 and by 2, 0 from -1 on. With gamma = 1/2
+    and equal weights: ((1 + 2)/2 - 2/2)/(3/2) = 1/3, then (1/2 - 1)/(3/2) = -1/3, then
+    (1/2 + 3/2)/(3/2) = 4/3; the largest of the parts is 3."""
+    f = [[bent([Q(-2), Q(3)], [Q(1)])], [curve(Q(1))], [bent([Q(2), Q(0)], [Q(-1)])]]
+    case = dict(N=2, S=2, K=1, K_0=1, losses=f, x=[Q(0)], noise=[], noise_0=[])
+    values = {**fsl_round.constants(case), **STEPS, "gamma": Q(1, 2)}
+    told = fsl_round.measure(case, values, ["L_tilde", "F_x"])
+    assert told == dict(L_tilde=Q(4, 3), F_x=Q(-1, 2)) and values["L"] == 3
+    # weights 1/4 and 3/4 of the clients: (1/4 + 3/2 - 1)/(3/2) = 1/2, -1/2 and (1/4 + 3/2)/(3/2)
+    uneven = dict(case, weights=[Q(1, 4), Q(3, 4)])
+    assert fsl_round.measure(uneven, values, ["L_tilde"]) == dict(L_tilde=Q(7, 6))
+    # one-sided: the largest curvature of -2, -2 is no smoothness at all
+    concave = dict(case, losses=[[curve(Q(-2))]] * 3, breaks="lipschitz")
+    assert fsl_round.measure(concave, values, ["L_tilde"]) == dict(L_tilde=0)
+
+
 def test_a_fixed_cohort_and_shared_noise_by_hand():
     """K = K_0 = 1, gamma = 0: T_5 is the squared error of the cohort's mean estimate."""
     case = dict(CASE, K=1, K_0=1, noise=two_point(Q(1), "even", 1), noise_0=[])

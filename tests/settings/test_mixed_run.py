@@ -95,6 +95,108 @@ def test_one_round_of_1_way_by_hand():
     )
 
 
+APART = [[Q(1)], [Q(2)], [Q(-3)]]  # gradients of three clients around grad f_f
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("S", [1, 2, 3])
+def test_heterogeneous_clients_are_the_engine_s(method, S):
+    """f_i = f_f + <o_i, x>: three clients that differ, S of them drawn in each round."""
+    A, tilt = np.array([[0.5], [1.0], [1.0], [1.0]]), np.array([[2.0], [0.0], [1.0], [-4.0]])
+    problem = ft.problems.quadratic_from_arrays(A, -tilt / A, sigma=1.0, sigma_0=0.5)
+    steps = {name: float(STEPS[name]) for name in METHODS[method].takes}
+    case = case_of(method, N=3, S=S, apart=APART)
+    for rounds in (1, 2, 3):
+        found = ft.expected(
+            problem, method, rounds=rounds, x_0=np.array([3.0]), S=S, K=2, **steps
+        ).metrics
+        squares = found["sq_grad_norm"] + 2 * found["grad_inner"] + found["sq_server_grad_norm"]
+        losses = found["loss"] + found["server_loss"]
+        told = measured(method, {**case, "T": rounds})
+        assert float(told["mean_sq_grad"]) == pytest.approx(np.mean(squares), rel=1e-10)
+        least = (losses - squares / (2 * 1.5))[0]  # f has curvature 3/2
+        assert float(told["mean_gap"]) == pytest.approx(np.mean(losses) - least, rel=1e-9)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_heterogeneous_moments_are_those_of_enumeration(method):
+    case = case_of(method, K=2, T=2, N=3, S=2, apart=APART, noise=[], noise_c=[])
+    instance = mixed_run.Case(
+        method,
+        *(lambda y, f=f: mixed_run.losses.grad(f, y) for f in case["losses"]),
+        2,
+        2,
+        2,
+        *(STEPS[name] for name in METHODS[method].takes),
+        apart=tuple(map(tuple, APART)),
+    )
+    weights = [Q(1), Q(2), Q(4)]
+    told = mixed_run.by_paths(instance, case, weights)
+    assert told == mixed_run.by_moments(instance, case, weights)
+    alike = instance._replace(apart=())
+    assert told != mixed_run.by_paths(alike, case, weights)
+
+
+def test_crowds_of_two_kinds_drift_apart_however_large_they_are():
+    """f is x^2 / 2 right of 0 and x^2 / 10 left of it, x^(0) = 0 its minimiser; half of all clients
+    step to the right and half to the left, so that a round moves left. The cohort is everybody:
+    what section 4.2 adds for clients that differ, 6 eta^ sigma_f^2 / S, is less than the error by
+    S = 2 10^6. Worked in floats, and by the setting."""
+    bend, eta, T = lambda y: y if y > 0 else y / 5, 1 / 40, 30
+    x, path = 0.0, [0.0]
+    for _ in range(T):
+        ends = []
+        for o in (1.0, -1.0):
+            y = x
+            for _ in range(2):
+                y -= eta * (bend(y) + o)
+            ends.append(y)
+        x = sum(ends) / 2
+        path.append(x)
+    case = case_of(
+        "parallel_training",
+        losses=[[bent([Q(1, 5), Q(1)], [Q(0)])], [curve(Q(0))]],
+        x=[Q(0)],
+        T=T,
+        noise=[],
+        noise_c=[],
+        apart=[[Q(1)], [Q(-1)]],
+        copies=Q(10**6),
+        B=Q(3, 2),
+    )
+    setting = METHODS["parallel_training"]
+    steps = dict(eta=Q(1, 40), eta_s=Q(1), eta_c=Q(1, 40), eta_m=Q(1))
+    known = setting.constants(case)
+    assert known["S"] == known["N"] == 2 * 10**6 and known["sigma_f"] == 1 and known["D_sq"] == 0
+    found = setting.measure(case, {**known, **steps}, ["gap_mean"])["gap_mean"]
+    assert middle(found) == pytest.approx(np.mean(path) ** 2 / 10, rel=1e-9)
+    claim = ft.claim("mixed.heterogeneous_pt_convex")
+    assert setting.holds(case) >= {a.condition.name for a in claim.assumptions if a.condition}
+    numbers = {n: v for n, v in {**known, **steps}.items() if n in claim.symbols}
+    numbers["B"], numbers["G"] = Q(3, 2), Q(0)
+    bound = claim.evaluate({n: float(v) for n, v in numbers.items()} | dict(K=2, S=2 * 10**6, T=T))
+    assert bound == pytest.approx(6 / 20 / (2 * 10**6)) and middle(found) > 6 * bound
+    paths = ft.claim("mixed.heterogeneous_pt_convex_paths")
+    assert middle(found) < paths.evaluate(
+        {n: float(v) for n, v in numbers.items()} | dict(K=2, S=2 * 10**6, T=T)
+    )
+    # noise, or clients that stay away, make crowds of one client each something else
+    assert setting.holds({**case, "noise": CASE["noise"]}) == frozenset()
+    assert setting.holds({**case, "copies": Q(3, 2)}) == frozenset()
+
+
+def test_what_heterogeneous_instances_meet():
+    setting = METHODS["one_way_gt"]
+    apart = case_of("one_way_gt", N=3, S=2, apart=APART)
+    assert "homogeneous" not in setting.holds(apart) and "clients_spread" in setting.holds(apart)
+    assert middle(setting.constants(apart)["sigma_f"]) ** 2 == pytest.approx(14 / 3)
+    assert setting.constants(CASE)["sigma_f"] == 0 and "homogeneous" in setting.holds(CASE)
+    # f_f is the clients' mean, of N clients
+    for wrong in ([[Q(1)], [Q(1)], [Q(1)]], APART[:2], [[Q(1), Q(0)], [Q(-1), Q(0)], [Q(0), Q(0)]]):
+        assert setting.holds({**apart, "apart": wrong}) == frozenset()
+    assert "homogeneous" in setting.holds({**apart, "apart": [[Q(0)]] * 3})
+
+
 def test_decreasing_weights_hold_the_mean_back_by_hand():
     """f = y^2 in two halves, eta~ = 1/16, mu = 1: points (7/8)^t, weights (29/32)^t. Their mean
     tends to (1 - 29/32) / (1 - (7/8)(29/32)) = 24/53 of the start; that with growing weights goes

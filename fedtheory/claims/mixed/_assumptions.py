@@ -78,6 +78,13 @@ def _sum_is_smooth(problem, setup):
 
 SMOOTH_SUM = Condition("smooth_sum", "f = f_f + f_c is beta-smooth itself", _sum_is_smooth, ("L",))
 
+OWN_SMOOTHNESS = Condition(
+    "own_smoothness",
+    "f = f_f + f_c is beta_f-smooth",
+    conditions.Certified("beta_sum"),
+    ("beta_sum",),
+)
+
 SMOOTH = Assumption(SMOOTH_LOSSES, "section 4.1, definition D.1")
 A41 = Assumption(HOMOGENEOUS, "assumption 4.1")
 NOISE = Assumption(NOISY, "(4), (6)")

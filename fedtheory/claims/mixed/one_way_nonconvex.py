@@ -6,6 +6,7 @@ from fedtheory.claim import Claim
 from fedtheory.claims.mixed._assumptions import (
     INDEPENDENT,
     ONE_NONCONVEX,
+    OWN_SMOOTHNESS,
     SERVER_NONCONVEX,
     SMOOTH_SUM,
 )
@@ -14,6 +15,7 @@ from fedtheory.conditions import Assumption
 from fedtheory.symbols.mixed import (
     K,
     beta,
+    beta_sum,
     drift,
     ends,
     eta,
@@ -81,6 +83,22 @@ CLAIMS = (
         bound=wide_12,
         teeth=f_t - 7 * eta_tilde / 18 * sq_grad,
         meaning="The same with the smoothness that a sum of two beta-smooth losses has.",
+        **ROUND,
+    ),
+    Claim(
+        id="mixed.lemmaD12_own",
+        cites="mixed FL, lemma D.12, by its proof's steps with the smoothness that f has",
+        assumes=(*RULES, Assumption(OWN_SMOOTHNESS, "beta_f")),
+        unstated=SAMPLED,
+        measures=f_next,
+        bound=progress
+        + eta_tilde * beta**2 / 2 * drift
+        + beta_sum
+        * eta_tilde**2
+        * (2 * beta**2 * drift + noise_one + sq_grad),  # beta_sum/2 times lemma D.9
+        teeth=progress + eta_tilde * beta**2 / 2 * drift,
+        meaning="One round's progress at any step size, whatever the smoothness of f itself is.",
+        note="beta_f = beta gives lemma D.12 as printed, beta_f = 2 beta mixed.lemmaD12_sum.",
         **ROUND,
     ),
     line(

@@ -7,7 +7,7 @@ from math import comb
 
 from fedtheory.enclosure.arithmetic import root, vector
 from fedtheory.enclosure.intervals import INF
-from fedtheory.settings import Setting, kernels, losses
+from fedtheory.settings import Setting, kernels, losses, names
 from fedtheory.settings.families import (
     build_family,
     draw_family,
@@ -180,6 +180,10 @@ def case(instance, values):
 
 
 def measure(instance, values, wanted):
+    if "L_tilde" in wanted:
+        rest = [name for name in wanted if name != "L_tilde"]
+        own = own_smoothness(instance, values["gamma"])
+        return {**(measure(instance, values, rest) if rest else {}), "L_tilde": own}
     x = vector(instance["x"])
     if instance.get("breaks") != "independent_noise":
         return quantities(case(instance, values), x, wanted)
@@ -195,6 +199,28 @@ def measure(instance, values, wanted):
         found = {name: found[name] + p * p_0 * each[name] for name in wanted}
     largest = {"excess_29", "excess_step_29"} & set(wanted)
     return dict(found, **dict.fromkeys(largest, INF))  # a largest expectation is none
+
+
+def own_smoothness(instance, gamma):
+    """The least Lipschitz constant of the modified loss's gradient, an upper bound of it where
+    corners are soft; where smoothness is one-sided, its largest curvature."""
+    N = len(instance["losses"]) - 1
+    clients = instance.get("weights") or [Fraction(1, N)] * N
+    weights = [gamma / (1 + gamma), *(p / (1 + gamma) for p in clients)]
+    hard, soft = [], Fraction(0)
+    for w, loss in zip(weights, instance["losses"]):
+        hard.append(
+            [
+                losses.curve(w * f["slope"], bends=[(w * delta, at) for delta, at in f["bends"]])
+                for f in loss
+            ]
+        )
+        # a soft corner bends by at most height rate^2 / 4
+        corners = [sum(abs(h) * r * r / 4 for h, r, _ in f.get("soft", ())) for f in loss]
+        soft = soft + w * (corners[0] if len(corners) == 1 else losses.maximum(*corners))
+    if instance.get("breaks") == "lipschitz":
+        return losses.maximum(Fraction(0), losses.joint_curvature(*hard)) + soft
+    return losses.joint_smoothness(*hard) + soft
 
 
 def differs(instance):
@@ -264,7 +290,7 @@ ENSURES = frozenset(
 SETTING = Setting(
     name="fsl_round",
     says="one round of FSL from a known point",
-    measures=ROUND.measures,
+    measures=ROUND.measures | names(TABLE, "L_tilde"),
     algorithms=("fsl",),
     by=kernels("fsl"),
     gives=("N", "S", "K", "K_0"),

@@ -3,8 +3,8 @@ of a run.
 
 Works on vectors of any numbers of `enclosure.arithmetic`. Noise of finite support is enumerated,
 which few rounds allow; where both losses are quadratics in one dimension, means and covariances are
-carried from round to round, for which variances suffice. Clients are homogeneous. Points are x^(0),
-..., x^(T).
+carried from round to round, for which variances suffice. Clients are homogeneous, or their
+gradients are apart from grad f_f by constants. Points are x^(0), ..., x^(T).
 """
 
 from collections.abc import Callable
@@ -41,6 +41,8 @@ class Case(NamedTuple):
     eta_s: object
     eta_c: object = None
     eta_m: object = ONE
+    # grad f_i - grad f_f of each client, which sum to 0; () where clients are alike
+    apart: tuple = ()
 
     @property
     def contraction(self):
@@ -49,20 +51,38 @@ class Case(NamedTuple):
 
     def rounds(self, noise, d):
         """Its rounds by the method's kernels; noise: (i, k) -> [(probability, vector), ...]."""
+        own = lambda i, y: self.grad_f(y) + vector(self.apart[i - 1])
+        federated = own if self.apart else lambda i, y: self.grad_f(y)
         return Rounds(
             discover.algorithms()[self.method],
             Losses(
-                lambda i, y: self.grad_f(y) if i else self.grad_c(y),
+                lambda i, y: federated(i, y) if i else self.grad_c(y),
                 noise,
-                (ZERO, *[Fraction(1, self.S)] * self.S),
+                (ZERO, *[Fraction(1, self.clients)] * self.clients),
                 d,
-                alike=True,
+                alike=not self.apart,
             ),
             dict({name: getattr(self, name) for name in STEPS[self.method]}, K=self.K),
         )
 
+    @property
+    def clients(self):
+        """How many there are to choose from: where all are alike, who works makes no difference."""
+        return len(self.apart) or self.S
+
     def law(self):
-        return uniform(self.S, self.S, self.K)
+        return uniform(self.clients, self.S, self.K)
+
+    @property
+    def sampled(self):
+        """Variance, in one dimension, of what a cohort's gradients are apart from grad f_f: that of
+        S of N drawn without replacement."""
+        N = len(self.apart)
+        if N < 2:
+            return ZERO
+        return sum(sum(o * o for o in own) for own in self.apart) * Fraction(
+            N - self.S, N * (N - 1) * self.S
+        )
 
 
 def carried(method):
@@ -140,12 +160,15 @@ def counted_from_x(rounds, state, law):
 def of_a_round(case, bends, tilts):
     """(unknowns, {unknown: its coefficients in what is carried after a round}) of a cohort of one,
     for losses bends y^2/2 + tilts y of f_f and f_c: a round is linear in what it begins from, in 1
-    and in its noise, ("noise", i, step)."""
+    and in its noise, ("noise", i, step); what the cohort's gradients are apart in all its steps
+    counts as noise of i = 2."""
     names = carried(case.method)
     unknown = lambda key: vector([Linear({key: ONE})])
+    apart = {("noise", 2, 0): ONE} if case.apart else {}
     linear = case._replace(
         S=1,
-        grad_f=lambda y: vector([y[0] * bends[0] + Linear({"1": tilts[0]})]),
+        apart=(),
+        grad_f=lambda y: vector([y[0] * bends[0] + Linear({"1": tilts[0], **apart})]),
         grad_c=lambda y: vector([y[0] * bends[1] + Linear({"1": tilts[1]})]),
     )
     rounds = linear.rounds(lambda i, k: [(ONE, unknown(("noise", min(i, 1), k)))], 1)
@@ -169,7 +192,7 @@ def by_kernels(case, bends, tilts, variances):
     n = len(carried(case.method))
     drawn = then[:, n + 1 :]
     # the cohort's paths, averaged, are one path
-    size = {1: variances[0] / case.S, 0: variances[1]}
+    size = {1: variances[0] / case.S, 0: variances[1], 2: case.sampled}
     spread = [size[i] for _, i, _ in unknowns[n + 1 :]]
     fresh = [
         [sum((a * b * v for a, b, v in zip(p, q, spread)), ZERO) for q in drawn] for p in drawn

@@ -106,13 +106,13 @@ def minimizer(instance):
 
 
 def pair_constants(instance):
-    """beta, that f itself meets too if it is to, and mu: 0 where a loss is not convex, which
-    `pair_holds` tells."""
+    """beta, that f itself meets too if it is to, f's own, and mu: 0 where a loss is not convex,
+    which `pair_holds` tells."""
     pair = instance["losses"]
-    beta = losses.smoothness(*pair)
+    beta, own = losses.smoothness(*pair), losses.joint_smoothness(*pair)
     if instance["smooth"] == "sum":
-        beta = maximum(beta, losses.joint_smoothness(*pair))
-    return dict(beta=beta, mu=positive_part(losses.convexity(*pair)))
+        beta = maximum(beta, own)
+    return dict(beta=beta, beta_sum=own, mu=positive_part(losses.convexity(*pair)))
 
 
 def bounded_dissimilarity(instance):

@@ -107,6 +107,7 @@ BUILT = frozenset(
     {
         "homogeneous",
         "noise",
+        "own_smoothness",
         "sgd",
         "equal_steps",
         "independent_noise",
@@ -122,7 +123,7 @@ SETTING = Setting(
     algorithms=("one_way_gt",),
     by=kernels("one_way_gt"),
     gives=("N", "S", "K"),
-    loose=dict(beta=1, sigma=1, sigma_c=1, mu=-1),
+    loose=dict(beta=1, beta_sum=1, sigma=1, sigma_c=1, mu=-1),
     takes=("eta", "eta_s"),
     shapes=shapes,
     coordinates=coordinates,

@@ -3,6 +3,7 @@ random, by moments for noisy quadratics, by enumeration for a few noisy rounds o
 
 from fractions import Fraction
 from functools import cache, partial
+from math import comb
 from typing import NamedTuple
 
 from fedtheory.enclosure.arithmetic import minimum, root, short, vector
@@ -39,6 +40,7 @@ MANY = dict(parallel_training=(10, 30, 100), one_way_gt=(10, 30, 100), two_way_g
 RUN = frozenset(
     {
         "homogeneous",
+        "clients_spread",
         "noise",
         "sgd",
         "equal_steps",
@@ -72,6 +74,15 @@ def shapes(method, random, relaxed):
             T=random.choice([1, 1, 2, 3, 5, 10]),
             method=method,
         )
+        if "homogeneous" in relaxed and random.random() < 0.7:
+            shape.update(unlike=1, N=max(2, shape["N"]))
+            if shape["pieces"] > 1 and random.random() < 0.7:
+                # All work, in crowds of each kind: nothing is drawn, and what clients that drift
+                # apart change is left, from a start at which nothing else happens.
+                shape.update(noise="none", noise_c="none", S=shape["N"])
+                shape.update(copies=str(10 ** random.choice([0, 3, 6, 9])))
+                if method != "one_way_gt" and random.random() < 0.7:
+                    shape.update(start="still")
         if method == "two_way_gt":
             shape["first"] = (
                 "gradients"
@@ -82,9 +93,12 @@ def shapes(method, random, relaxed):
             # Theorems B.1 and B.3 ask for 6 and 81 rounds where mu > 0, the latter with mu near
             # beta; a floor of noise shows after many. A text, lest long runs pass for large shapes.
             shape.update(T=str(random.choice(MANY[method])), K=random.choice([1, 1, 2]))
+            if "copies" in shape:
+                shape.update(K=2)
             if (
                 not quadratic(shape)
-                and (noisy or method == "two_way_gt")
+                and (noisy or method == "two_way_gt" or "unlike" in shape)
+                and "copies" not in shape
                 or strong
                 and method == "two_way_gt"
                 and shape["own"] != "tilt"
@@ -92,7 +106,7 @@ def shapes(method, random, relaxed):
                 continue
         if quadratic(shape) and random.random() < 0.4:
             shape.update(K=str(count(random, 1, 300)))
-            if shape["noise"] != "none":
+            if shape["noise"] != "none" and "unlike" not in shape:
                 shape.update(S=str(S := count(random, 1)), N=str(S + random.choice([0, 1])))
         if quadratic(shape) or ways(shape) <= MOST:
             return shape
@@ -108,7 +122,8 @@ def ways(shape):
     drawn = shape["K"] * shape["S"] * (shape["noise"] != "none") + central * (
         shape["noise_c"] != "none"
     )
-    return 2 ** (drawn * int(shape["T"]))
+    cohorts = comb(int(shape["N"]), int(shape["S"])) if "unlike" in shape else 1
+    return (cohorts * 2**drawn) ** int(shape["T"])
 
 
 def coordinates(shape):
@@ -120,6 +135,14 @@ def coordinates(shape):
             if shape[kind] != "none"
         }
     )
+    if "unlike" in shape:
+        found.update(
+            {
+                f"apart_{i}_{j}": "real"
+                for i in range(int(shape["N"]) - 1)
+                for j in range(shape["d"])
+            }
+        )
     if shape["method"] == "parallel_training":
         found["more_B"] = "nonnegative"
     if shape.get("first") == "any":
@@ -135,6 +158,14 @@ def build(shape, point):
         noise=two_point(point.get("sigma"), shape["noise"], d),
         noise_c=two_point(point.get("sigma_c"), shape["noise_c"], d),
     )
+    if "copies" in shape:
+        built["copies"] = Fraction(int(shape["copies"]))
+    if "unlike" in shape:
+        far = 128 if "copies" in shape else 1  # short steps then reach past a knot
+        rows = [
+            [far * point[f"apart_{i}_{j}"] for j in range(d)] for i in range(int(shape["N"]) - 1)
+        ]
+        built["apart"] = [*rows, [-sum(column) for column in zip(*rows)]]
     if shape["method"] == "parallel_training":
         built["B"] = 1 + point["more_B"]
     if shape["method"] == "two_way_gt":
@@ -151,10 +182,13 @@ def build(shape, point):
 def constants(method, instance):
     x, star = vector(instance["x"]), minimizer(instance)
     found = dict(
-        {name: Fraction(instance[name]) for name in ("N", "S", "K", "T")},
+        {name: Fraction(instance[name]) for name in ("K", "T")},
+        # so many clients of each kind, all of whom work: their mean is that of one of each
+        **{name: Fraction(instance[name] * instance.get("copies", 1)) for name in ("N", "S")},
         **pair_constants(instance),
         sigma=root(variance(instance["noise"])),
         sigma_c=root(variance(instance["noise_c"])),
+        sigma_f=root(mean_square(instance.get("apart", ()))),
         D_sq=sq(x - star),
         F=above(instance, x),
     )
@@ -168,6 +202,11 @@ def constants(method, instance):
     return found
 
 
+def mean_square(vectors):
+    """Of clients' gradients apart from grad f_f; 0 of none."""
+    return sum((sq(vector(v)) for v in vectors), Fraction(0)) / max(1, len(vectors))
+
+
 def measure(method, instance, values, wanted):
     f_f, f_c = instance["losses"]
     case = Case(
@@ -176,6 +215,7 @@ def measure(method, instance, values, wanted):
         lambda y: losses.grad(f_c, y),
         *(instance[name] for name in ("S", "K", "T")),
         *(values[name] for name in STEPS[method]),
+        apart=tuple(map(tuple, instance.get("apart", ()))),
     )
     runs = (
         by_moments
@@ -267,6 +307,14 @@ def holds(method, instance):
         and min(instance["K"], instance["T"]) >= 1
         and all(sound_noise(instance[kind], d) for kind in ("noise", "noise_c"))
         and all(len(first) == d for first in instance.get("first", ()))
+        and fits(instance.get("apart", ()), instance["N"], d)
+        and (
+            instance.get("copies", 1) == 1
+            or instance["copies"] >= 1
+            and instance["copies"].denominator == 1
+            and instance["S"] == instance["N"]
+            and not instance["noise"]
+        )
     )
     held = pair_holds(instance) if sound else frozenset()
     if not held:
@@ -282,7 +330,17 @@ def holds(method, instance):
         for loss, first in zip(instance["losses"], instance["first"])
     ):
         held |= {"gradients_first"}
-    return held | RUN
+    alike = all(o == 0 for own in instance.get("apart", ()) for o in own)
+    return held | (RUN if alike else RUN - {"homogeneous"})
+
+
+def fits(apart, N, d):
+    """Whether gradients apart from grad f_f are N clients', whose mean f_f is."""
+    return not apart or (
+        len(apart) == N
+        and all(len(own) == d for own in apart)
+        and all(sum(column) == 0 for column in zip(*apart))
+    )
 
 
 def setting(method, says, more, early=()):
@@ -295,7 +353,13 @@ def setting(method, says, more, early=()):
         by=f"{kernels(method)}, and what is tested to be the same after more than {READ} steps",
         gives=("N", "S", "K", "T"),
         loose=dict(
-            beta=1, sigma=1, sigma_c=1, mu=-1, **({"G": 1, "B": 1} if "dissimilar" in more else {})
+            beta=1,
+            beta_sum=1,
+            sigma=1,
+            sigma_c=1,
+            sigma_f=1,
+            mu=-1,
+            **({"G": 1, "B": 1} if "dissimilar" in more else {}),
         ),
         takes=STEPS[method],
         shapes=partial(shapes, method),
