@@ -1,7 +1,8 @@
 """What a search has looked at, in words that are made from the shapes it drew: settings, sizes,
 losses, instances."""
 
-SIZES = ("d", "rounds")  # besides a table's counts
+# besides a table's counts; copies: how many clients of each kind
+SIZES = ("d", "rounds", "copies")
 NOISE = {
     "none": "none",
     "even": "two values",
