@@ -202,6 +202,12 @@ def measure(instance, values, wanted):
     return {name: named[name]() for name in wanted}
 
 
+def d11(v):
+    """12 K^2 eta^2 beta (f(x) - f*) + 3 K^2 eta^2 (sigma^2 / K + sigma_c^2)."""
+    noise = v.sigma**2 / v.K + v.sigma_c**2
+    return 12 * v.K**2 * v.eta**2 * v.beta * v.gap + 3 * v.K**2 * v.eta**2 * noise
+
+
 CLAIMS = {
     "mixed.stepD2": Claim(
         (
@@ -213,6 +219,25 @@ CLAIMS = {
         ),
         {name: name for name in ("sq_pair", "sq_i", "sq_j", "sq_cross")},
         worlds=("mixed_vectors",),
+    ),
+    # Lemma D.11 as it is printed: nothing bounds eta.
+    "mixed.lemmaD11!printed": Claim(
+        ((lambda v: v.drift, "<=", d11), (lambda v: v.ends, "<=", d11)),
+        {name: name for name in ("gap", "drift", "ends")},
+        (),
+        frozenset(
+            {
+                "smooth",
+                "homogeneous",
+                "noise",
+                "equal_weights",
+                "sgd",
+                "equal_steps",
+                "convex",
+                "bounded_below",
+            }
+        ),
+        ("mixed_round",),
     ),
     "mixed.stepD11_separate": Claim(
         (

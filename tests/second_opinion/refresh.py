@@ -44,7 +44,7 @@ def sealed(document):
 
 def refreshed(document):
     """A shipped document of a violation."""
-    claim = ft.claim(document["claim"])
+    claim = counterexample.recorded(document["claim"])
     if document["format"] == check_instance.FORMAT:
         return reworded(document, Target(claim, by_name(document["setting"]), document["line"]))
     if document["format"] == structure_document.FORMAT:
