@@ -30,6 +30,9 @@ LOOKS, ROWS = (
 )  # shapes with instances above 1 that are looked at in the end, and instances of each
 
 
+ALIKE = 1.001  # how much larger a float has to be to be worth another exact look
+
+
 def check(claim, budget=10.0, seed=0, progress=None):
     """The Verdict on a claim, or on an id, as it is meant; its `printed` is that of the statement
     as printed.
@@ -204,8 +207,11 @@ def tightest(claim, ranked, looked):
     """The Verdict "holds" with the largest ratio that is certain, or "undecided" where no instance
     says anything."""
     setting, reached, seen = looked.setting, None, 0
-    for _, hunt, raw in ranked:
-        if seen == EXACT:
+    for rate, hunt, raw in ranked:
+        # Where the first do not say for certain what floats do, others are asked: more work must not
+        # tell less
+        enough = reached is not None and rate <= ALIKE * reached[0]
+        if seen >= EXACT and (enough or seen >= LOOKS):
             break
         if (point := Point.near(hunt, raw)) is not None and point.tied():
             return doubtful(claim, hunt, raw, looked)

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from fedtheory.claim import Claim
+from fedtheory.discover import claim as claim_of
 from fedtheory.search import hunting
 from fedtheory.search.target import Target
-from fedtheory.settings import Setting, by_name, names
+from fedtheory.settings import Setting, by_name, fitting, names
 from fedtheory.symbol import PLAIN, Table
 from verify.textbook import TRUE
 
@@ -64,3 +65,14 @@ def test_climbs_go_where_shapes_are_unlike_and_begin_anew():
     assert len(new[0]) == max(map(len, new)) > 0
     again = [hunt for n, hunt in enumerate(order) if hunt.shape in [h.shape for h in order[:n]]]
     assert again
+
+
+@pytest.mark.parametrize("name", ["fsl.lemma4", "mixed.lemmaD10"])
+def test_more_work_looks_at_all_that_less_does(name):
+    """The same seed: what a small budget looks at is how a larger one begins."""
+    claim = claim_of(name)
+    target = Target(claim, fitting(claim)[0])
+    few, more = (
+        [(r, tuple(x)) for _, r, x in hunting.searched(target, s, 0)] for s in (0.05, 0.15)
+    )
+    assert 0 < len(few) < len(more) and more[: len(few)] == few
