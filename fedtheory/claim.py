@@ -68,6 +68,7 @@ class Claim(Valued, Varied):
     assumes: tuple[Assumption, ...]  # as the text states them
     unstated: tuple[Assumption, ...]  # likewise, used by the proof only
     dropped: tuple[Assumption, ...]  # of a variant: what it does not assume any more
+    follows: dict[int, tuple]  # line, from 1 -> what its proof takes it from: "id", "id/line"
     statement: Lines | Order | Equivalences | Cells | Comparisons
 
     def __init__(
@@ -85,6 +86,7 @@ class Claim(Valued, Varied):
         assumes=(),
         unstated=(),
         dropped=(),
+        follows=(),
         **short: Any,
     ):
         give = lambda name, value: object.__setattr__(self, name, value)
@@ -106,6 +108,7 @@ class Claim(Valued, Varied):
         give("assumes", given.hypotheses(whose, assumes, True))
         give("unstated", given.hypotheses(whose, unstated, False))
         give("dropped", tuple(a for a in dropped if a not in (*self.assumes, *self.unstated)))
+        give("follows", given.follows(whose, follows, len(self.lines)))
         give("symbols", table.only(self._named()))
         if self.lines:
             lines = tuple(line.of(self.symbols) for line in self.lines)

@@ -143,3 +143,27 @@ def place(whose, given, number):
     if isinstance(given, bool) or not isinstance(given, Integral) or not 0 <= given < number:
         refuse(f"{whose}: line", f"must be an integer from 0 to {number - 1}", given)
     return int(given)
+
+
+def follows(whose, given, number):
+    """What lines follow from: names, for every line or by the lines' numbers, from 1."""
+    if isinstance(given, Mapping):
+        wrong = [n for n in given if type(n) is not int or not 1 <= n <= number]
+        if wrong:
+            refuse(f"{whose}: follows", f"must be of lines from 1 to {number}", wrong[0])
+        return {n: _premises(whose, some) for n, some in given.items()}
+    some = _premises(whose, given)
+    return dict.fromkeys(range(1, number + 1), some) if some else {}
+
+
+def _premises(whose, given):
+    sound = isinstance(given, (tuple, list)) and all(
+        isinstance(one, str) and 0 < len(one) <= LONGEST or hasattr(one, "lines") for one in given
+    )
+    if not sound:
+        refuse(
+            f"{whose}: follows",
+            "must be a sequence of ids of claims or of textbook facts, or of claims",
+            given,
+        )
+    return tuple(dict.fromkeys(given))

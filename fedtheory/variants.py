@@ -14,7 +14,7 @@ PRINTED, WITHOUT = "!printed", "!without "  # how the names of a claim's reading
 # What a claim has beside its statement.
 RECORD = (
     *("id", "cites", "paper", "symbols", "meaning", "note", "figure", "algorithm"),
-    *("assumes", "unstated", "dropped"),
+    *("assumes", "unstated", "dropped", "follows"),
 )
 
 
@@ -58,7 +58,13 @@ class Varied:
             for first in statements.FIRST if "lines" in words else ():
                 was.pop(first, None)
             mine.update(was)
-        return type(self)(**{**mine, **changes, "id": self.id if name is None else name})
+        given_anew = {**mine, **changes, "id": self.id if name is None else name}
+        if "follows" in changes:
+            return type(self)(**given_anew)
+        # Of a line that the variant has no more, nothing is said.
+        bare = type(self)(**{**given_anew, "follows": ()})
+        kept = {n: some for n, some in self.follows.items() if n <= len(bare.lines)}
+        return type(self)(**{**given_anew, "follows": kept}) if kept else bare
 
     def without(self, *names):
         """The variant that assumes less: hypotheses switched off by name or place."""

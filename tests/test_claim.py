@@ -270,7 +270,7 @@ def test_a_line_is_three_parts_with_text_latex_and_value():
 def test_a_statement_is_one_of_five():
     kinds = {type(claim.statement) for claim in discover.claims()}
     assert kinds == {Lines, Order, Equivalences, Cells, Comparisons}
-    assert len(fields(Claim)) == 12
+    assert len(fields(Claim)) == 13
     for claim in discover.claims():
         assert bool(claim.lines) == isinstance(claim.statement, Lines)
 

@@ -31,6 +31,7 @@ LEVELS = (
     {"settings"},
     {"certificates"},
     {"proofs", "worstcase"},
+    {"textbook"},
     {"search"},
     {"verdicts"},
     {"rocq"},

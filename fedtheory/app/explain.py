@@ -82,6 +82,9 @@ def explain(claim, width=88, bold=False):
         if about[key]:
             out += ["", head(title)]
             out += [line for text in about[key] for line in wrap("- " + text, hang="  ")]
+    if about["follows"]:
+        out += ["", head("Its proof takes")]
+        out += [line for text in about["follows"] for line in wrap("- " + text, hang="  ")]
     if about["comparisons"]:
         out += ["", head("That is")] + [
             line for text in about["comparisons"] for line in wrap("- " + text, hang="  ")
@@ -178,6 +181,7 @@ def described(claim):
         stated=[_assumption(a, claim) for a in hypotheses if a.stated],
         unstated=[_assumption(a, claim) for a in hypotheses if not a.stated],
         by_meaning=[claim.plain(a.holds) for a in claim.assumptions if a.where == "by meaning"],
+        follows=_steps(claim),
         comparisons=[_comparison(c) for c in claim.compares],
         cells={name: (printed, computed) for name, printed, computed in claim.cells()},
         symbols={
@@ -199,6 +203,20 @@ def described(claim):
         figure=claim.figure,
         needs=_needs(claim) if claim.lines else [],
     )
+
+
+def _steps(claim):
+    """What each line is said to follow from, and whether it does."""
+    from fedtheory.textbook import edges
+
+    words = dict(proved="a proved step", undecided="not shown", refused="no step")
+    found = []
+    for line in sorted(claim.follows):
+        step = edges.edge(claim, line - 1)
+        which = f"line {line} " if len(claim.lines) > 1 else "it "
+        why = f": {step.why}" if step.why else ""
+        found.append(f"{which}from {', '.join(step.premises)} ({words[step.status]}{why})")
+    return found
 
 
 def _needs(claim, line=0, strict=True):

@@ -119,6 +119,8 @@ def keep(out, verdict):
     for n, each in enumerate(removed, 1):
         if each is not verdict.printed:
             files[f"{name}.without{n}.certificate.json"] = each
+    if verdict.rests_on is not None:
+        files[f"{name}.graph.json"] = verdict.rests_on  # its steps
     for label, data in files.items():
         data = getattr(data, "certificate", data)
         if data is not None:
@@ -139,6 +141,10 @@ def described(verdict, out=None, width=88):
             lines += textwrap.wrap(
                 f"{label}: {words}", width, initial_indent="  ", subsequent_indent="    "
             )
+    if verdict.rests_on is not None:
+        lines += textwrap.wrap(
+            f"its proof: {verdict.rests_on}", width, initial_indent="  ", subsequent_indent="    "
+        )
     if verdict.status == "violated" and verdict.witness:
         lines += textwrap.wrap(
             "at " + short(verdict.witness), width, initial_indent="  ", subsequent_indent="    "

@@ -153,13 +153,13 @@ def plain_data(value):
 
 def decided(claim, budget, seed):
     """A claim's result: the verdict as plain data, and what it took."""
-    from fedtheory.verdicts.checking import check
+    from fedtheory.verdicts.checking import readings
     from fedtheory.verdicts.verdict import Verdict
 
     _forget_peak()
     begun = time.process_time()
     try:
-        verdict = plain_data(check(claim, budget=budget, seed=seed).as_dict())
+        verdict = plain_data(readings(claim, budget, seed).as_dict())
     except (OSError, MemoryError):  # the machine's fault, not the claim's
         raise
     except Exception as error:
@@ -209,15 +209,20 @@ def made(claims, verdicts, budget, seed, findings=None, plots=None, asked=()):
     """(ledger, {file: certificate}) of claims and their verdicts; `findings` are what figures say:
     id -> data, `plots` the figures that show a claim: id -> names, `asked` how the ids begin if
     these are not all claims."""
-    certificates, entries = {}, []
+    certificates, entries, claims = {}, [], list(claims)
     for claim in claims:
         verdict = _filed(verdicts[claim.id], f"certificates/{_file(claim.id)}", certificates)
+        proof = rests_on(claim, claims, verdicts)
+        if proof is not None and proof.certificate:
+            graph = f"certificates/{_file(claim.id)}.graph.json"
+            certificates[graph] = plain_data(proof.certificate)
         entries.append(
             dict(
                 **statement(claim),
                 command=f"fedtheory check {claim.id} --budget {budget:g} --seed {seed}",
                 key=key(claim, budget, seed),
                 verdict=verdict,
+                rests_on=None if proof is None else plain_data(proof.as_dict()),
                 finding=(findings or {}).get(claim.id),
                 plots=(plots or {}).get(claim.id, []),
             )
@@ -266,6 +271,16 @@ def _filed(verdict, base, certificates):
         for n, removal in enumerate(verdict["removals"], 1)
     ]
     return filed
+
+
+def rests_on(claim, claims, verdicts):
+    """The proof graph of a claim, None where nothing is said of what it follows from."""
+    from fedtheory.verdicts import graphs
+
+    if not claim.follows:
+        return None
+    known = {c.id: graphs.statuses(verdicts[c.id], c) for c in claims if c.id in verdicts}
+    return graphs.graph(claim, lambda other, led: known.get(other.id))
 
 
 STATUSES = ("proved", "holds", "violated", "vacuous", "undecided")

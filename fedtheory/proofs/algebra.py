@@ -17,7 +17,7 @@ from fedtheory.certificates import check_proof as certificate
 from fedtheory.certificates.check_proof import Laborious, Refused
 from fedtheory.errors import InvalidInput
 from fedtheory.proofs import meaning, refutation
-from fedtheory.proofs.derivation import Search
+from fedtheory.proofs.derivation import CHAIN, Search
 from fedtheory.proofs.statement import Outside, Statement
 
 PARTS = (
@@ -64,13 +64,13 @@ def replay(document):
     return certificate.check(document)
 
 
-def prove(target, assumptions=(), symbols=None, budget=10.0, refute=True, seed=0):
+def prove(target, assumptions=(), symbols=None, budget=10.0, refute=True, seed=0, chain=False):
     """A Proof that the assumptions imply the target, a Counterexample, or None where neither was
     found.
 
     `target` and `assumptions` are SymPy relations; `symbols` is a Table (or a mapping of symbols to
     definitions) whose derived symbols are expanded. Symbols' domains are assumed: SymPy's. `budget`
-    is in seconds.
+    is in seconds. With `chain`, long chains of inequalities are looked for before anything else.
     """
     definitions = (
         symbols
@@ -87,6 +87,8 @@ def prove(target, assumptions=(), symbols=None, budget=10.0, refute=True, seed=0
         document = statement.document()
         search = Search(document, statement.extremes, budget)
         proof = found(search, document, quick=True)
+    if proof is None and statement and chain:
+        proof = found(Search(document, statement.extremes, budget), document, CHAIN)
     if proof is None and refute:
         point = refutation.search(target, assumptions, definitions, seed)
         if point is not None:

@@ -9,6 +9,7 @@ from fedtheory.proofs import positivity
 
 DEPTH = 3  # cases within cases
 LIGHT = positivity.EFFORTS[:4]
+CHAIN = ((1, 5, 0),)  # what follows from inequalities one after the other, each used once
 MINORS = 10  # of each size, at most
 READING = 2_000_000  # work that a second of the budget buys for reading the document
 
@@ -31,7 +32,7 @@ class Search:
             except Refused:
                 proof = None
         elif quick:
-            proof = self.combine(reading, goal, LIGHT[:1])
+            proof = self.combine(reading, goal, LIGHT[:1] if quick is True else quick)
         else:
             proof = self.within(reading, goal, DEPTH)
         return proof and {**({"solve": solved} if solved else {}), **proof}

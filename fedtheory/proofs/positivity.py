@@ -117,7 +117,8 @@ def find(target, strict, facts, signs, efforts=EFFORTS, work=None):
     names = sorted(names | {f"{v}.{v}" for name in names if "." in name for v in name.split(".")})
     room = Room(names, [signs.get(name, 0) for name in names])
     goal = room.inward(target)
-    single = lambda p: len(p) == 1 and sum(sum(m) for m in p) == 1
+    # What says no more than a variable's sign; that a nonnegative one is at most 0 says more.
+    single = lambda p: len(p) == 1 and sum(sum(m) for m in p) == 1 and min(p.values()) > 0
     units = {
         name: math.lcm(*(value.denominator for value in p.values()))
         for name, (p, _) in facts.items()

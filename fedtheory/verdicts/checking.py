@@ -17,7 +17,7 @@ from fedtheory.search.coverage import Coverage
 from fedtheory.search.rationals import Point
 from fedtheory.search.target import Target
 from fedtheory.settings import all_settings, conditions, fitting, methods, reads, strangers
-from fedtheory.verdicts import as_printed, dropped, orders, vacuity
+from fedtheory.verdicts import as_printed, dropped, graphs, orders, vacuity
 from fedtheory.verdicts.replaying import replay
 from fedtheory.verdicts.verdict import Tightness, Verdict, across, together
 
@@ -44,8 +44,20 @@ def check(claim, budget=10.0, seed=0, progress=None):
     >>> ft.check("fsl.h_lower", budget=1).status
     'proved'
     """
+    begun = time.perf_counter()
     budget, seed = arguments.budget(budget), arguments.seed(seed)
-    claim, begun = discover.claim(claim), time.perf_counter()
+    claim = discover.claim(claim)
+    verdict = readings(claim, budget, seed, progress)
+    if claim.follows:
+        share = lambda other: as_meant(other, graphs.SHARE * budget, seed)
+        verdict.rests_on = graphs.rests_on(claim, verdict, share)
+    verdict.seconds = time.perf_counter() - begun
+    return verdict
+
+
+def readings(claim, budget, seed, progress=None):
+    """The Verdict on a claim by itself, with all of its hypotheses and as it is printed."""
+    begun = time.perf_counter()
     units = dimensions.notes(claim) if claim.lines else []
     verdict = as_meant(claim, budget, seed, progress)
     verdict.notes += units

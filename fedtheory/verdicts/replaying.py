@@ -22,6 +22,8 @@ from fedtheory.search import counterexample, families
 from fedtheory.search.counterexample import recorded
 from fedtheory.search.target import Target
 from fedtheory.settings import by_name, fitting
+from fedtheory.textbook import facts
+from fedtheory.verdicts import graphs
 
 RECORDED, OWN = "the claim as it is recorded here", "a statement of its own"
 ALONE = "fractions alone"  # no record, no method, no formula of ours
@@ -169,12 +171,70 @@ def proof(document):
     return dict(status="proved", shows=check_proof.check(document), rests_on=ALONE, about=OWN)
 
 
+@refusing
+def graph(document):
+    """The steps of a proof: each document anew, of that line from these premises of the claims as
+    they are recorded here."""
+    having(document, "the document", "format", "claim", "edges", "textbook")
+    steps, claim = document["edges"], recorded(document["claim"])
+    require(isinstance(steps, list) and steps, "it proves no step")
+    for step in steps:
+        having(step, "a step", "line", "premises", "proof", "hypotheses")
+        for proof in (step["proof"], *step["hypotheses"]):
+            check_proof.check(proof, Ring(WORK))
+    if claim is not None:
+        lines = {graphs.edges.label(one) for one in graphs.ordered(graphs.lines(claim))}
+        for step in steps:
+            require(step["line"] in lines, f"no line of this proof: {show(step['line'])}")
+            alike_step(step, *graphs.edges.named(step["line"]))
+        textbook(document["textbook"], {one for step in steps for one in step["premises"]})
+    return dict(
+        status="follows",
+        claim=document["claim"],
+        says="each of these follows from what leads to it: "
+        + ", ".join(str(step["line"]) for step in steps),
+        rests_on=f"{ALONE}, and what is said of the lines that no step leads to",
+        about=OWN if claim is None else RECORDED,
+    )
+
+
+def alike_step(step, claim, at):
+    """Refused where a step is not the one that is recorded here."""
+    edges, line = graphs.edges, step["line"]
+    some = [edges.label(one) for one in edges.premises(claim, at)]
+    require(step["premises"] == some, f"{line} is said to follow from something else here")
+    require(edges.speaks_of(step["proof"], claim, at), f"its proof of {line} is of another step")
+    needed = edges.needed(claim, at)
+    require(needed is not None, f"a premise of {line} assumes more than it does")
+    require(
+        len(needed) == len(step["hypotheses"])
+        and all(map(edges.states, step["hypotheses"], needed)),
+        f"it shows other hypotheses than the premises of {line} have",
+    )
+
+
+def textbook(documents, used):
+    """The parts of textbook facts, each anew."""
+    for name in sorted(used):
+        if not facts.known(name):
+            continue
+        require(isinstance(documents, dict) and name in documents, f"it does not prove {name}")
+        leaf = facts.NAMES[name]
+        parts = () if isinstance(leaf, str) else leaf.parts
+        require(len(parts) == len(documents[name]), f"it proves another {name}")
+        for document, part in zip(documents[name], parts):
+            check_proof.check(document, Ring(WORK))
+            asked = (part.shows, part.given, {})
+            require(graphs.edges.states(document, asked), f"it proves another {name}")
+
+
 FORMATS = {
     check_instance.FORMAT: violation,
     check_family.FORMAT: growth,
     "fedtheory structure 1": structure,
     "fedtheory pep 1": worst_case,
     "fedtheory proofs 1": proofs,
+    graphs.FORMAT: graph,
     check_proof.FORMAT: proof,
     check_proof.SCALAR_FORMAT: proof,
 }

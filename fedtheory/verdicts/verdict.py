@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from fedtheory.search.counterexample import title
+from fedtheory.verdicts.graphs import Graph
 
 
 class Tightness(float):
@@ -62,6 +63,7 @@ class Verdict:
     # of the statement as printed, where its proof uses hypotheses that the text does not state
     as_printed: "Verdict | None" = None
     removals: list = field(default_factory=list)  # a Removal for each of these, if that differs
+    rests_on: Graph | None = None  # of a claim whose proof is named: steps, and what each is
 
     def __post_init__(self):
         if (
@@ -124,6 +126,7 @@ class Verdict:
                 )
                 for r in self.removals
             ],
+            **(dict(rests_on=self.rests_on.as_dict()) if self.rests_on else {}),
         )
 
 

@@ -11,11 +11,15 @@ import pytest
 
 import fedtheory as ft
 from fedtheory import discover
+from fedtheory.certificates import check_proof
+from fedtheory.textbook import edges, facts
+from fedtheory.textbook.leaves import LEAVES
 from fedtheory.verdicts import checking
 from tests.second_opinion.judge import TYPED, judged, proved
 from tests.second_opinion.lines import LINES
 from tests.second_opinion.mutants import mutant, sealed
 from tests.second_opinion.opinion import Refused
+from tests.second_opinion.proofs import Place
 
 HERE = Path(__file__).resolve().parent
 CERTIFICATES = json.loads(
@@ -63,6 +67,43 @@ def test_it_follows_the_proof_too(name):
     claim, line = name.split("/")
     proved(PROOFS[name], claim, int(line))
     assert ft.replay(PROOFS[name])["status"] == "proved"
+
+
+@cache
+def steps():
+    """The documents of every proved step of a recorded proof, by line, and of textbook facts."""
+    found = {leaf.id: facts.documents(leaf.id) for leaf in LEAVES}
+    for claim in discover.claims():
+        for line in claim.follows:
+            step = edges.edge(claim, line - 1)
+            found.update({step.line: step.documents} if step.status == "proved" else {})
+    return found
+
+
+def test_it_follows_the_steps_of_proofs_too():
+    assert len(steps()) > 60
+    for documents in steps().values():
+        for document in documents:
+            Place(document).prove(document["shows"], document["proof"])
+
+
+def test_a_step_without_one_of_its_assumptions_is_no_proof():
+    """What a document's terms use it cannot do without; it is refused here and by the checker."""
+    tried = 0
+    for documents in list(steps().values())[::4]:
+        document = copy.deepcopy(documents[0])
+        if not (used := document["proof"].get("terms")) or not document["assumes"]:
+            continue
+        used = [f for term in used for f in term.get("facts", ()) if f.startswith("assumed:")]
+        if not used:
+            continue
+        sign = document["assumes"][int(used[0][8:])]
+        document["assumes"][int(used[0][8:])] = [sign[0], "0", "0"]
+        tried += 1
+        for check in (lambda d: Place(d).prove(d["shows"], d["proof"]), check_proof.check):
+            with pytest.raises((Refused, check_proof.Refused)):
+                check(document)
+    assert tried > 3
 
 
 def test_every_claim_that_it_knows_is_on_record():
@@ -137,8 +178,6 @@ def test_a_vector_is_no_number_here_either():
     for term in ([], [dict(by="1", gram=[dict(vec_F="1"), dict(vec_0="1")])]):
         document["proof"]["terms"] = term
         with pytest.raises(Refused, match="do not add up"):
-            from tests.second_opinion.proofs import Place
-
             Place(document).prove(document["shows"], document["proof"])
     document["shows"][0] = ">="  # Cauchy-Schwarz
     Place(document).prove(document["shows"], document["proof"])

@@ -86,6 +86,7 @@ CLAIMS = (
         bound=K_0 * L**2 * E_0,
         also=((drift_grad_c, "<=", K * L**2 * E_c),),
         teeth=K_0 * L**2 * E_0 / 2,
+        follows={1: ("textbook.smooth",), 2: ("textbook.smooth",)},
         meaning="Gradients change by at most L times the drift of the points.",
     ),
     Claim(
@@ -98,6 +99,7 @@ CLAIMS = (
         measures=E_c,
         bound=4 * K**2 * eta_l**2 * client_level,  # (26)
         teeth=4 * K**2 * eta_l**2 * sq_grad,
+        follows=("fsl.step29_average",),
         meaning="Clients drift by at most twice what K steps along their gradients at the start could.",
     ),
     Claim(
@@ -110,6 +112,7 @@ CLAIMS = (
         measures=E_0,
         bound=12 * K_0**2 * eta_0**2 * (L**2 * E_c + server_level),  # (27)
         teeth=12 * K_0**2 * eta_0**2 * (L**2 * E_c + sq_server_grad * gamma**2 * Rational(4, 3)),
+        follows=("fsl.step31_at_x/1", "fsl.step_move"),
         meaning="The server drifts by what aggregation moved it and what its own steps add.",
     ),
 )

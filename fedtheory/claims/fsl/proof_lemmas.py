@@ -43,6 +43,17 @@ server_pull = 16 * K_0**2 * eta_0**2 * gamma**2 * sq_server_grad
 
 CLAIMS = (
     Claim(
+        id="fsl.step_L0",
+        cites="FSL, after (27) and end of A-C",
+        assumes=(EQ27_STEP,),
+        measures=16 * K_0**2 * eta_0**2 * gamma**2 * L**2,
+        bound=1,
+        also=((12 * K_0**2 * eta_0**2 * gamma**2 * L**2, "<=", 1),),
+        teeth=Rational(99, 100),
+        meaning="Short steps keep the server's own share in its drift below the rest.",
+        **dict(COMMON, algorithm=None),
+    ),
+    Claim(
         id="fsl.step29",
         cites="FSL, (29)",
         assumes=(A1, A4, EQ26_STEP),
@@ -61,6 +72,7 @@ CLAIMS = (
         measures=E_c,
         bound=Rational(37, 10) * K**2 * eta_l**2 * (sq_grad + G**2 + sigma**2 / (2 * K)),
         teeth=Rational(37, 10) * K**2 * eta_l**2 * sq_grad,
+        follows=("fsl.step29", "textbook.largest", "textbook.conditional_mean"),
         meaning="(29) averaged over clients and steps.",
         **COMMON,
     ),
@@ -70,6 +82,7 @@ CLAIMS = (
         measures=E_0,
         bound=2 * sq_move_bar + 2 * inner_drift_0,
         teeth=2 * inner_drift_0,
+        follows=("textbook.young",),
         meaning="The server's drift: to its start, and from there.",
         **COMMON,
     ),
@@ -102,6 +115,11 @@ CLAIMS = (
             ),
         ),
         teeth=server_pull + server_noise,
+        follows={
+            1: ("fsl.step31_at_x/3", "fsl.step_L0/1"),
+            2: ("textbook.smooth",),
+            3: ("fsl.step30", "fsl.step31", "fsl.step31_at_x/2", "textbook.definition"),
+        },
         meaning="The same with the server's gradient at x_t.",
         **COMMON,
     ),
@@ -113,6 +131,7 @@ CLAIMS = (
         measures=sq_move_bar,
         bound=4 * K_0**2 * eta_0**2 * (sigma**2 / (K * S) + tau_s * G**2 + L**2 * E_c + sq_grad),
         teeth=4 * K_0**2 * eta_0**2 * L**2 * E_c,
+        follows=("fsl.step22/1", "textbook.young"),
         meaning="How far aggregation moves the server.",
         **COMMON,
     ),

@@ -97,6 +97,7 @@ CLAIMS = (
         T_1 + L * T_2,
         (A1,),
         teeth=T_1,
+        follows=("textbook.upper_quadratic",),
         meaning="Smoothness bounds a round by its first-order change and its length.",
     ),
     line(
@@ -117,6 +118,7 @@ CLAIMS = (
         (EQ15,),
         relation="==",
         teeth=T_3 - step * sq_tilde_grad,
+        follows=("textbook.definition",),
         meaning="A round steps along the modified gradient, up to T_3.",
     ),
     line(
@@ -128,6 +130,15 @@ CLAIMS = (
         ROUND,
         also=((T_3, "<=", step * (sq_tilde_grad / 2 + L**2 * (E_c + gamma**2 * E_0))),),
         teeth=-step * (half + gamma) * sq_tilde_grad,
+        follows={
+            1: ("fsl.step18", "fsl.step19/2"),
+            2: (
+                "fsl.lemma3",
+                "textbook.conditional_mean",
+                "textbook.young",
+                "textbook.sum_of_squares",
+            ),
+        },
         meaning="Drift bounds the error of the direction.",
     ),
     line(
@@ -137,6 +148,7 @@ CLAIMS = (
         gamma**2 * T_4 + T_5 + (1 + gamma) ** 2 * sq_tilde_grad,
         (EQ15,),
         teeth=T_5 + (1 + gamma) ** 2 * sq_tilde_grad,
+        follows=("textbook.sum_of_squares",),
         meaning="The length of a round, split in three.",
     ),
     line(
@@ -152,6 +164,12 @@ CLAIMS = (
             (T_4b, "<=", L**2 * E_0),
         ),
         teeth=2 * L**2 * E_0,
+        follows={
+            1: ("fsl.step21/2", "fsl.step21/3", "fsl.step21/4"),
+            2: ("textbook.definition",),
+            3: ("textbook.independent_sum",),
+            4: ("fsl.lemma3/1", "textbook.jensen"),
+        },
         meaning="The server's mean gradient errs by noise and drift.",
         note="The display before (21) prints f_0(w) where grad f_0(w) is meant.",
     ),
@@ -169,6 +187,13 @@ CLAIMS = (
             (T_5c, "<=", K**2 * tau_s * G**2),
         ),
         teeth=3 * (sigma**2 / (K * S) + L**2 * E_c),
+        follows={
+            1: ("fsl.step22/2", "fsl.step22/3", "fsl.step22/4", "fsl.step22/5"),
+            2: ("textbook.definition",),
+            3: ("textbook.independent_sum",),
+            4: ("fsl.lemma3/2", "textbook.jensen"),
+            5: ("textbook.cohort",),
+        },
         meaning="The cohort's mean gradient errs by noise, sampling and drift.",
     ),
     line(
@@ -179,6 +204,7 @@ CLAIMS = (
         (A1, A2, A4, EQ15),
         ROUND,
         teeth=THREE_HALVES * step**2 * (1 + gamma) ** 2 * sq_tilde_grad,
+        follows=("fsl.step20", "fsl.step21/1", "fsl.step22/1"),
         meaning="How far a round can move.",
     ),
     line(
@@ -193,6 +219,7 @@ CLAIMS = (
         (A1, A2, A4, EQ15),
         ROUND,
         teeth=tilde_F_t - gain_24,
+        follows=("fsl.step16", "fsl.step19/1", "fsl.step23"),
         meaning="A round's progress before drift is bounded.",
     ),
     line(
@@ -204,6 +231,7 @@ CLAIMS = (
         ROUND,
         also=((T_6, "==", gamma**2 * E_0 + E_c),),
         teeth=tilde_F_t - gain_24 + step**2 * L * G_2,
+        follows={1: ("fsl.step24/1", "fsl.step25/2"), 2: ("textbook.definition",)},
         meaning="The same with (11), drifts together.",
     ),
     line(
@@ -215,6 +243,10 @@ CLAIMS = (
         ROUND,
         also=((T_6, "<=", T_7 + server_27),),
         teeth=4 * K**2 * eta_l**2 * sq_grad,
+        follows={
+            1: ("fsl.lemma4", "fsl.step_L0/2", "textbook.definition"),
+            2: ("fsl.step25/2", "fsl.lemma5", "textbook.definition"),
+        },
         meaning="The clients' drift with its share in the server's.",
         note="The display prints 12 K_0^2 eta_0^2 L^2; the line after it has L_0 = gamma L, which lemma 5 gives.",
     ),
@@ -241,6 +273,11 @@ CLAIMS = (
             ),
         ),
         teeth=4 * kappa * step**2 * ((1 + gamma) * sq_tilde_grad + gamma / (1 + gamma) * sq_xi),
+        follows={
+            1: ("fsl.step_T6/3", "fsl.gradient_identity"),
+            2: ("fsl.step_T7",),
+            3: ("fsl.step_T6/2",),
+        },
         meaning="Both drifts, in gradients and noise.",
     ),
     line(
@@ -251,6 +288,7 @@ CLAIMS = (
         (A1, A2, A4, EQ11_EQUAL, EQ11_STEP),
         ROUND,
         teeth=tilde_F_t - gain_28,
+        follows=("fsl.step25/1", "fsl.step_T6/1"),
         meaning="A round's progress, with the server's dissimilarity at x_t itself.",
     ),
     line(
@@ -271,6 +309,7 @@ CLAIMS = (
         + 8 * step**3 * L**2 * (gamma * kappa / (1 + gamma) * xi_bar**2 + Phi),
         (A3,),
         teeth=4 * step**2 * L * Psi,
+        follows=("fsl.step_G3_G4",),
         meaning="From (28) to (12).",
     ),
 )

@@ -35,6 +35,7 @@ THEOREM = Claim(
     measures=h * E_T,
     bound=start + noise + drift,
     teeth=start,
+    follows=("fsl.theorem1",),
     meaning="Over T rounds the smallest expected gradient falls like 1/T to a floor set by noise and drift.",
     note="The last step of appendix A-D replaces a mean over rounds by its smallest term, a step that needs h >= 0; "
     "(11) alone does not give it (gamma = 1, eta_g = 1, K_0 eta_0 = 2/(9 L) has h < 0).",

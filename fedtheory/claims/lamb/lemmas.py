@@ -65,5 +65,6 @@ CLAIMS = (
         meaning="Gradients at the local models tell half of the gradient at their mean, up to the models' gap.",
         note="H1 and lemma 1 give the square of the smoothness, divided by v_0 once more for the scaling by 1/sqrt(v); "
         "the line has L-bar. The second display prints a norm without its square.",
+        follows=("lamb.lemma1",),
     ),
 )

@@ -145,6 +145,7 @@ CLAIMS = (
         teeth=A_1,
         meaning="The first-order change, by momentum and by gradients.",
         note="(15) has the minus sign of line 13, (14) has not; read in here.",
+        follows=("lamb.step11",),
     ),
     line(
         "step16",
@@ -158,6 +159,7 @@ CLAIMS = (
         meaning="An inner product by three squares.",
         note="As printed, with factor 1 on the last square, where the identity has 1/2 (lamb.step16_half); the lines "
         "after it use it as the lower bound of the second line here.",
+        follows={2: ("lamb.step16/1",)},
     ),
     line(
         "step16_half",
@@ -193,6 +195,7 @@ CLAIMS = (
         teeth=0,
         meaning="The point (8) is near the mean model.",
         note="H1 gives L_l^2 where the line has L_l.",
+        follows={1: ("lamb.step_momentum/2", "lamb.step_momentum/3")},
     ),
     line(
         "step17",
@@ -214,6 +217,7 @@ CLAIMS = (
         teeth=0,
         meaning="Local models drift apart in proportion to the local steps.",
         note="H1 gives L_l^2 where the line has L. The last inequality 'stems from lemma 1', whose proof has T = 1.",
+        follows={1: ("lamb.step_B1/2", "lamb.step_B1/3"), 3: ("lamb.lemma1",)},
     ),
     line(
         "step_B2",
@@ -234,6 +238,7 @@ CLAIMS = (
         "and H3. The chance that a sign is wrong is bounded as if the "
         "estimate were a mean over n clients; h phi_M sigma^2 / sqrt(n) then stands once for the sum over n "
         "clients. The last display closes the expectation's bracket after this term.",
+        follows={1: ("lamb.step_B2/2", "lamb.step_B2/3", "lamb.step_B2/4")},
     ),
     line(
         "step_17_becomes",
@@ -245,6 +250,7 @@ CLAIMS = (
         meaning="What clients add to the error, bounded.",
         note="4/n times E[B_2] gives 4 phi_M h sigma^2 / n^(3/2), where the line has 4 phi_M h sigma^2 / sqrt(n). "
         "Printed with alpha_t^2 L_l alpha_r^2 in the drift, read as alpha^2 L_l as in the lines around it.",
+        follows=("lamb.step17", "lamb.step_B1/1", "lamb.step_B2/1"),
     ),
     line(
         "step_inner",
@@ -256,6 +262,12 @@ CLAIMS = (
         meaning="The step's progress, errors bounded.",
         note="(16) is multiplied by alpha, its last square bounded by the two lines before: this has alpha with "
         "the first (2 alpha^3 ...), and 4 [...] without alpha.",
+        follows=(
+            "lamb.step16/2",
+            "lamb.step_split",
+            "lamb.step_momentum/1",
+            "lamb.step_17_becomes",
+        ),
     ),
     line(
         "step_g_bar",
@@ -280,6 +292,7 @@ CLAIMS = (
         teeth=2 * grad_by_root_v,
         meaning="Lemma 2 for several local steps, with v^(-1/4).",
         note="(18), without its factor n, for the squared mean.",
+        follows=("lamb.step_B1/1",),
     ),
     line(
         "step_A1",
@@ -296,6 +309,7 @@ CLAIMS = (
         note="The lines before it give -(alpha/2) of both squares: here the one at (8) is dropped, and "
         "the other, times phi_m^2 (1 - beta_2) / 2 by the two lines before, stands with 1/2 and without alpha; "
         "4 [...] has gained its alpha.",
+        follows=("lamb.step_inner", "lamb.step_g_bar", "lamb.step_average", "textbook.definition"),
     ),
     line(
         "step_final",
@@ -318,5 +332,9 @@ CLAIMS = (
         "leave other derivations unchanged': the terms with n, with sqrt((1 - beta_2) p) h and with 1/T have no "
         "line of their own, nor has the factor sqrt(M^2 p / n) / h of the first. The point (8) turns into "
         "theta-bar.",
+        follows={
+            1: ("lamb.step_final/2", "lamb.step_final/3"),
+            2: ("lamb.step7", "lamb.step13", "lamb.step_A1"),
+        },
     ),
 )

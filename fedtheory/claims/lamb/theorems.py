@@ -61,6 +61,7 @@ CLAIMS = (
         + "'cst.' is left open and must be given here; lamb.theorem1_explicit has the terms "
         "that the proof's last display puts in its place. l is free in L_l. "
         "The index of theta-bar and of v is t under a sum over r.",
+        follows=("lamb.theorem1_appendix",),
         **THEOREM,
     ),
     Claim(
@@ -71,6 +72,7 @@ CLAIMS = (
         meaning="The same with the proof's four terms for the constant.",
         note="The proof's last display has a constant factor (its sign is <~) and assumes M <= 1; E[B_2] is bounded "
         "for beta_1 = 0 only.",
+        follows=("lamb.step_final/1",),
         **THEOREM,
     ),
     Claim(
@@ -82,6 +84,7 @@ CLAIMS = (
         meaning="The same at iteration tau, under a learning rate said to decrease.",
         note="Stated 'with a decreasing learning rate alpha', with alpha_r in the first term and alpha in the others; "
         "(9) to (11) 'have assumed a constant learning rate alpha'. 'cst.' is left open as in the main text.",
+        follows=("lamb.step_final/1",),
         **dict(THEOREM, measures=mean_sq_t),
     ),
     Claim(
@@ -98,6 +101,7 @@ CLAIMS = (
         note="With alpha = a / sqrt(h R), theorem 1's drift term is of order (T - 1)^2 p / (h R)^(3/2), where (5) has "
         "h^3 R^(3/2); its terms 4 alpha (M^2 / sqrt(v_0) + ...) are of order 1/sqrt(h R) without the factor "
         "sqrt(p / n), and 'cst.' is gone. The companion keeps every term.",
+        follows=("lamb.corollary1_explicit",),
         **RUN,
     ),
     Claim(
@@ -111,6 +115,7 @@ CLAIMS = (
         + rest,
         teeth=sqrt(M**2 * p / n) * f_excess / (a * sqrt(h * R)),
         meaning="The same with alpha = a / sqrt(h R) and every constant of the proof's last display.",
+        follows=("lamb.theorem1_explicit",),
         **RUN,
     ),
     Claim(

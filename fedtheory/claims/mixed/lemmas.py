@@ -140,6 +140,7 @@ CLAIMS = (
         teeth=gap / 2,
         meaning="A small error in the mixed loss means every gradient is close to what it is at the minimiser.",
         note="The statement asks for smoothness alone; its proof takes the tilted losses to be minimal where flat.",
+        follows=("mixed.stepD5",),
         **PROPORTION,
     ),
     line(
@@ -171,6 +172,7 @@ CLAIMS = (
         teeth=2 * beta * gap,  # right if f itself were beta-smooth
         meaning="A small error in the mixed loss means a small gradient.",
         note="The constant is 4 because f = f_f + f_c is 2 beta-smooth; convexity is not needed for that.",
+        follows=("mixed.stepD6", "mixed.propD5"),
     ),
     line(
         "stepD6",
@@ -193,6 +195,7 @@ CLAIMS = (
         teeth=h_z - h_y + mu / 2 * sq_yz,  # convexity as if x were z
         meaning="A gradient taken nearby still shows the way, at a price in the distance.",
         note="Needs mu <= beta, which the two assumptions imply; mu = 0 is included.",
+        follows=("mixed.stepD7/4",),
     ),
     line(
         "stepD7",
@@ -209,6 +212,7 @@ CLAIMS = (
         ),
         teeth=h_z - h_x + beta / 2 * sq_zx,
         note="The second inequality is printed without its left side, <grad h(x), x - y>.",
+        follows={4: ("mixed.stepD7/1", "mixed.stepD7/2", "mixed.stepD7/3")},
     ),
     Claim(
         id="mixed.lemmaD8",
@@ -219,6 +223,7 @@ CLAIMS = (
         bound=(1 - mu * eta) * sq_xy,
         teeth=(1 - mu * eta) ** 2 * sq_xy / 2,
         meaning="A gradient step brings two points closer, if it is not too long.",
+        follows=("mixed.stepD8",),
     ),
     line(
         "stepD8",

@@ -97,6 +97,7 @@ CLAIMS = (
         meaning="How far a round of 1-way gradient transfer can move.",
         note="(12) numbers the points from 1; the listing takes gradients at x_i^(t,0), ..., x_i^(t,K-1), over which "
         "the drift is read here, as the step by smoothness needs.",
+        follows=("mixed.stepD9_split", "mixed.stepD9_A/1", "mixed.stepD9_B"),
         **ROUND,
     ),
     line(
@@ -121,6 +122,7 @@ CLAIMS = (
             (mean_change, "<=", beta**2 * drift),
         ),
         teeth=4 * eta_tilde**2 * beta**2 * drift,
+        follows={1: ("mixed.stepD9_A/2", "mixed.stepD9_A/3", "mixed.stepD9_A/4")},
     ),
     line(
         "stepD9_B",
@@ -143,6 +145,7 @@ CLAIMS = (
         meaning="A round brings x closer to the minimiser, up to drift and noise.",
         note="5/16 has no unit because 2 eta~ beta (1 + 2 eta~ beta) has none; it is its value at eta~ = 1/(8 beta), "
         "which the proof includes and the statement leaves out.",
+        follows=("mixed.stepD10_sum", "mixed.stepD10_constants"),
         **ROUND,
     ),
     line(
@@ -185,6 +188,12 @@ CLAIMS = (
         "Both together.",
         assumes=D10_RULES,
         teeth=-2 * eta_tilde * (gap + 2 * beta * sq_dist),
+        follows=(
+            "mixed.stepD10_expand/2",
+            "mixed.stepD10_C1",
+            "mixed.stepD10_C2",
+            "textbook.definition",
+        ),
     ),
     line(
         "stepD10_D",
@@ -196,6 +205,7 @@ CLAIMS = (
         "Lemma D.9 with the error in place of the gradient (D.6).",
         assumes=D10_RULES,
         teeth=4 * eta_tilde**2 * beta**2 * drift + 2 * eta_tilde**2 * beta * gap,
+        follows=("mixed.lemmaD9", "mixed.propD6"),
     ),
     line(
         "stepD10_sum",
@@ -208,6 +218,7 @@ CLAIMS = (
         "One round's progress at any step size.",
         assumes=D10_RULES,
         teeth=gain - 2 * eta_tilde * gap,
+        follows=("mixed.stepD10_expand/1", "mixed.stepD10_C", "mixed.stepD10_D"),
     ),
     line(
         "stepD10_constants",
@@ -232,6 +243,7 @@ CLAIMS = (
         meaning="Clients drift by at most what K steps along their gradients at the start could, times a constant.",
         note="The proof ends with 16 and 2 where the statement has 12 and 3; neither gives the other. The last display "
         "of the proof, with 2 eta~/eta_s^2 and 2 eta~^2/eta_s^2, is what theorem B.2 uses.",
+        follows=("mixed.lemmaD11_proof",),
         **ROUND,
     ),
     Claim(
@@ -246,6 +258,7 @@ CLAIMS = (
         meaning="The same with the constants that the proof arrives at.",
         note="The step 'separating mean and variance of the central gradient' turns 4 K^2 eta^2 E||grad f_f + g_c||^2 "
         "into 4 K^2 eta^2 ||grad f||^2 + 2 K^2 eta^2 sigma_c^2; what it separates gives 4 K^2 eta^2 sigma_c^2.",
+        follows=("mixed.stepD11_unrolled", "mixed.stepD11_separate", "mixed.stepD11_D6"),
         **ROUND,
     ),
     Claim(
@@ -290,6 +303,7 @@ CLAIMS = (
         unstated=(INDEPENDENT,),
         also=((drift, "<=", furthest), (ends, "<=", furthest)),
         teeth=K**2 * eta**2 * sq_augmented / 8,
+        follows=("mixed.stepD11_recursion",),
     ),
     line(
         "stepD11_separate",
@@ -312,6 +326,7 @@ CLAIMS = (
         assumes=(SMOOTH, CONVEX, MINIMIZER),
         unstated=(),
         teeth=8 * K**2 * eta**2 * beta * gap,
+        follows=("mixed.propD6",),
     ),
     line(
         "stepD11_last",
@@ -322,6 +337,7 @@ CLAIMS = (
         assumes=(*D11_RULES, PROVIDED, Assumption(eta_tilde <= 1 / (8 * beta), "proof of D.11")),
         unstated=SAMPLED,
         teeth=eta_tilde**2 / eta_s**2 * path_noise / 12,
+        follows=("mixed.lemmaD11_proof/1",),
     ),
     line(
         "stepB2_convex",
@@ -334,5 +350,6 @@ CLAIMS = (
         teeth=gain - eta_tilde * gap,
         note="The drift enters through the last display of D.11. With 4 in place of 2 before sigma_c^2 there, "
         "3 sigma_c^2 needs S >= 2.",
+        follows=("mixed.lemmaD10", "mixed.stepD11_last"),
     ),
 )

@@ -72,6 +72,7 @@ CLAIMS = (
         teeth=f_t - 4 * eta_tilde / 9 * sq_grad,
         meaning="A round lowers the mixed loss in proportion to its squared gradient, up to drift and noise.",
         note=lost,
+        follows=("mixed.stepD12_D9", "mixed.stepD12_constants"),
         **ROUND,
     ),
     Claim(
@@ -129,6 +130,7 @@ CLAIMS = (
         unstated=CENTRAL,
         teeth=progress,
         note=lost,
+        follows=("mixed.stepD12_smooth", "mixed.stepD12_inner"),
     ),
     line(
         "stepD12_D9",
@@ -142,6 +144,7 @@ CLAIMS = (
         unstated=CENTRAL,
         teeth=f_t - (eta_tilde / 2 - beta * eta_tilde**2) * sq_grad,
         note=lost,
+        follows=("mixed.stepD12_drift", "mixed.lemmaD9"),
     ),
     line(
         "stepD12_constants",
@@ -166,6 +169,7 @@ CLAIMS = (
         meaning="Clients drift by at most their gradient at the start and noise, whatever the shape of the losses.",
         note="With a = K the factor 1 + a is K + 1, and the proof writes K (2K for (1 + a) 2, 4K for (1 + a) 4). With "
         "a = K - 1 it is K, the first factor becomes K/(K - 1), and the sums stay below 2K for K >= 2.",
+        follows=("mixed.stepD13_unrolled",),
         **ROUND,
     ),
     line(
@@ -199,6 +203,7 @@ CLAIMS = (
         assumes=(*RULES, SAID_18, SAID_1),
         unstated=(INDEPENDENT,),
         teeth=eta_tilde**2 / (12 * eta_s**2) * path_noise,
+        follows=("mixed.stepD13_recursion", "mixed.stepD13_constants"),
     ),
     line(
         "stepB2_nonconvex",
@@ -210,5 +215,6 @@ CLAIMS = (
         unstated=CENTRAL,
         teeth=f_t - eta_tilde / 3 * sq_grad,
         note=lost,
+        follows=("mixed.lemmaD12", "mixed.lemmaD13/1"),
     ),
 )

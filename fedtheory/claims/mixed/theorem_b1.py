@@ -124,6 +124,7 @@ def printed(case, measures, convexity, meaning):
         teeth=NOISELESS[case],
         regime=(Theta(eta_round, STEPS[case]),),
         explicit=f"mixed.theoremB1_{case}_explicit",
+        follows=(f"mixed.theoremB1_{case}_explicit",),
         meaning=meaning,
         note=CITED + SOURCE[case],
         **RUN,

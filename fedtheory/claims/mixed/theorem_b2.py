@@ -104,6 +104,7 @@ def printed(case, measures, assumes, unstated, meaning, note):
         teeth=NOISELESS[case],
         regime=(Theta(eta_tilde, STEPS[case]),),
         explicit=f"mixed.theoremB2_{case}_explicit",
+        follows=(f"mixed.theoremB2_{case}_explicit",),
         meaning=meaning,
         note=note,
         **RUN,
@@ -111,6 +112,7 @@ def printed(case, measures, assumes, unstated, meaning, note):
 
 
 def explicit(case, cites, measures, assumes, unstated, bound, teeth, meaning, note):
+    one_round = "mixed.stepB2_nonconvex" if case == "nonconvex" else "mixed.stepB2_convex"
     return Claim(
         id=f"mixed.theoremB2_{case}_explicit",
         cites=f"mixed FL, {cites}",
@@ -120,6 +122,7 @@ def explicit(case, cites, measures, assumes, unstated, bound, teeth, meaning, no
         bound=bound,
         teeth=teeth,
         meaning=meaning,
+        follows=(one_round,),
         note=note,
         **RUN,
     )

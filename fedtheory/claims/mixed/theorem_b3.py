@@ -127,6 +127,7 @@ def printed(case, measures, convexity, meaning, note=""):
         teeth=NOISELESS[case],
         regime=(Theta(eta_round, STEPS[case]),),
         explicit=f"mixed.theoremB3_{case}_explicit",
+        follows=(f"mixed.theoremB3_{case}_explicit",),
         meaning=meaning,
         note=CITED + note,
         **RUN,

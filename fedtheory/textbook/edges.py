@@ -1,0 +1,263 @@
+"""One step of a proof: whether a line follows from the lines and textbook facts that it is said to
+follow from.
+
+What a premise says counts where its own hypotheses are among those of the line, or follow from
+them; where it assumes more, the step is refused. Premise and line speak of the same quantities:
+letters of one table, measured in one run of one method, at every instance inside the line's
+hypotheses. All of it is then an implication between numbers and inner products, which algebra
+decides with a document.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import sympy
+
+from fedtheory import conditions, discover
+from fedtheory.errors import refuse
+from fedtheory.proofs import algebra, meaning
+from fedtheory.symbol import expand
+from fedtheory.textbook import facts, kept
+from fedtheory.writing import plain
+
+BUDGET = 1.0  # seconds of a core, counted as work, for the proof of a step
+QUICK = 0.1
+# Conditions that say no less than another: (the stronger, the weaker).
+STRONGER = (
+    (conditions.STRONGLY_CONVEX, conditions.CONVEX),  # mu > 0 is mu >= 0
+    (conditions.LIPSCHITZ, conditions.SMOOTH),  # textbook.upper_quadratic
+)
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A step: a line, what it is said to follow from, and whether it does."""
+
+    line: str  # "fsl.step24/1"
+    premises: tuple  # names of lines, and of textbook facts
+    status: str  # "proved", "undecided" (no proof was found), "refused" (a premise assumes more)
+    why: str = ""
+    documents: tuple = ()  # of the step, then of the premises' hypotheses that had to be shown
+
+    def as_dict(self):
+        """Plain data, without the documents."""
+        return dict(line=self.line, premises=list(self.premises), status=self.status, why=self.why)
+
+
+def named(line):
+    """(claim, place of its line from 0) of "id/line"."""
+    name, _, number = line.rpartition("/")
+    claim = discover.claim(name)
+    if not number.isdigit() or not 1 <= int(number) <= len(claim.lines):
+        refuse("a line", f"must be one of the {len(claim.lines)} lines of {name}", line)
+    return claim, int(number) - 1
+
+
+def premises(claim, at):
+    """[(claim, place) or name of a textbook fact] of what a line is said to follow from."""
+    found = []
+    for one in claim.follows.get(at + 1, ()):
+        if isinstance(one, str) and facts.known(one):
+            found.append(one)
+        elif isinstance(one, str) and "/" in one:
+            found.append(own(claim, one))
+        else:
+            other = claim if one == claim.id else discover.claim(one)
+            if not other.lines:
+                refuse(f"{claim.id}: follows", "must name what has lines", one)
+            places = range(len(other.lines))
+            found += [(other, n) for n in places if not (other.id == claim.id and n == at)]
+    return list(dict.fromkeys(found))
+
+
+def own(claim, line):
+    """(claim, place) of "id/line", where the id may be the claim's own."""
+    if line.rpartition("/")[0] != claim.id:
+        return named(line)
+    number = line.rpartition("/")[2]
+    if not number.isdigit() or not 1 <= int(number) <= len(claim.lines):
+        refuse(f"{claim.id}: follows", f"must name lines from 1 to {len(claim.lines)}", line)
+    return claim, int(number) - 1
+
+
+def label(premise):
+    """ "id/line" of a line, the name of a textbook fact."""
+    return premise if isinstance(premise, str) else f"{premise[0].id}/{premise[1] + 1}"
+
+
+@lru_cache(maxsize=1024)
+def edge(claim, at):
+    """The Edge of a line; None where nothing is said of what it follows from."""
+    some = premises(claim, at)
+    if not some:
+        return None
+    make = lambda status, why="", documents=(): Edge(
+        label((claim, at)), tuple(map(label, some)), status, why, tuple(documents)
+    )
+    if claim.lines[at][1] == "O":
+        return make("undecided", "an order of growth is no relation that algebra decides")
+    lines = [one for one in some if not isinstance(one, str)]
+    documents = []
+    for other, n in lines:
+        why = apart(claim, other, n)
+        if why is None:
+            why = assumed_more(claim, other, documents)
+        if why:
+            return make("refused", why)
+    if silent := unmentioned(claim, at, tuple(some)):
+        return make("undecided", f"none of these speaks of {', '.join(silent)}")
+    document = shown(claim, at, tuple(some))
+    if document is None:
+        return make("undecided", "algebra found no proof from these alone")
+    return make("proved", documents=[document, *documents])
+
+
+def apart(claim, other, n):
+    """Why a premise does not speak of the same quantities; None where it does."""
+    if other.lines[n][1] == "O" or other.kind == "order":
+        return f"{other.id} is an order: its constant is not the same everywhere"
+    if other is claim:
+        return None
+    if other.table.paper != claim.table.paper:
+        return f"{other.id} is written in the letters of another paper"
+    runs = any(entry.measure.of_a_run for entry in other.quantities.values())
+    if runs and not set() < methods(claim) <= methods(other):
+        return f"{other.id} speaks of another method"
+    return None
+
+
+def methods(claim):
+    """Names of the methods that a claim speaks of."""
+    given = claim.algorithm
+    several = given if isinstance(given, tuple) else () if given is None else (given,)
+    return {getattr(one, "name", one) for one in several}
+
+
+def assumed_more(claim, other, documents):
+    """Why a premise's hypotheses are not all at hand; "" where they are. Documents of those that
+    had to be shown are added."""
+    mine = () if other is claim else at_hand(claim)
+    for assumption in other.assumptions if other is not claim else ():
+        if assumption.where == "by meaning":  # true of the letters, wherever they stand
+            continue
+        if assumption.condition is not None:
+            if assumption.condition not in mine:
+                return f"{other.id} assumes that {assumption.condition.says}"
+        elif (document := implied(claim, other, assumption.relation)) is None:
+            return f"{other.id} assumes {plain(assumption.relation)}, which was not shown to follow"
+        else:
+            documents += [document] * bool(document)
+    return ""
+
+
+def implied(claim, other, relation):
+    """A document that a premise's relation follows from a claim's hypotheses, {} where it is one of
+    them, None where neither is known."""
+    if relation in [a.relation for a in claim.assumptions]:
+        return {}
+    if isinstance(relation, sympy.And):
+        return None
+    return kept.decided(*discharge(claim, other, relation), BUDGET)
+
+
+def at_hand(claim):
+    """The conditions that a claim assumes, and those that these say as well."""
+    found = [a.condition for a in claim.assumptions if a.condition is not None]
+    for strong, weak in (*STRONGER, *facts.stronger(claim.table)):
+        found += [weak] * (strong in found)
+    return found
+
+
+def _with_rules(claim, *others):
+    """A claim's relations, and what the letters mean wherever they stand."""
+    relations = [a.relation for a in claim.assumptions if a.relation is not None]
+    rules = [rule for other in (claim, *others) for rule in other.symbols.rules]
+    return list(dict.fromkeys([*relations, *rules]))
+
+
+def shown(claim, at, some, budget=BUDGET):
+    """The document that shows that a line follows from premises, or None."""
+    for target, relations, definitions in question(claim, at, some):
+        brief = budget if definitions else QUICK * budget  # letters as any numbers: a first look
+        if document := kept.decided(target, relations, definitions, brief):
+            return document
+    return None
+
+
+def question(claim, at, some):
+    """(target, relations, definitions) of a step, in the ways in which it may be asked: derived
+    letters as any real numbers; as what they are; and with what conditions and textbook facts say of
+    what is measured."""
+    lines = [one for one in some if not isinstance(one, str)]
+    names = {one for one in some if isinstance(one, str)}
+    claims = list(dict.fromkeys([claim, *(other for other, _ in lines)]))
+    target = algebra.related(*claim.lines[at])
+    relations = _with_rules(*claims) + [algebra.related(*other.lines[n]) for other, n in lines]
+    definitions = {s: e for other in claims for s, e in other.definitions.items()}
+    meant = [fact for other in claims for fact in meaning.facts(other)]
+    meant += [fact.relation for fact in facts.usable(claims, names, at_hand(claim))]
+    distinct = lambda some: list(dict.fromkeys(some))
+    if not names:
+        free = {s: sympy.Symbol(s.name, real=True) for s in definitions}
+        turned = [turn(relation, free) for relation in distinct([target, *relations])]
+        yield turned[0], turned[1:], {}
+        yield target, distinct(relations), definitions
+    if meant:
+        yield target, distinct(relations + meant), definitions
+
+
+def unmentioned(claim, at, some):
+    """Names of what a line bounds and no premise speaks of: then it cannot follow."""
+    target, relations, definitions = list(question(claim, at, some))[-1]
+    spoken = set().union(*(expand(r, definitions).free_symbols for r in relations))
+    bounded = expand(target.lhs, definitions).free_symbols
+    measured = {e.symbol for e in claim.quantities.values()}
+    return sorted(s.name for s in bounded & measured - spoken)
+
+
+def turn(relation, free):
+    """A relation with letters replaced, and nothing else of it changed."""
+    if not isinstance(relation, sympy.core.relational.Relational):
+        return relation.xreplace(free)
+    return relation.func(*(side.xreplace(free) for side in relation.args), evaluate=False)
+
+
+def speaks_of(document, claim, at):
+    """Whether a document states the step to a line of a claim: its proof may still be wrong."""
+    return any(states(document, asked) for asked in question(claim, at, tuple(premises(claim, at))))
+
+
+def states(document, asked):
+    """Whether a document states that relations imply a target."""
+    statement = algebra.stated(*asked)
+    return isinstance(document, dict) and bool(
+        statement and all(statement.document()[k] == document.get(k) for k in algebra.PARTS)
+    )
+
+
+def needed(claim, at):
+    """What has to be shown of the hypotheses of a line's premises: (target, relations,
+    definitions) each; None where one of them can never count."""
+    found = []
+    for other, n in (one for one in premises(claim, at) if not isinstance(one, str)):
+        mine = at_hand(claim)
+        if apart(claim, other, n):
+            return None
+        for assumption in other.assumptions if other is not claim else ():
+            if assumption.where == "by meaning":  # true of the letters, wherever they stand
+                continue
+            if assumption.condition is not None:
+                if assumption.condition not in mine:
+                    return None
+            elif assumption.relation not in [a.relation for a in claim.assumptions]:
+                found.append(discharge(claim, other, assumption.relation))
+    return found
+
+
+def discharge(claim, other, relation):
+    """(target, relations, definitions): that a premise's relation follows from a claim's
+    hypotheses."""
+    return relation, _with_rules(claim, other), {**other.definitions, **claim.definitions}
+
+
+__all__ = ["Edge", "edge", "label", "named", "premises", "question", "shown", "speaks_of"]

@@ -1,0 +1,156 @@
+"""FSL, appendix A: its measured quantities as inner products of random vectors of one round.
+
+Vectors of the round that starts at x: F and O, the gradients of F and f_0 at x; A_a and A_b, noise
+and drift in the server's mean gradient; B_a, B_b and B_c, noise, drift and sampling in the cohort's
+sum of gradients over S; D_0 and D_c, the change of a gradient at a drawn step of the server, of a
+drawn client; V, a drawn point of the server, from the point that aggregation ends at; C, the change of grad f_0 to the aggregated point; Z, a drawn client's gradient at x less F.
+"""
+
+from sympy import Eq, Ge, Le, Rational
+
+from fedtheory.conditions import (
+    DISSIMILAR,
+    EQUAL_WEIGHTS,
+    INDEPENDENT,
+    LIPSCHITZ,
+    NOISE,
+    SMOOTH,
+    UNIFORM_COHORT,
+)
+from fedtheory.proofs.meaning import Inner, Vector, inner, squared
+from fedtheory.symbols.fsl import (
+    E_0,
+    K_0,
+    T_1,
+    T_2,
+    T_3,
+    T_4,
+    T_5,
+    T_6,
+    T_7,
+    E_c,
+    G,
+    K,
+    L,
+    S,
+    T_4a,
+    T_4b,
+    T_5a,
+    T_5b,
+    T_5c,
+    drift_grad_0,
+    drift_grad_c,
+    eta_0,
+    eta_g,
+    eta_l,
+    excess_29,
+    gamma,
+    inner_drift_0,
+    sigma,
+    sigma_0,
+    sq_grad,
+    sq_move_bar,
+    sq_server_grad,
+    sq_server_grad_bar,
+    sq_tilde_grad,
+    tau_s,
+    tilde_F_next,
+    tilde_F_t,
+)
+from fedtheory.textbook.facts import PREFIX, Fact
+
+F, O = Vector("vec_F"), Vector("vec_0")
+names = ("A_a", "A_b", "B_a", "B_b", "B_c", "D_0", "D_c", "V", "C", "Z")
+A_a, A_b, B_a, B_b, B_c, D_0, D_c, V, C, Z = (Vector(f"vec_{name}") for name in names)
+
+tilde = (F + gamma * O) / (1 + gamma)
+aggregated = -eta_l * eta_g * (B_a + B_b + B_c + K * F)
+served = -gamma * eta_0 * K_0 * (A_a + A_b + O)
+SERVER_ERROR, CLIENT_ERROR = A_a + A_b, (B_a + B_b + B_c) / K
+
+
+def says(symbol, value):
+    return Fact(PREFIX + "definition", Eq(symbol, value, evaluate=False))
+
+
+def level(expression):
+    """That an inner product is 0, as two inequalities."""
+    return Le(expression, 0, evaluate=False), Ge(expression, 0, evaluate=False)
+
+
+def mean(expression, *needs):
+    return [Fact(PREFIX + "conditional_mean", one, needs) for one in level(expression)]
+
+
+DEFINITIONS = (
+    says(sq_grad, squared(F)),
+    says(sq_server_grad, squared(O)),
+    says(sq_tilde_grad, squared(tilde)),
+    says(T_1, inner(tilde, aggregated + served)),
+    says(T_2, squared(aggregated + served) / 2),
+    says(T_3, inner(tilde, -gamma * eta_0 * K_0 * SERVER_ERROR - eta_g * eta_l * K * CLIENT_ERROR)),
+    says(T_4, squared(SERVER_ERROR)),
+    says(T_4a, squared(A_a)),
+    says(T_4b, squared(A_b)),
+    says(T_5, squared(CLIENT_ERROR)),
+    says(T_5a, squared(B_a)),
+    says(T_5b, squared(B_b)),
+    says(T_5c, squared(B_c)),
+    says(T_6, gamma**2 * E_0 + E_c),
+    says(T_7, (1 + 12 * K_0**2 * eta_0**2 * gamma**2 * L**2) * E_c),
+    says(drift_grad_0, K_0 * squared(D_0)),
+    says(drift_grad_c, K * squared(D_c)),
+    says(sq_server_grad_bar, squared(O + C)),
+    says(inner_drift_0, squared(V)),
+    says(sq_move_bar, squared(aggregated)),
+    says(E_0, squared(V + aggregated)),
+)
+UNBIASED, COHORT = (NOISE, INDEPENDENT), (UNIFORM_COHORT, INDEPENDENT)
+DRAWN = (UNIFORM_COHORT, EQUAL_WEIGHTS)
+MEANS = [
+    *(each for v in (F, O) for noise in (A_a, B_a) for each in mean(Inner(v, noise), *UNBIASED)),
+    *(each for v in (F, O, A_b) for each in mean(inner(v, D_0 - A_b))),
+    *(each for v in (F, O) for each in mean(inner(v, B_b - K * D_c), *COHORT)),
+    *(each for v in (F, O) for each in mean(inner(v, B_c), *DRAWN)),
+    *mean(inner(F, Z), EQUAL_WEIGHTS),
+]
+
+DRIFT, GRADIENT = gamma * D_0 + D_c, F + gamma * O
+SQUARES = (
+    Fact(
+        PREFIX + "sum_of_squares",
+        Le(
+            squared(gamma * SERVER_ERROR + CLIENT_ERROR + GRADIENT),
+            3 * (gamma**2 * squared(SERVER_ERROR) + squared(CLIENT_ERROR) + squared(GRADIENT)),
+        ),
+    ),
+    Fact(
+        PREFIX + "sum_of_squares", Le(squared(DRIFT), 2 * (gamma**2 * squared(D_0) + squared(D_c)))
+    ),
+    Fact(PREFIX + "young", Le(-2 * inner(tilde, DRIFT), squared(tilde) + squared(DRIFT))),
+    Fact(
+        PREFIX + "young",
+        Le(squared(CLIENT_ERROR + F), Rational(4, 3) * squared(CLIENT_ERROR) + 4 * squared(F)),
+    ),
+    Fact(PREFIX + "young", Le(squared(V + aggregated), 2 * squared(V) + 2 * squared(aggregated))),
+    Fact(PREFIX + "jensen", Le(K_0 * T_4b, drift_grad_0)),
+    Fact(PREFIX + "jensen", Le(T_5b, K * drift_grad_c), COHORT),
+)
+
+FACTS = (
+    *SQUARES,
+    *DEFINITIONS,
+    *MEANS,
+    Fact(PREFIX + "smooth", Le(drift_grad_0, K_0 * L**2 * E_0), (LIPSCHITZ,)),
+    Fact(PREFIX + "smooth", Le(drift_grad_c, K * L**2 * E_c), (LIPSCHITZ,)),
+    Fact(PREFIX + "smooth", Le(squared(C), L**2 * sq_move_bar), (LIPSCHITZ,)),
+    Fact(PREFIX + "upper_quadratic", Le(tilde_F_next - tilde_F_t, T_1 + L * T_2), (SMOOTH,)),
+    Fact(PREFIX + "independent_sum", Le(T_4a, sigma_0**2 / K_0), UNBIASED),
+    Fact(PREFIX + "independent_sum", Le(T_5a, K * sigma**2 / S), UNBIASED),
+    *(Fact(PREFIX + "cohort", one, DRAWN) for one in level(T_5c - K**2 * tau_s * squared(Z))),
+    Fact(PREFIX + "definition", Le(squared(Z), G**2), (DISSIMILAR,)),
+    Fact(
+        PREFIX + "largest",
+        Le(E_c, excess_29 + Rational(37, 20) * K * eta_l**2 * (2 * K * squared(F + Z) + sigma**2)),
+    ),
+)

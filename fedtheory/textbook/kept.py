@@ -1,0 +1,57 @@
+"""Proofs of steps that were found before, by what they prove: a search need not be made twice.
+
+A proof is kept under the hash of the statement, and counts only after the checker has accepted it
+for the statement at hand: one that is stale, changed or missing is searched for anew. That a search
+found none is kept as well; it says nothing but that.
+`python -m tests.textbook.refresh` searches for what is missing and writes all of them down.
+"""
+
+import hashlib
+import json
+from functools import cache
+from pathlib import Path
+
+from fedtheory.certificates import check_proof
+from fedtheory.proofs import algebra
+
+FILE = Path(__file__).with_name("proofs.json")
+SEEN: dict = {}  # those that were used, to be written down
+
+
+@cache
+def store():
+    """hash of a statement -> its proof."""
+    return json.loads(FILE.read_text()) if FILE.is_file() else {}
+
+
+def name(document):
+    """The hash of what a document states, whatever its words are."""
+    stated = [document[part] for part in algebra.PARTS if part not in ("sources", "parts")]
+    text = json.dumps(stated, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def decided(target, relations, definitions, budget):
+    """A document that shows that relations imply a target, or None where none was found."""
+    statement = algebra.stated(target, relations, definitions)
+    if statement is None:
+        return None
+    document = statement.document()
+    key = name(document)
+    if key in store() and store()[key] is None:  # searched before, in vain
+        return None
+    if key in store():
+        found = {**document, "proof": store()[key]}
+        try:
+            check_proof.check(found)
+        except check_proof.Refused:
+            pass
+        else:
+            SEEN[key] = found["proof"]
+            return found
+    proof = algebra.prove(target, relations, definitions, budget, False, chain=True)
+    if not proof:
+        SEEN[key] = None
+        return None
+    SEEN[key] = proof.certificate["proof"]
+    return dict(proof.certificate)

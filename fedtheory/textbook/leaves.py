@@ -1,0 +1,188 @@
+"""Textbook facts, each proved once: its parts follow by algebra, from axioms that it names.
+
+A part is an implication between numbers and inner products, with a document that
+`certificates/check_proof.py` accepts; what joins the parts (an induction, an integral along a line)
+is one of the axioms.
+"""
+
+from typing import NamedTuple
+
+from sympy import Eq, Ge, Le, Symbol
+
+from fedtheory.proofs.meaning import Vector, inner, squared
+
+
+class Part(NamedTuple):
+    """An implication: `shows` follows from `given`."""
+
+    says: str
+    shows: object
+    given: tuple = ()
+
+
+class Leaf(NamedTuple):
+    """A textbook fact: what it says, the axioms that it rests on, and its parts."""
+
+    id: str
+    says: str
+    axioms: tuple
+    parts: tuple
+
+
+def number(name, **domain):
+    return Symbol(name, **(domain or dict(real=True)))
+
+
+def equal(left, right=0):
+    """An equation between inner products, as two inequalities: it is solved for no symbol."""
+    return Le(left, right, evaluate=False), Ge(left, right, evaluate=False)
+
+
+u, v, g, s = (Vector(f"vec_{name}") for name in "uvgs")
+a, c, L, mu, eta = (number(name, positive=True) for name in ("a", "c", "L", "mu", "eta"))
+p, q = number("p", positive=True), number("q", positive=True)
+m, S, N_1 = (number(name, integer=True, positive=True) for name in ("m", "S", "N_1"))
+f_x, f_y, least = (number(name) for name in ("f_x", "f_y", "least"))
+sum_sq, mixed = number("sum_sq", nonnegative=True), number("mixed")
+ALGEBRA = ("inner_product", "expectation")
+N = N_1 + 1  # of one member, the mean over the cohort is the mean over all
+
+PRODUCT = Le(2 * c * inner(u, s), squared(u) + c**2 * squared(s))
+LEAVES = (
+    Leaf(
+        "textbook.young",
+        "||u + v||^2 <= (1 + a) ||u||^2 + (1 + 1/a) ||v||^2, and 2 c <u, s> <= ||u||^2 + "
+        "c^2 ||s||^2, for a, c > 0",
+        ALGEBRA,
+        (
+            Part("of a sum", Le(squared(u + v), (1 + a) * squared(u) + (1 + 1 / a) * squared(v))),
+            Part("of a product", PRODUCT),
+        ),
+    ),
+    Leaf(
+        "textbook.convex_square",
+        "||(p u + q v)/(p + q)||^2 <= (p ||u||^2 + q ||v||^2)/(p + q) for p, q > 0",
+        ALGEBRA,
+        (
+            Part(
+                "multiplied out",
+                Le(squared((p * u + q * v) / (p + q)), (p * squared(u) + q * squared(v)) / (p + q)),
+            ),
+        ),
+    ),
+    Leaf(
+        "textbook.sum_of_squares",
+        "||v_1 + ... + v_m||^2 <= m (||v_1||^2 + ... + ||v_m||^2)",
+        (*ALGEBRA, "induction"),
+        (
+            Part("m = 1", Le(squared(v), sum_sq), equal(squared(v), sum_sq)),
+            Part(
+                "from m to m + 1: u is the sum of the first m",
+                Le(squared(u + v), (m + 1) * (sum_sq + squared(v))),
+                (Le(squared(u), m * sum_sq),),
+            ),
+        ),
+    ),
+    Leaf(
+        "textbook.cauchy_schwarz",
+        "<u, v>^2 <= ||u||^2 ||v||^2",
+        ALGEBRA,
+        (Part("a Gram determinant", Le(inner(u, v) ** 2, squared(u) * squared(v))),),
+    ),
+    Leaf(
+        "textbook.jensen",
+        "||E[X | Y]||^2 <= E||X||^2, likewise for a mean over steps or clients",
+        (*ALGEBRA, "conditional_mean"),
+        (Part("u is the mean of v", Le(squared(u), squared(v)), equal(inner(u, v - u))),),
+    ),
+    Leaf(
+        "textbook.upper_quadratic",
+        "f(x + s) <= f(x) + <grad f(x), s> + L/2 ||s||^2 where f is L-smooth",
+        (*ALGEBRA, "smooth", "slope"),
+        (
+            Part(
+                "u is grad f(x + t s) - grad f(x), of norm at most L t ||s||; c is L t",
+                Le(inner(u, s), c * squared(s)),
+                (Le(squared(u), c**2 * squared(s)), PRODUCT),
+            ),
+            Part(
+                "from 0 to 1, f(x + t s) - t <grad f(x), s> grows no more than L t^2/2 ||s||^2",
+                Le(f_y, f_x + inner(g, s) + L / 2 * squared(s)),
+                (Le((f_y - inner(g, s)) - f_x, L / 2 * squared(s)),),
+            ),
+        ),
+    ),
+    Leaf(
+        "textbook.descent",
+        "f(x - eta grad f(x)) <= f(x) - eta (1 - L eta/2) ||grad f(x)||^2",
+        (*ALGEBRA, "smooth", "slope"),
+        (
+            Part(
+                "the upper quadratic at s = -eta grad f(x)",
+                Le(f_y, f_x - eta * (1 - L * eta / 2) * squared(g)),
+                (Le(f_y, f_x + inner(g, -eta * g) + L / 2 * squared(-eta * g)),),
+            ),
+        ),
+    ),
+    Leaf(
+        "textbook.gradient_gap",
+        "||grad f(x)||^2 <= 2 L (f(x) - inf f) where f is L-smooth",
+        (*ALGEBRA, "smooth", "slope", "minimum"),
+        (
+            Part(
+                "the upper quadratic at s = -grad f(x)/L",
+                Le(squared(g), 2 * L * (f_x - least)),
+                (Le(f_y, f_x + inner(g, -g / L) + L / 2 * squared(-g / L)), Le(least, f_y)),
+            ),
+        ),
+    ),
+    Leaf(
+        "textbook.monotone",
+        "<grad f(x) - grad f(y), x - y> >= mu ||x - y||^2 where f is mu-strongly convex",
+        (*ALGEBRA, "strongly_convex"),
+        (
+            Part(
+                "both inequalities added; s is x - y, u and v are the gradients at x and y",
+                Ge(inner(u - v, s), mu * squared(s)),
+                (
+                    Ge(f_y, f_x + inner(u, -s) + mu / 2 * squared(s)),
+                    Ge(f_x, f_y + inner(v, s) + mu / 2 * squared(s)),
+                ),
+            ),
+        ),
+    ),
+    Leaf(
+        "textbook.independent_sum",
+        "E||Z_1 + ... + Z_m||^2 = E||Z_1||^2 + ... + E||Z_m||^2 where each Z has mean zero given "
+        "those before it",
+        (*ALGEBRA, "conditional_mean", "independence", "induction"),
+        (
+            Part("m = 1", Le(squared(v), sum_sq), equal(squared(v), sum_sq)),
+            *(
+                Part(
+                    "from m to m + 1: u is the sum of the first m",
+                    sign(squared(u + v), sum_sq + squared(v)),
+                    (*equal(squared(u), sum_sq), *equal(inner(u, v))),
+                )
+                for sign in (Le, Ge)
+            ),
+        ),
+    ),
+    Leaf(
+        "textbook.cohort",
+        "E||mean over the cohort - mean over all||^2 = rho_s/S times the members' variance, "
+        "rho_s = (N - S)/(N - 1)",
+        (*ALGEBRA, "subsets"),
+        (
+            Part(
+                "sum_sq adds up the squared deviations, mixed the products of two; together they "
+                "are the squared norm of the deviations' sum, which is 0",
+                Eq(
+                    (S / N * sum_sq + S * (S - 1) / (N * (N - 1)) * mixed) / S**2,
+                    (N - S) / (N - 1) / S * sum_sq / N,
+                ),
+                (Eq(sum_sq + mixed, 0),),
+            ),
+        ),
+    ),
+)

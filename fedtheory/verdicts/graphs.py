@@ -1,0 +1,262 @@
+"""`v.rests_on`: what a proof takes a claim from, step by step down to textbook facts, and what each of
+these is.
+
+A step is decided by algebra (`textbook/edges.py`), a line that no proved step leads to by its own
+verdict. A line is proved where a proved step leads to it from proved lines; a proof is broken where a
+line that it goes through is violated, whether or not the steps around it are right.
+"""
+
+from dataclasses import dataclass, field
+
+from fedtheory.errors import refuse
+from fedtheory.search.counterexample import title
+from fedtheory.textbook import edges, facts
+
+FORMAT = "fedtheory graph 1"
+WORST = ("violated", "vacuous", "undecided", "holds", "proved")  # the first of any decides
+SHARE = 0.1  # of the budget, for each line that no proved step leads to
+
+
+@dataclass
+class Node:
+    """A line of the proof, or a textbook fact."""
+
+    name: str  # "fsl.step29/1", "textbook.young"
+    place: str  # where it stands in its paper: "(29)"
+    status: str  # "proved", "holds", "violated", "vacuous", "undecided"
+    edge: edges.Edge | None = None  # the step that leads to it, if the text names one
+    own: str | None = None  # what its own verdict says, where that was asked
+
+    @property
+    def leads(self):
+        """Names from which a proved step leads here; () if none does."""
+        return self.edge.premises if self.edge and self.edge.status == "proved" else ()
+
+
+@dataclass
+class Graph:
+    """What the lines of a claim rest on."""
+
+    claim: str
+    nodes: dict  # name -> Node: the claim's own lines first, then what leads to them
+    roots: tuple  # names of the claim's own lines
+    proofs: dict = field(default_factory=dict)  # name of a textbook fact -> documents of its parts
+
+    @property
+    def steps(self):
+        """{name: status} of every line that the proof goes through."""
+        return {
+            name: node.status
+            for name, node in self.nodes.items()
+            if name not in self.roots and not facts.known(name)
+        }
+
+    @property
+    def edges(self):
+        """The steps, each an Edge."""
+        return [node.edge for node in self.nodes.values() if node.edge]
+
+    @property
+    def axioms(self):
+        """{name: what it says} of the axioms that its textbook facts rest on."""
+        named = {axiom for name in self.leaves() if facts.known(name) for axiom in axioms_of(name)}
+        if any(edge.status == "proved" for edge in self.edges):
+            named |= {"inner_product"}
+        return {name: says for name, says in facts.AXIOMS.items() if name in named}
+
+    @property
+    def status(self):
+        """The worst of its own lines'."""
+        return min((self.nodes[name].status for name in self.roots), key=WORST.index)
+
+    @property
+    def broken(self):
+        """Names of the violated lines that the proof goes through, those it begins with first."""
+        found = [name for name, node in self.nodes.items() if node.status == "violated"]
+        return found[::-1]
+
+    def leaves(self):
+        """Names from which proved steps lead to the claim, and to which none does."""
+        found, queue, seen = [], list(self.roots), set()
+        while queue:
+            name = queue.pop(0)
+            if name not in seen:
+                seen.add(name)
+                queue += self.nodes[name].leads
+                found += [name] * (not self.nodes[name].leads)
+        return found
+
+    def __str__(self):
+        if broken := self.broken:
+            return "broken at " + listed(self.nodes[name].place for name in broken)
+        lines = [name for name in self.leaves() if not facts.known(name)]
+        bare = [name for name in lines if name in self.roots]
+        if bare:
+            return self._bare(bare)
+        found = [name for name in self.leaves() if facts.known(name)]
+        said = "proved from " + listed(
+            [*(self.nodes[n].place for n in lines), *([counted(found)] if found else [])]
+        )
+        for status, words in (
+            ("holds", ("only holds by search", "only hold by search")),
+            ("vacuous", ("is vacuous", "are vacuous")),
+            ("undecided", ("is undecided", "are undecided")),
+        ):
+            some = [self.nodes[n].place for n in lines if self.nodes[n].status == status]
+            said += f", of which {listed(some)} {words[len(some) > 1]}" if some else ""
+        return said
+
+    def _bare(self, bare):
+        edge = self.nodes[bare[0]].edge
+        if edge is None:
+            return f"no step is named that leads to {self.nodes[bare[0]].place}"
+        return (
+            f"not shown to follow from {listed(self.place(n) for n in edge.premises)}: {edge.why}"
+        )
+
+    def place(self, name):
+        return self.nodes[name].place if name in self.nodes else name
+
+    def as_dict(self):
+        """Plain data."""
+        return dict(
+            claim=self.claim,
+            status=self.status,
+            says=str(self),
+            axioms=self.axioms,
+            steps=self.steps,
+            broken=self.broken,
+            places={name: node.place for name, node in self.nodes.items()},
+            edges=[edge.as_dict() for edge in self.edges],
+        )
+
+    @property
+    def certificate(self):
+        """A document from which `replay` derives every proved step anew; None if there is none."""
+        proved = [edge for edge in self.edges if edge.status == "proved"]
+        used = {name for edge in proved for name in edge.premises}
+        if not proved:
+            return None
+        return dict(
+            format=FORMAT,
+            claim=self.claim,
+            edges=[
+                dict(
+                    line=edge.line,
+                    premises=list(edge.premises),
+                    proof=edge.documents[0],
+                    hypotheses=list(edge.documents[1:]),
+                )
+                for edge in proved
+            ],
+            textbook={n: list(some) for n, some in self.proofs.items() if n in used},
+        )
+
+
+def listed(words):
+    words = list(dict.fromkeys(words))
+    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1]
+
+
+def counted(names):
+    names = [name.removeprefix(facts.PREFIX).replace("_", " ") for name in names]
+    return f"{len(names)} textbook fact{'s' * (len(names) > 1)} ({', '.join(names)})"
+
+
+def place(claim, at):
+    """Where a line stands, in few words."""
+    where = claim.cites.partition(", ")[2] or claim.id
+    return where + (f", line {at + 1}" if len(claim.lines) > 1 else "")
+
+
+def axioms_of(name):
+    """Names of the axioms that a textbook fact rests on."""
+    known = facts.NAMES[name]
+    return (known,) if isinstance(known, str) else known.axioms
+
+
+def graph(claim, own):
+    """The Graph of a claim; `own(claim)` gives the statuses of its lines, or None where these are
+    not known. A proof that rests on itself is refused before anything is decided."""
+    lines_of = lines(claim)
+    nodes, proofs = {}, {}
+    for one in ordered(lines_of):
+        name = edges.label(one)
+        if isinstance(one, str):
+            nodes[name] = Node(name, name.removeprefix(facts.PREFIX).replace("_", " "), "proved")
+            proofs[name] = facts.documents(name)
+        else:
+            nodes[name] = _node(*one, nodes, own)
+    roots = tuple(map(edges.label, lines_of))
+    rest = [name for name in reversed(nodes) if name not in roots]
+    return Graph(title(claim), {name: nodes[name] for name in (*roots, *rest)}, roots, proofs)
+
+
+def lines(claim):
+    """A claim's lines, as (claim, place) each."""
+    return [(claim, n) for n in range(len(claim.lines))]
+
+
+def ordered(lines):
+    """Lines and textbook facts, each after those that lead to it."""
+    done, path = {}, []
+
+    def visit(one):
+        name = edges.label(one)
+        if name in path:
+            circle = " <- ".join([*path[path.index(name) :], name])
+            refuse(f"{path[0]}: follows", "must not lead back to where it began", circle)
+        if name in done:
+            if not same(done[name], one):
+                refuse(f"{edges.label(lines[0])}: follows", "must not name two claims alike", name)
+            return
+        path.append(name)
+        for other in () if isinstance(one, str) else edges.premises(*one):
+            visit(other)
+        path.pop()
+        done[name] = one
+
+    for one in lines:
+        visit(one)
+    return list(done.values())
+
+
+def same(one, other):
+    return one == other if isinstance(one, str) else one[0] is other[0]
+
+
+def _node(claim, at, nodes, own):
+    """The Node of a line whose premises are there."""
+    edge = edges.edge(claim, at)
+    leads = [nodes[name] for name in edge.premises] if edge and edge.status == "proved" else []
+    through = min((one.status for one in leads), key=WORST.index, default=None)
+    known = own(claim, through in ("holds", "proved"))
+    mine = known[at] if known and at < len(known) else None
+    if through == "proved" and mine == "violated":
+        raise RuntimeError(f"{claim.id}, line {at + 1} is proved and violated: one of them errs")
+    found = [status for status in (through, mine) if status in ("proved", "holds")]
+    status = mine if mine == "violated" else max(found, key=WORST.index, default=mine)
+    return Node(edges.label((claim, at)), place(claim, at), status or "undecided", edge, mine)
+
+
+def rests_on(claim, verdict, check):
+    """The Graph of a claim of which the Verdict is known; `check(claim)` gives the others'."""
+    known = {claim.id: statuses(verdict, claim)}
+
+    def own(other, led):
+        if other.id not in known and not led:
+            known[other.id] = statuses(check(other), other)
+        return known.get(other.id)
+
+    return graph(claim, own)
+
+
+def statuses(verdict, claim):
+    """The statuses of a claim's lines in its Verdict, None of those that were not looked at."""
+    part = verdict if isinstance(verdict, dict) else vars(verdict)
+    lines = [line["status"] if isinstance(line, dict) else line.status for line in part["lines"]]
+    some = lines or [part["status"]] * (len(claim.lines) if part["status"] == "vacuous" else 1)
+    return [*some, *[None] * (len(claim.lines) - len(some))]
+
+
+__all__ = ["Graph", "Node", "graph", "rests_on", "statuses"]

@@ -1,0 +1,183 @@
+"""What figures of proof graphs share: the lines of a proof in layers, what each of them is, how much
+slack it has, and which steps lead from one to another."""
+
+import numpy as np
+
+from fedtheory import discover
+from fedtheory.textbook import facts
+from fedtheory.verdicts import checking, graphs
+from figures import _style
+
+BUDGET = dict(smoke=0.1, quick=1.0, paper=10.0)  # seconds of a core, for each claim
+COLOURS = dict(
+    proved=_style.AGREE,
+    holds="#5d9bd3",
+    violated=_style.DIFFER,
+    vacuous="#b28100",
+    undecided=_style.OPEN,
+    textbook=_style.RULE,
+)
+WORDS = dict(
+    proved="proved",
+    holds="holds by search",
+    violated="violated",
+    vacuous="says nothing",
+    undecided="undecided",
+    textbook="textbook fact",
+)
+
+
+def arrays(ids, scale, progress):
+    """The graph of a few claims in one: nodes with place, status, layer and ratio; edges."""
+    nodes, edges, verdicts = {}, [], {}
+
+    def own(claim, led):
+        if claim.id not in verdicts:
+            verdicts[claim.id] = checking.as_meant(claim, BUDGET[scale], 0)
+            progress(len(verdicts), len(verdicts) + 1)
+        return graphs.statuses(verdicts[claim.id], claim)
+
+    for id in ids:
+        found = graphs.graph(discover.claim(id), own)
+        nodes.update({n: node for n, node in found.nodes.items() if n not in nodes})
+    for node in nodes.values():
+        if node.edge:
+            edges += [(one, node.name, node.edge.status) for one in node.edge.premises]
+    names = list(nodes)
+    depth = layers(names, edges)
+    at = {name: n for n, name in enumerate(names)}
+    status = ["textbook" if facts.known(name) else nodes[name].status for name in names]
+    return dict(
+        name=np.array(names),
+        place=np.array([shortened(nodes[name].place) for name in names]),
+        status=np.array(status),
+        layer=np.array([depth[name] for name in names]),
+        ratio=np.array([ratio(name, verdicts) for name in names]),
+        start=np.array([at[one] for one, _, _ in edges], dtype=int),
+        end=np.array([at[other] for _, other, _ in edges], dtype=int),
+        step=np.array([how for *_, how in edges]),
+        says=np.array([str(graphs.graph(discover.claim(id), own)) for id in ids]),
+    )
+
+
+def layers(names, edges):
+    """The longest way from each node to a claim."""
+    depth = dict.fromkeys(names, 0)
+    for _ in names:
+        for one, other, _ in edges:
+            depth[one] = max(depth[one], depth[other] + 1)
+    return depth
+
+
+def ratio(name, verdicts):
+    """The largest ratio of left over right that was found at a line; NaN where none was looked
+    for."""
+    claim, _, line = name.rpartition("/")
+    verdict = verdicts.get(claim)
+    if verdict is None:
+        return np.nan
+    parts = verdict.lines or [verdict]
+    tight = parts[int(line) - 1].tightness if int(line) <= len(parts) else None
+    return np.nan if tight is None else float(tight)
+
+
+def shortened(place):
+    for long, short in (("proof of ", ""), (", line ", " l."), ("appendix ", "")):
+        place = place.replace(long, short)
+    return place if len(place) <= 34 else place[:32] + "..."
+
+
+STEPS = dict(
+    proved=dict(color=_style.INK, linewidth=0.6),
+    undecided=dict(color=_style.OPEN, linewidth=0.6, linestyle=(0, (3, 2))),
+    refused=dict(color=_style.DIFFER, linewidth=0.8, linestyle=(0, (1, 1.2))),
+)
+MARKERS = dict(proved="o", holds="o", violated="X", vacuous="s", undecided="D", textbook="|")
+
+
+def draw(figure, data):
+    """On the left the steps, from each premise to what follows from it; on the right how tight each
+    line is."""
+    left, right = figure.subplots(1, 2, sharey=True, width_ratios=(2.6, 1))
+    shown = [n for n, name in enumerate(data["name"]) if name != f"{facts.PREFIX}definition"]
+    row = {n: y for y, n in enumerate(shown)}
+    bend = np.linspace(0, np.pi, 40)
+    for start, end, step in zip(data["start"], data["end"], data["step"].tolist()):
+        if start in row and end in row:
+            middle, half = (row[start] + row[end]) / 2, (row[start] - row[end]) / 2
+            wide = abs(half) ** 0.6 / len(shown) ** 0.6
+            left.plot(-wide * np.sin(bend), middle - half * np.cos(bend), **STEPS[step], zorder=1)
+    for n in shown:
+        status = data["status"][n].item()
+        look = dict(color=COLOURS[status], marker=MARKERS[status], linestyle="", markersize=4.5)
+        hollow = dict(markerfacecolor="white") if status == "holds" else {}
+        left.plot(0, row[n], **look, **hollow, zorder=2)
+        left.annotate(
+            data["place"][n].item(),
+            (0, row[n]),
+            xytext=(6, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=_style.SMALL,
+            color=_style.DIFFER if status == "violated" else _style.INK,
+        )
+        if np.isfinite(data["ratio"][n]) or data["ratio"][n] == np.inf:
+            right.plot(min(data["ratio"][n], 1.25), row[n], **look, **hollow)
+    left.set(xlim=(-0.75, 0.75), ylim=(len(shown) - 0.4, -0.6), title="what follows from what")
+    right.axvline(1, color=_style.INK, linewidth=0.6, linestyle="--")
+    right.set(xlim=(-0.03, 1.3), xlabel="largest left over right found", title="how tight")
+    right.set_xticks([0, 0.5, 1])
+    right.grid(axis="y", color=_style.PALE, linewidth=0.5)
+    right.set_axisbelow(True)
+    left.set_xticks([])
+    left.set_yticks([])
+    left.spines[["left", "bottom"]].set_visible(False)
+    right.tick_params(axis="y", length=0, labelleft=False)
+    _legend(figure, data)
+
+
+def _legend(figure, data):
+    from matplotlib.lines import Line2D
+
+    handles = [
+        Line2D(
+            [],
+            [],
+            color=COLOURS[status],
+            marker=MARKERS[status],
+            linestyle="",
+            markersize=4.5,
+            label=words,
+            **(dict(markerfacecolor="white") if status == "holds" else {}),
+        )
+        for status, words in WORDS.items()
+        if status in data["status"].tolist()
+    ]
+    words = dict(
+        proved="a proved step", undecided="not shown to follow", refused="a premise assumes more"
+    )
+    handles += [
+        Line2D([], [], label=words[step], **look)
+        for step, look in STEPS.items()
+        if step in data["step"].tolist()
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=4)
+
+
+def rows(data):
+    """Each line with what it is, and what it is said to follow from."""
+    names, found = data["name"].tolist(), []
+    for n, name in enumerate(names):
+        into = [k for k, end in enumerate(data["end"].tolist()) if end == n]
+        said = data["step"][into[0]].item() if into else ""
+        ratio = data["ratio"][n].item()
+        found.append(
+            [
+                name,
+                data["status"][n].item(),
+                said,
+                ", ".join(names[data["start"][k]] for k in into),
+                "" if np.isnan(ratio) else f"{ratio:.4g}",
+            ]
+        )
+    return [["line", "what it is", "step", "from", "largest ratio"], *found]

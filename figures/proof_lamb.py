@@ -1,0 +1,22 @@
+"""FED-LAMB, theorem 1 and corollary 1: the proof as a graph of its steps, with what each line is."""
+
+from figures import _proofs
+from figures._record import Figure
+
+CLAIMS = ("lamb.corollary1", "lamb.theorem1", "lamb.theorem1_explicit")
+
+
+def compute(scale, progress):
+    return _proofs.arrays(CLAIMS, scale, progress)
+
+
+FIGURE = Figure(
+    cites="FED-LAMB, theorem 1 and corollary 1",
+    title="Where the proof of theorem 1 breaks",
+    shows=tuple(CLAIMS),
+    compute=compute,
+    draw=_proofs.draw,
+    rows=_proofs.rows,
+    width="page",
+    height=6.4,
+)
