@@ -22,5 +22,7 @@ AXIOMS = {
     "subsets": "of the subsets of S among N members, the share S/N holds a given one, "
     "and the share S (S - 1) / (N (N - 1)) two given ones",
     "largest": "each of finitely many numbers is at most the largest of them",
+    "rounds": "what holds of a round whatever its start is, and is linear in what is measured, "
+    "holds of the means over rounds of the expectations",
     "definition": "a measured quantity is what its paper defines it to be",
 }

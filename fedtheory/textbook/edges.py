@@ -20,8 +20,8 @@ from fedtheory.symbol import expand
 from fedtheory.textbook import facts, kept
 from fedtheory.writing import plain
 
-BUDGET = 1.0  # seconds of a core, counted as work, for the proof of a step
-QUICK = 0.1
+BUDGET = 0.1  # seconds of a core, counted as work, for the proof of a step
+QUICK = 0.5
 # Conditions that say no less than another: (the stronger, the weaker).
 STRONGER = (
     (conditions.STRONGLY_CONVEX, conditions.CONVEX),  # mu > 0 is mu >= 0
@@ -175,10 +175,10 @@ def _with_rules(claim, *others):
     return list(dict.fromkeys([*relations, *rules]))
 
 
-def shown(claim, at, some, budget=BUDGET):
+def shown(claim, at, some):
     """The document that shows that a line follows from premises, or None."""
     for target, relations, definitions in question(claim, at, some):
-        brief = budget if definitions else QUICK * budget  # letters as any numbers: a first look
+        brief = BUDGET if definitions else QUICK * BUDGET  # letters as any numbers: a first look
         if document := kept.decided(target, relations, definitions, brief):
             return document
     return None
@@ -196,6 +196,9 @@ def question(claim, at, some):
     definitions = {s: e for other in claims for s, e in other.definitions.items()}
     meant = [fact for other in claims for fact in meaning.facts(other)]
     meant += [fact.relation for fact in facts.usable(claims, names, at_hand(claim))]
+    if facts.PREFIX + "rounds" in names:
+        means = [facts.averaged(other, n, claim.table) for other, n in lines]
+        meant += [relation for relation in means if relation is not None]
     distinct = lambda some: list(dict.fromkeys(some))
     if not names:
         free = {s: sympy.Symbol(s.name, real=True) for s in definitions}

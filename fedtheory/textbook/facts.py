@@ -10,7 +10,10 @@ from functools import cache
 from importlib import import_module
 from typing import NamedTuple
 
+import sympy
+
 from fedtheory.errors import refuse
+from fedtheory.proofs import algebra
 from fedtheory.textbook import kept
 from fedtheory.textbook.axioms import AXIOMS
 from fedtheory.textbook.leaves import LEAVES
@@ -32,6 +35,22 @@ def of(table):
     """The facts in the letters of a table: those of its paper."""
     known = table.paper in PAPERS
     return import_module(f"fedtheory.textbook.{table.paper}").FACTS if known else ()
+
+
+def averaged(claim, at, table):
+    """A line of one round as it holds of means over rounds; None where it is not linear in what is
+    measured, or measures what has no mean here."""
+    known = table.paper in PAPERS
+    means = (
+        getattr(import_module(f"fedtheory.textbook.{table.paper}"), "ROUNDS", {}) if known else {}
+    )
+    left, sign, right = claim.lines[at]
+    measured = {entry.symbol for entry in claim.quantities.values()}
+    gap = sympy.expand(claim.expand(right - left))
+    slopes = [sympy.diff(gap, symbol) for symbol in measured]
+    if not measured <= set(means) or any(slope.free_symbols & measured for slope in slopes):
+        return None
+    return algebra.related(left.xreplace(means), sign, right.xreplace(means))
 
 
 def stronger(table):
@@ -83,4 +102,4 @@ def proof(part):
     return found
 
 
-__all__ = ["AXIOMS", "Fact", "NAMES", "documents", "known", "of", "proof", "usable"]
+__all__ = ["AXIOMS", "Fact", "NAMES", "averaged", "documents", "known", "of", "proof", "usable"]

@@ -6,9 +6,10 @@ sum of gradients over S; D_0 and D_c, the change of a gradient at a drawn step o
 drawn client; V, a drawn point of the server, from the point that aggregation ends at; C, the change of grad f_0 to the aggregated point; Z, a drawn client's gradient at x less F.
 """
 
-from sympy import Eq, Ge, Le, Rational
+from sympy import Eq, Ge, Le, Max, Rational, Symbol
 
 from fedtheory.conditions import (
+    BOUNDED_BELOW,
     DISSIMILAR,
     EQUAL_WEIGHTS,
     INDEPENDENT,
@@ -20,6 +21,7 @@ from fedtheory.conditions import (
 from fedtheory.proofs.meaning import Inner, Vector, inner, squared
 from fedtheory.symbols.fsl import (
     E_0,
+    E_T,
     K_0,
     T_1,
     T_2,
@@ -33,6 +35,7 @@ from fedtheory.symbols.fsl import (
     K,
     L,
     S,
+    T,
     T_4a,
     T_4b,
     T_5a,
@@ -45,7 +48,9 @@ from fedtheory.symbols.fsl import (
     eta_l,
     excess_29,
     gamma,
+    h,
     inner_drift_0,
+    mean_sq_tilde_grad,
     sigma,
     sigma_0,
     sq_grad,
@@ -54,7 +59,10 @@ from fedtheory.symbols.fsl import (
     sq_server_grad_bar,
     sq_tilde_grad,
     tau_s,
+    tilde_D_0,
+    tilde_F_0,
     tilde_F_next,
+    tilde_F_T,
     tilde_F_t,
 )
 from fedtheory.textbook.facts import PREFIX, Fact
@@ -137,7 +145,18 @@ SQUARES = (
     Fact(PREFIX + "jensen", Le(T_5b, K * drift_grad_c), COHORT),
 )
 
+# Means over rounds 0, ..., T - 1 of expectations: of the loss before and after a round, and of the
+# squared gradient. Of the losses added up only the first and the last are left.
+now, then = (Symbol(name, real=True) for name in ("mean_tilde_F_t", "mean_tilde_F_next"))
+ROUNDS = {tilde_F_t: now, tilde_F_next: then, sq_tilde_grad: mean_sq_tilde_grad}
+RUN = (
+    Fact(PREFIX + "rounds", Eq(tilde_F_T - tilde_F_0, T * (then - now), evaluate=False)),
+    Fact(PREFIX + "minimum", Le(tilde_F_0 - tilde_F_T, tilde_D_0), (BOUNDED_BELOW,)),
+    Fact(PREFIX + "smallest", Le(h * E_T, Max(0, h) * mean_sq_tilde_grad)),
+)
+
 FACTS = (
+    *RUN,
     *SQUARES,
     *DEFINITIONS,
     *MEANS,

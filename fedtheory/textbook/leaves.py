@@ -7,7 +7,7 @@ is one of the axioms.
 
 from typing import NamedTuple
 
-from sympy import Eq, Ge, Le, Symbol
+from sympy import Eq, Ge, Le, Max, Symbol
 
 from fedtheory.proofs.meaning import Vector, inner, squared
 
@@ -167,6 +167,12 @@ LEAVES = (
                 for sign in (Le, Ge)
             ),
         ),
+    ),
+    Leaf(
+        "textbook.smallest",
+        "q x <= max(0, q) y where 0 <= x <= y, as of the smallest of some numbers and their mean",
+        ("largest",),
+        (Part("x is sum_sq, y is a more", Le(f_x * sum_sq, Max(0, f_x) * (sum_sq + a))),),
     ),
     Leaf(
         "textbook.cohort",

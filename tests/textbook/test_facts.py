@@ -102,6 +102,7 @@ def holds(relation, measured, vectors, numbers):
     return truth(relation, known)
 
 
+ROUND = [fact for fact in fsl.FACTS if fact not in fsl.RUN]
 CASES = {
     "two of three": case(),
     "all": case(S=3, K=1),
@@ -125,7 +126,7 @@ def numbers_of(instance):
 def test_every_relation_holds_on_a_computed_round(name):
     found, measured, numbers = numbers_of(CASES[name])
     vectors = Vectors(found)
-    for fact in fsl.FACTS:
+    for fact in ROUND:
         assert holds(fact.relation, measured, vectors, numbers), (fact.name, fact.relation)
 
 
@@ -134,33 +135,33 @@ def test_conditions_are_needed():
     broken = case(cohorts=[(Q(1), (1, 2))])
     found, measured, numbers = numbers_of(broken)
     vectors = Vectors(found)
-    failing = [f for f in fsl.FACTS if not holds(f.relation, measured, vectors, numbers)]
+    failing = [f for f in ROUND if not holds(f.relation, measured, vectors, numbers)]
     assert failing and all(fsl.UNIFORM_COHORT in fact.needs for fact in failing)
     unequal = case(weights=(Q(1, 2), Q(1, 3), Q(1, 6)))
     found, measured, numbers = numbers_of(unequal)
     vectors = Vectors(found)
-    failing = [f for f in fsl.FACTS if not holds(f.relation, measured, vectors, numbers)]
+    failing = [f for f in ROUND if not holds(f.relation, measured, vectors, numbers)]
     assert failing and all(
         {fsl.EQUAL_WEIGHTS, fsl.DISSIMILAR, fsl.UNIFORM_COHORT} & set(f.needs) for f in failing
     )
     biased = case(noise=lambda i: [(Q(1), vector(1, "1/2"))])
     found, measured, numbers = numbers_of(biased)
     vectors = Vectors(found)
-    failing = [f for f in fsl.FACTS if not holds(f.relation, measured, vectors, numbers)]
+    failing = [f for f in ROUND if not holds(f.relation, measured, vectors, numbers)]
     assert failing and all(fsl.NOISE in fact.needs for fact in failing)
 
 
 def test_a_false_relation_is_seen():
     found, measured, numbers = numbers_of(CASES["two of three"])
     vectors = Vectors(found)
-    for fact in fsl.FACTS:
+    for fact in ROUND:
         if isinstance(fact.relation, sympy.Eq):
             left, right = fact.relation.args
             assert not holds(sympy.Eq(left, 2 * right, evaluate=False), measured, vectors, numbers)
 
 
 def test_each_instance_names_a_fact_that_there_is():
-    for fact in fsl.FACTS:
+    for fact in ROUND:
         assert facts.known(fact.name)
 
 
@@ -175,3 +176,43 @@ def test_what_other_papers_write_holds_in_a_search(paper, needs):
         assert verdict.status == "holds" and verdict.cases > 100
         doubled = asked.replace(bound=2 * fact.relation.rhs + 1)
         assert ft.check(doubled, budget=1).status == "violated"
+
+
+def test_what_is_said_of_a_run_holds_of_exact_expectations():
+    problem = ft.problems.quadratic_from_arrays(
+        np.ones(1), np.array([[-1.0], [-2.0], [3.0], [0.5]]), sigma=0.5, sigma_0=0.25
+    )
+    steps = dict(eta_l=0.1, eta_g=1.2, eta_0=0.12, gamma=0.5, K=1, K_0=1)
+    found = ft.expected(problem, "fsl", rounds=4, x_0=np.array([2.0]), S=2, **steps).metrics
+    loss, squares = found["tilde_loss"], found["sq_tilde_grad_norm"][:4]
+    grid = np.linspace(-5, 5, 20001)
+    least = (
+        min(problem.loss(np.array([x])) + 0.5 * problem.client_loss(0, np.array([x])) for x in grid)
+        / 1.5
+    )
+    T, minimum = 4, loss[0] - least
+    assert -minimum <= T * (loss[1:].mean() - loss[:-1].mean()) + 1e-6
+    assert -minimum / 50 > T * (loss[1:].mean() - loss[:-1].mean())
+    for h in (-1.0, 0.0, 2.0):
+        assert h * squares.min() <= max(0, h) * squares.mean()
+    assert T * (loss[1:].mean() - loss[:-1].mean()) == pytest.approx(loss[4] - loss[0])
+    sides = [(fact.relation.lhs, fact.relation.rhs) for fact in fsl.RUN]
+    names = ("tilde_F_0", "tilde_F_T", "tilde_D_0", "h", "T", "E_T", "mean_sq_tilde_grad")
+    F_0, F_T, D_0, h, rounds, E_T, mean = (TABLE[name].symbol for name in names)
+    assert sides == [
+        (F_T - F_0, rounds * (fsl.then - fsl.now)),
+        (F_0 - F_T, D_0),
+        (h * E_T, sympy.Max(0, h) * mean),
+    ]
+
+
+def test_only_what_is_linear_in_what_is_measured_is_averaged():
+    theorem = discover.claim("fsl.theorem1")
+    assert facts.averaged(theorem, 0, TABLE).free_symbols & set(fsl.ROUNDS.values())
+    squared = theorem.replace(
+        "mine.squared", bound=theorem.bound + TABLE["sq_tilde_grad"].symbol ** 2
+    )
+    assert facts.averaged(squared, 0, TABLE) is None
+    assert (
+        facts.averaged(discover.claim("fsl.step24"), 0, TABLE) is None
+    )  # drifts have no mean here

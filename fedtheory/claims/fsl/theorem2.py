@@ -35,7 +35,7 @@ THEOREM = Claim(
     measures=h * E_T,
     bound=start + noise + drift,
     teeth=start,
-    follows=("fsl.theorem1",),
+    follows=("fsl.theorem2_mean", "textbook.smallest"),
     meaning="Over T rounds the smallest expected gradient falls like 1/T to a floor set by noise and drift.",
     note="The last step of appendix A-D replaces a mean over rounds by its smallest term, a step that needs h >= 0; "
     "(11) alone does not give it (gamma = 1, eta_g = 1, K_0 eta_0 = 2/(9 L) has h < 0).",
@@ -54,6 +54,7 @@ CLAIMS = (
         measures=h * mean_sq_tilde_grad,
         bound=(tilde_F_0 - tilde_F_T) / (T * K_0 * eta_0) + noise + drift,
         teeth=(tilde_F_0 - tilde_F_T) / (T * K_0 * eta_0),
+        follows=("fsl.theorem1", "textbook.rounds"),
         meaning="The loss that T rounds gain pays for the mean of their expected squared gradients.",
         note="It needs neither an infimum nor a sign of h.",
     ),
@@ -67,6 +68,7 @@ CLAIMS = (
         measures=h * mean_sq_tilde_grad,
         bound=start + noise + drift,
         teeth=start,
+        follows=("fsl.theorem2_summed", "textbook.minimum"),
         meaning="Theorem 2's bound is one on the mean over rounds, of which the smallest is at most as large.",
     ),
 )
