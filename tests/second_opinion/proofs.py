@@ -63,6 +63,7 @@ class Place:
             {n for n, d in document["variables"].items() if d == "vector"},
         )
         self.values, self.facts, self.opaque = {}, {}, set()
+        self.hints = {}  # what the assumptions say of signs
         for name, domain in document["variables"].items():
             require(domain in WEAKER, "no domain")
             unknown = f"{name}.{name}" if domain == "vector" else name
@@ -80,7 +81,9 @@ class Place:
 
     def sign(self, p):
         """2 positive, 1 nonnegative, 0 unknown: a known fact, or monomial by monomial."""
-        known = {frozen(q): 1 + strict for q, strict in self.facts.values()}
+        known = dict(self.hints)
+        for q, strict in self.facts.values():
+            known[frozen(q)] = max(known.get(frozen(q), 0), 1 + strict)
         each = []
         for m, v in p.items():
             factors = [
@@ -235,9 +238,30 @@ class Place:
             return self.gap([">" if self.facts[name][1] else ">=", kind, at or "0"], False)
         return self.facts[name]
 
+    def learn(self):
+        """The signs that assumptions give, as far as they can be read; one may make another
+        readable."""
+        self.hints, pending = {}, [r for r in self.document["assumes"] if r[0] != "=="]
+        while True:
+            left = []
+            for relation in pending:
+                opaque = set(self.opaque)
+                try:
+                    poly, strict = self.gap(relation, False)
+                except Refused:
+                    self.opaque = opaque  # what was not shown to be a number stays none
+                    left.append(relation)
+                else:
+                    self.hints[frozen(poly)] = max(self.hints.get(frozen(poly), 0), 1 + strict)
+            if len(left) == len(pending):
+                return
+            pending = left
+
     def prove(self, goal, proof):
+        self.learn()
         for step in proof.get("solve", ()):
             self.solve(*step)
+            self.learn()
         for name, relation, lemma in proof.get("lemmas", ()):
             require(name.startswith("lemma ") and name not in self.facts, "no lemma")
             self.copy().prove(relation, lemma)
