@@ -167,9 +167,8 @@ class Refutation:
             parts.append(f"Lemma C{n} : {text}.\nProof. {proof}. Qed.")
         each = " /\\\n  ".join(text for text, _ in claims)
         parts.append(f"Theorem {theorem} :\n  {each}.\nProof.")
-        parts.append("  repeat split.\n" + "\n".join(f"  - {proof}." for _, proof in claims))
-        if len(claims) == 1:
-            parts[-1] = f"  {claims[0][1]}."
+        *before, (_, proof) = claims
+        parts += [f"  split; [{other} |]." for _, other in before] + [f"  {proof}."]
         return "\n".join([*parts, "Qed."])
 
     def words(self):
