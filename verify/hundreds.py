@@ -161,6 +161,8 @@ false(
     start_over_N=start / N + drift + jitter + noise,
     start_over_S=start / S + drift + jitter + noise,
     start_exponential=start * T * exp(-T / 20) + drift + jitter + noise,
+    start_power=start / sqrt(T) + drift + jitter + noise,
+    start_over_root_K=start / sqrt(K) + drift + jitter + noise,
 )
 
 # Khaled, Mishchenko and Richtarik 2020, theorem 4, whose drift is 16 eta^2 L (K - 1)^2 zeta^2, at the
@@ -238,6 +240,7 @@ false(
     run(x_0=1, S=1, members=(1000,), eta="1/6"),
     start_over_TT=sgd_start / T + eta * (sigma**2 + 2 * rho_s * zeta**2) / S,
     start_over_N=sgd_start / N + eta * (sigma**2 + 2 * rho_s * zeta**2) / S,
+    start_power=sgd_start / sqrt(T) + eta * (sigma**2 + 2 * rho_s * zeta**2) / S,
     start_exponential=sgd_start * T * exp(-T / 20) + eta * (sigma**2 + 2 * rho_s * zeta**2) / S,
 )
 
@@ -319,6 +322,7 @@ true(
 false(
     "gd_long_mean",
     run(members=(1000,), x_0=1, eta=1, slopes=("1/2",), L=1),
+    power=4 * L * sq_distance_0 / (T * sqrt(T)),
     square=4 * L * sq_distance_0 / T**2,
     exponential=L * sq_distance_0 * exp(-T / 50),
     over_TN=4 * L * sq_distance_0 / (T * N),
@@ -337,6 +341,7 @@ false(
     run(members=(1000,), x_0=1, eta=1, slopes=("1/1000",), L=1),
     cube=8 * L**2 * sq_distance_0 / T**3,
     over_TTN=8 * L**2 * sq_distance_0 / (T**2 * N),
+    over_TTS=8 * L**2 * sq_distance_0 / (T**2 * S),
     exponential=L**2 * sq_distance_0 * exp(-T / 30),
 )
 
@@ -377,6 +382,7 @@ false(
     over_KTN=4 * L * sq_distance_0 / (K * T * N),
     over_KTS=4 * L * sq_distance_0 / (K * T * S),
     power=4 * L * sq_distance_0 / (K * T * sqrt(K * T)),
+    exponential=L * sq_distance_0 * exp(-K * T / 50),
 )
 
 # Gradients: f(x+) <= f(x) - eta/2 |grad f(x)|^2 where eta L <= 1; twice that, and more, with room.
@@ -399,6 +405,7 @@ false(
     start_over_TT=20 * gap_0 / (eta * T**2) + 20 * L * eta * sigma**2 / N,
     start_power=20 * gap_0 / (eta * T * sqrt(T)) + 20 * L * eta * sigma**2 / N,
     start_over_TN=20 * gap_0 / (eta * T * N) + 20 * L * eta * sigma**2 / N,
+    start_over_TS=20 * gap_0 / (eta * T * S) + 20 * L * eta * sigma**2 / N,
     start_exponential=20 * gap_0 / eta * exp(-T / 50) + 20 * L * eta * sigma**2 / N,
 )
 false(
@@ -424,7 +431,10 @@ true(
     *SAMPLED,
 )
 false(
-    "cohort_room", cohort((500, 500), (0, 2), 500, 1), over_SS=20 * (sigma**2 + rho_s * G**2) / S**2
+    "cohort_room",
+    cohort((500, 500), (0, 2), 500, 1),
+    over_SS=20 * (sigma**2 + rho_s * G**2) / S**2,
+    over_SN=20 * (sigma**2 + rho_s * G**2) / (S * N),
 )
 false(
     "cohort_room",
@@ -467,6 +477,7 @@ false(
     run(members=(1000,), noise=1, eta_l="1/2", eta_g=1),
     over_NN=shrinking + 20 * u * sigma**2 / (N**2 * mu),
     over_NT=shrinking + 20 * u * sigma**2 / (N * T * mu),
+    over_NS=shrinking + 20 * u * sigma**2 / (N * S * mu),
 )
 
 # The bias of a round on quadratics (verify.textbook, fedavg_bias): clients with curvatures 1 and 0
@@ -552,7 +563,13 @@ false(
     central_linear=away + jumps + common / m.K,
     central_over_S=away + jumps + common / m.S,
 )
-false("lemmaD11", mixed_round((1, 1), x=1), D11, gap_linear=away / m.K + jumps + common)
+false(
+    "lemmaD11",
+    mixed_round((1, 1), x=1),
+    D11,
+    gap_linear=away / m.K + jumps + common,
+    gap_over_S=away / m.S + jumps + common,
+)
 
 # FSL, (28): u = K_0 eta_0 = K eta_l eta_g, a large eta_g, so that u^2 L G_2 is what noise meets
 STEP28 = discover.claim("fsl.step28")
