@@ -158,6 +158,7 @@ class Claim(Valued, Varied):
     teeth = property(lambda self: self._of("teeth", None), doc="A false bound, to be refuted.")
     explicit = property(lambda self: self._of("explicit", ""), doc="Id of what has the constants.")
     regime = property(lambda self: self._of("regime", ()), doc="The Thetas of an order.")
+    logs = property(lambda self: self._of("logs", None), doc="The factor that an O~ hides.")
     says = property(lambda self: self._of("says", ""), doc="The sentence of what has no lines.")
     same = property(lambda self: self._of("same", ()), doc="Its equivalences.")
     compares = property(lambda self: self._of("compares", ()), doc="A finding's Comparisons.")

@@ -133,18 +133,35 @@ class Lines:
 
 @dataclass(frozen=True, eq=False)
 class Order(Lines):
-    """An order of growth: its constants are left out, `explicit` is the companion with them."""
+    """An order of growth: its constants are left out, `explicit` is the companion with them; an O~
+    also leaves out a factor of logarithms."""
 
     kind: str = field(default="order", init=False)
     regime: tuple[Theta, ...] = ()
+    logs: sympy.Expr | None = None  # what O~ hides beside a constant; None: it is an O
 
     def turned(self, turn):
         regime = tuple(Theta(*map(turn, theta)) for theta in self.regime)
-        return replace(super().turned(turn), regime=regime)
+        logs = None if self.logs is None else turn(self.logs)
+        return replace(super().turned(turn), regime=regime, logs=logs)
 
     @property
     def expressions(self):
-        return super().expressions + [e for theta in self.regime for e in theta]
+        return (
+            super().expressions
+            + [e for theta in self.regime for e in theta]
+            + [self.logs] * (self.logs is not None)
+        )
+
+    @property
+    def text(self):
+        return super().text if self.logs is None else super().text.replace(" = O(", " = O~(")
+
+    @property
+    def latex(self):
+        if self.logs is None:
+            return super().latex
+        return super().latex.replace(r"=\mathcal{O}", r"=\tilde{\mathcal{O}}")
 
 
 class _Words:
@@ -200,7 +217,7 @@ SHORT = (
     "kind",
     *FIRST,
     "lines",
-    *("teeth", "explicit", "regime", "says", "same", "printed", "compute", "compares"),
+    *("teeth", "explicit", "regime", "logs", "says", "same", "printed", "compute", "compares"),
 )
 
 
@@ -254,7 +271,12 @@ def _of_lines(whose, kind, relation, said):
         explicit=said.get("explicit", ""),
     )
     if kind == "order":
-        return Order(**more, regime=tuple(said.get("regime", ())))
+        logs = said.get("logs")
+        return Order(
+            **more,
+            regime=tuple(said.get("regime", ())),
+            logs=None if logs is None else given.formula(f"{whose}: logs", logs),
+        )
     return Lines(**more, kind=kind)
 
 

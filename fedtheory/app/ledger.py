@@ -119,6 +119,7 @@ def content(claim):
                 for name, e in claim.symbols.items()
             ],
             regime=[list(map(formula, theta)) for theta in claim.regime],
+            logs=formula(claim.logs),
             compares=[list(c) for c in claim.compares],
             printed=list(claim.printed.items()),
             compute=_code(claim.compute),

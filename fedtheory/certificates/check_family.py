@@ -4,7 +4,9 @@ at each step.
 Each member is a counterexample to left <= C shape with its own constant C, derived anew by
 `certificate_run`. All state the same line under the same hypotheses; C grows geometrically; free
 numbers that move do so geometrically; and what the shape does not mention, which its hidden
-constant may depend on, stays as it is or becomes easier.
+constant may depend on, stays as it is or becomes easier. Where the left side is infinite at each of
+them, as rounds to an error that is never reached are, coefficients of a regime go to 0: no constant
+helps, and no small step either.
 """
 
 from fractions import Fraction
@@ -37,8 +39,9 @@ def check(document):
         isinstance(members, list) and MEMBERS <= len(members) <= MOST,
         f"a family has {MEMBERS} to {MOST} members",
     )
+    lefts = []
     for member in members:
-        check_instance.check(member)
+        lefts.append(check_instance.check(member)["left"])
         require(
             all(
                 member[name] == members[0][name]
@@ -71,11 +74,24 @@ def check(document):
                 f"{name} does not move geometrically",
             )
     first, *rest = map(hidden, members)
-    loose = by_name(members[0]["setting"]).loose
+    require(
+        all(first.keys() == other.keys() for other in rest), "its members speak of different things"
+    )
+    loose = dict(by_name(members[0]["setting"]).loose)
+    if all(isinstance(pair(left)[0], float) for left in lefts):
+        each = [name for name in first if name.startswith(COEFFICIENT)]
+        require(
+            all(
+                GROWTH * after[name] <= before[name]
+                for name in each
+                for before, after in zip([first, *rest], rest)
+            ),
+            "its steps are of one size",
+        )
+        loose.update(dict.fromkeys(each, 1))
     for other in rest:
         require(
-            first.keys() == other.keys()
-            and all(kept(first[n], other[n], loose.get(n, 0)) for n in first),
+            all(kept(first[n], other[n], loose.get(n, 0)) for n in first),
             "what the shape does not mention moves",
         )
     return dict(

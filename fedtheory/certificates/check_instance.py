@@ -148,6 +148,15 @@ def named(steps):
     return {detail for op, _, detail in steps if op == "symbol"}
 
 
+def measured_side(steps, pairs):
+    """The value of a left side; what is measured there may have no end, such as rounds to an error
+    that is never reached."""
+    endless = {name for name, ends in pairs.items() if isinstance(ends[1], float)}
+    if not endless & named(program(steps)):
+        return value(steps, pairs)
+    return Interval(*enclosure.execute(program(steps), RULES, pairs))
+
+
 def value(steps, pairs):
     """The value of a formula of the document, a Fraction or an Interval."""
     low, high = enclosure.execute(program(steps), RULES, pairs)
@@ -283,10 +292,8 @@ def check(document):
     require(held or not setting.ensures, "its parts do not fit together")
     for name, says in stated.conditions.items():
         require(name in held, f"does not meet: {says}")
-    left, right = (
-        value(document["statement"]["left"], pairs),
-        value(document["statement"]["right"], pairs),
-    )
+    left = measured_side(document["statement"]["left"], pairs)
+    right = value(document["statement"]["right"], pairs)
     (low, high), (least, most) = pair(left), pair(right)
     broken = {
         "<=": low > most,
@@ -335,6 +342,8 @@ def holds(steps, pairs, solved):
 def approximately(value):
     """For the reader: a fraction where it is short, a decimal otherwise."""
     low, high = pair(value)
+    if isinstance(high, float):
+        return "infinite" if low == high else f"at least {approximately(low)}"
     if (
         low == high
         and max(low.numerator.bit_length(), low.denominator.bit_length()) <= 80

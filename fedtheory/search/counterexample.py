@@ -120,6 +120,7 @@ def told(claim):
         claim.says,
         claim.lines,
         claim.regime,
+        claim.logs,
         claim.explicit,
         claim.same,
         claim.printed,

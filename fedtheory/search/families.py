@@ -19,6 +19,7 @@ from fedtheory.certificates.check_family import COEFFICIENT, CONSTANT, GROWTH
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import Many, Undecided, pair
+from fedtheory.enclosure.intervals import INF
 from fedtheory.search import counterexample, hunting
 from fedtheory.search.rationals import Point
 from fedtheory.search.target import Target, as_array
@@ -45,7 +46,7 @@ def bounded(claim, at, constant):
     What the explicit companion assumes is assumed as well: the order hides its constants, and names
     its hypotheses at best in passing.
     """
-    left, _, shape = claim.lines[at]
+    left, shape = claim.lines[at][0], whole_shape(claim, at)
     companion = discover.claim(claim.explicit) if claim.explicit else None
     names = [f"{COEFFICIENT}{n + 1}" for n in range(len(claim.regime))] + [CONSTANT]
     entries = [
@@ -60,6 +61,9 @@ def bounded(claim, at, constant):
     known = {**companion.table.entries, **claim.table.entries} if companion else claim.table.entries
     table = claim.table.extended([*known.values(), *entries])
     more = [a for a in companion.assumptions if a.relation is not None] if companion else []
+    if counts_rounds(claim, at):  # of the rounds themselves the companion assumes something of its own
+        told = {name for name, what in claim.table.run.items() if what == "rounds"}
+        more = [a for a in more if not told & {s.name for s in a.relation.free_symbols}]
     here = {a.relation for a in claim.assumptions}
     coefficients = [entry.symbol for entry in entries]
     regime = [
@@ -75,10 +79,24 @@ def bounded(claim, at, constant):
         kind="exact",
         also=(),
         regime=(),
+        logs=None,
         teeth=None,
         unstated=(*claim.unstated, *regime, *(a for a in more if a.relation not in here)),
         symbols=table,
     )
+
+
+def counts_rounds(claim, at):
+    """Whether what a line measures is rounds to an error."""
+    left = claim.lines[at][0]
+    entry = next((e for e in claim.quantities.values() if e.symbol == left), None)
+    return entry is not None and entry.measure.metric.startswith("rounds_to")
+
+
+def whole_shape(claim, at):
+    """A line's shape, times what an O~ hides beside its constant."""
+    shape = claim.lines[at][2]
+    return shape if claim.logs is None else shape * claim.logs
 
 
 def mentioned(claim, at):
@@ -100,16 +118,15 @@ def refuted(claim, at, setting, budget, seed):
     target, named = (Target(bounded(claim, at, c), setting, keep=keep) for c in (1, None))
     if target.impossible:
         return None
-    left, random = budget * hunting.PER_SECOND, Random(f"{seed}/families")
-    for hunt in hunting.hunts(target, seed):
-        points, ratio = hunt.rated(
-            hunt.draw(hunting.BATCH)
-        )  # not the worst ones, which are extreme already
-        points = points[np.isfinite(ratio)]
+    left, random, still = budget * hunting.PER_SECOND, Random(f"{seed}/families"), []
+    for hunt in hunting.hunts(target, seed, target.relaxed):
+        # not the worst ones, which are extreme already
+        points, flat = inside(hunt, hunt.draw(hunting.BATCH))
         left -= hunt.work + DRAWN
+        still += [(hunt, raw) for raw in flat[:1]]
         if not len(points):
             if left <= 0:
-                return None
+                break
             continue
         for turn in range(4):
             before = Many.count
@@ -120,8 +137,20 @@ def refuted(claim, at, setting, budget, seed):
                 left -= DRAWN
             left -= (Many.count - before) * (1.0 + hunting.BATCH / 400)
             if left <= 0:
-                return None
-    return None
+                break
+        if left <= 0:
+            break
+    # No constant helps where the shape is 0, and nothing need move.
+    each = (confirmed(claim, at, named, hunt, raw, {}) for hunt, raw in still[:TRIES])
+    return next(filter(None, each), None)
+
+
+def inside(hunt, points):
+    """(points moved inside the hypotheses at which left over shape has a value, those at which the
+    shape is 0 and the left side is not)."""
+    points = hunt.lived(points)[0]
+    ratio, good, _ = values_at(hunt, points)
+    return points[good & (ratio > 0)], points[good & (ratio < 0)]
 
 
 def movable(hunt):
@@ -159,9 +188,19 @@ def growing(hunt, points, random, turn, shown):
         }
         for _ in points
     ]
+    if turn == 3:  # other units of a loss or of points, and something else besides
+        units = measured_in(hunt)
+        rows = [
+            together(random.choice(units), row, random) if units and n % 2 else row
+            for n, row in enumerate(rows)
+        ]
     if turn == 0 and singles:
         rows = list(islice(singles * (len(points) // len(singles) + 1), len(points)))
     count = {random.choice(counts): 1} if counts and (turn % 2 or not reals) else {}
+    # Where rounds have no end, all that could help is a step's coefficient that is small.
+    smaller = {name: -1 for name in hunt.names if name.startswith(COEFFICIENT)}
+    endless = np.isinf(values_at(hunt, points)[0])
+    rows = [{**row, **smaller} if never else row for row, never in zip(rows, endless)]
     for whole, moves in [*((each, [{}] * len(points)) for each in alone), (count, rows)]:
         ratios, still = along(hunt, points, moves, whole)
         if ratios is None:
@@ -180,7 +219,37 @@ def growing(hunt, points, random, turn, shown):
             any(power < 0 for name, power in each.items() if name in shown) for each in moves
         ]
         order = np.lexsort((-np.where(good, factors[-1], 0.0), shrinking, ~good))[:TRIES]
-        yield from ((points[n], {**moves[n], **whole}) for n in order if good[n])
+        never = np.nonzero(still & np.isinf(ratios).all(axis=0))[0][:TRIES]
+        yield from (
+            (points[n], {**moves[n], **whole}) for n in [*(n for n in order if good[n]), *never]
+        )
+
+
+def measured_in(hunt):
+    """[{name: power}] of what a unit of points, or of a loss, that is smaller or larger does to an
+    instance's coordinates and to free numbers."""
+    q, found = hunt.target, []
+    for axis in (0, 1):
+        powers = {name: unit[axis] for name in hunt.column if (unit := unit_of(q, name))[axis]}
+        found += [{n: way * p for n, p in powers.items()} for way in (1, -1) if powers]
+    return found
+
+
+def unit_of(q, name):
+    """(power of a point, power of a loss) of a coordinate or a free number."""
+    if name in q.setting.coordinates_in:
+        return q.setting.coordinates_in[name]
+    if name.rpartition("_")[0] and name.partition("_")[0] in q.setting.coordinates_in:
+        return q.setting.coordinates_in[name.partition("_")[0]]
+    entry = q.claim.symbols[name] if name in q.claim.symbols else None
+    return entry.unit if entry is not None and name in q.free else PLAIN
+
+
+def together(units, row, random):
+    """A change of units and perhaps one move more; a move of what it changes comes on top."""
+    more = dict(random.sample(sorted(row.items()), 1)) if random.random() < 0.5 else {}
+    found = {name: units.get(name, 0) + more.get(name, 0) for name in {**units, **more}}
+    return {name: power for name, power in found.items() if power}
 
 
 def along(hunt, points, moves, whole):
@@ -204,7 +273,9 @@ def along(hunt, points, moves, whole):
             with np.errstate(all="ignore"):
                 change = np.nan_to_num((value - origin) / np.maximum(abs(origin), 1e-300), nan=0.0)
             size = abs(origin)
-            still &= (size == 0) | (size <= MODERATE) & (size >= 1 / MODERATE)
+            way = 1 if name.startswith(COEFFICIENT) else way
+            moderate = (size <= MODERATE) & (size >= 1 / MODERATE)
+            still &= (size == 0) | moderate | np.isinf(value) & np.isinf(origin)
             still &= (
                 change <= 1e-9 if way > 0 else change >= -1e-9 if way < 0 else abs(change) <= 1e-9
             )
@@ -235,7 +306,8 @@ def scaled(hunt, points, moves, step):
 
 
 def values_at(hunt, points):
-    """(left over right, admitted, {hidden name: (values, way)}) of points as they are."""
+    """(left over right, -1 where this is 0 and that is not, admitted, {hidden name: (values, way)})
+    of points as they are."""
     q, size = hunt.target, len(points)
     with np.errstate(all="ignore"):
         instance, values = hunt.laid_out(points)
@@ -253,7 +325,8 @@ def values_at(hunt, points):
         starts = q.setting.measure(instance, dict(known), begun) if begun else {}
         q.measure(instance, values)
         good = good & q.admitted_measured(values, size)
-        ratio = as_array(q.value(q.left, values), size) / as_array(q.value(q.right, values), size)
+        over, shape = (as_array(q.value(side, values), size) for side in (q.left, q.right))
+        ratio = np.where((shape == 0) & (over > 0), -1.0, over / shape)
     shown = set(q.names(q.right))
     shown |= {q.measured.get(name, name) for name in shown}
     fixed = {name for name, _ in q.solved if not name.startswith(COEFFICIENT)}
@@ -289,7 +362,8 @@ def rational(claim, at, named, hunt, start, moves):
         ratio = exact_ratio(Point(here, numbers))
         if ratio is None or constants and ratio < GROWTH * constants[-1]:
             return None
-        constants.append(below(ratio))
+        endless = ratio == INF  # no constant helps, whichever it is
+        constants.append(Fraction(BASE) ** (step + 1) if endless else below(ratio))
         member = Point(
             hunting.Hunt(named, here.shape, here.numbers, None),
             {**numbers, CONSTANT: constants[-1]},
@@ -328,6 +402,8 @@ def exact_ratio(point):
         ):
             return None
         (low, _), (_, most) = pair(answer.left), pair(answer.right)
+        if isinstance(low, float) or low > 0 == most:
+            return INF
         return low / most if most > 0 and low > 0 else None
     except (Undefined, Undecided):
         return None

@@ -7,6 +7,7 @@ bound is below an error.
 """
 
 import numpy as np
+import sympy
 
 from fedtheory.certificates.check_family import COEFFICIENT
 from fedtheory.search import families
@@ -33,6 +34,7 @@ def sweeps(hunt, shown, held, others, rounds):
     What the shape mentions goes to its extremes, alone and in pairs, from drawn points, then from
     where it was largest.
     """
+    hunt.edges = edges(hunt, shown)
     points = hunt.draw()[:DRAWS]
     for n, symbol in enumerate(hunt.symbols):
         if symbol.name not in shown:
@@ -77,6 +79,40 @@ def sweeps(hunt, shown, held, others, rounds):
     ] > RISING * most[-2] else ""
 
 
+def edges(hunt, shown):
+    """[(column, edge, way)] of what the shape does not mention where a relation keeps it beyond
+    (way 1) or before (-1) an edge that may move: eta_s > sqrt(5 S/8) has no value for all S."""
+    found = []
+    for rule in hunt.rules:
+        if not isinstance(rule, (sympy.Le, sympy.Lt, sympy.Ge, sympy.Gt)):
+            continue
+        small, large = rule.args if isinstance(rule, (sympy.Le, sympy.Lt)) else rule.args[::-1]
+        for symbol, edge, way in ((large, small, 1), (small, large, -1)):
+            if symbol in hunt.symbols and symbol.name not in shown | edge_names(edge):
+                if not symbol.name.startswith(COEFFICIENT):
+                    found.append((hunt.symbols.index(symbol), edge, way))
+    return found
+
+
+def edge_names(edge):
+    return {symbol.name for symbol in edge.free_symbols}
+
+
+def kept_inside(hunt, points):
+    """Points at which what the shape does not mention stands twice as far as its edges ask, or
+    stays where it is."""
+    for column, edge, way in hunt.edges:
+        at = np.broadcast_to(hunt.evaluate(edge, valued(hunt, points)), len(points))
+        with np.errstate(all="ignore"):
+            asked = np.where(np.isfinite(at), at * 2.0**way, points[:, column])
+        if hunt.symbols[column].is_integer:
+            asked = np.ceil(asked) if way > 0 else np.maximum(1.0, np.floor(asked))
+        keep = np.maximum if way > 0 else np.minimum
+        points = points.copy()
+        points[:, column] = keep(points[:, column], asked)
+    return points
+
+
 def sweep(hunt, points, moves, rounds):
     """(points, ratios of shape (FAR + 1, number of points)) as some symbols move geometrically."""
     here = np.repeat(points[None], FAR + 1, axis=0)
@@ -107,7 +143,7 @@ def growing(hunt, points, moves, track):
 def ratios(hunt, points, rounds):
     """(bound over shape, or rounds beyond the first over shape; points) where the relations hold,
     NaN elsewhere."""
-    found, points = over_shape(hunt, points, rounds)
+    found, points = over_shape(hunt, kept_inside(hunt, points), rounds)
     for symbol, _ in hunt.solved:  # a coefficient of the regime that the companion's equations fix
         if symbol.name.startswith(COEFFICIENT) and (found > 0).any():
             steps = valued(hunt, points)[symbol.name][found > 0]

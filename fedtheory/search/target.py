@@ -277,7 +277,7 @@ class Answer:
 
     def __init__(self, target, instance, values):
         self.target, self.instance, self.values = target, instance, values
-        self.left, self.right = bounded(target.left, values), bounded(target.right, values)
+        self.left, self.right = sided(target.left, values), bounded(target.right, values)
 
     def failing(self, surely=False):
         """What the claim assumes and the instance does not meet for certain; surely: only what it
@@ -345,6 +345,19 @@ class Answer:
         """The line's ratio as a float, None where both sides vanish."""
         q = self.target
         return q.rating.exactly(lambda e: bounded(e, self.values), self.violated, q.strict)
+
+
+def sided(expr, values):
+    """As `bounded`; what is measured may be infinite: an error that is never reached."""
+    endless = {
+        name: value.pair
+        for name, value in values.items()
+        if isinstance(value, arithmetic.Interval) and isinstance(value.high, float)
+    }
+    if not endless.keys() & {s.name for s in expr.free_symbols}:
+        return bounded(expr, values)
+    pairs = {name: pair(value) for name, value in values.items() if not isinstance(value, float)}
+    return arithmetic.Interval(*enclosure.execute(enclosure.program(expr), EXACT, pairs))
 
 
 def bounded(expr, values):

@@ -9,8 +9,9 @@ that claims speak of.
 
 import importlib
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
+from types import MappingProxyType
 from typing import NamedTuple
 
 import sympy
@@ -45,6 +46,8 @@ class Setting(NamedTuple):
     # (claim) -> whether step sizes go over rounds as the claim prescribes; None: they do
     runs: Callable | None = None
     by: str = ""  # what is asked where a method runs: `kernels` or `beside`; "" where none runs
+    # {coordinate, or what stands before its first "_": (power of a point, power of a loss)}
+    coordinates_in: Mapping = MappingProxyType({})
 
     def measured(self, instance, values, wanted):
         """As `measure`; a constant that a variant sets free is that also where a quantity is

@@ -36,6 +36,16 @@ def draw_family(random, convex, bounded, soft=True):
     )
 
 
+# (power of a point, power of a loss) of coordinates, by what stands before their first "_"
+UNITS = dict(
+    scale=(-2, 1),
+    sigma=(-1, 1),
+    rate=(-1, 0),
+    height=(2, 0),
+    **dict.fromkeys(("x", "knot", "gap", "tilt", "corner"), (1, 0)),
+)
+
+
 def family_coordinates(shape, count):
     """Coordinates of `count` losses."""
     found = {"scale": "positive"}

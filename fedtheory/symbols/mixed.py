@@ -45,6 +45,7 @@ mu = TABLE.nonnegative(
 TABLE.rule(mu <= beta)
 G = TABLE.nonnegative("G", "G", "gradient dissimilarity, additive (definition 4.2)", GRADIENT)
 B = TABLE.positive("B", "B", "gradient dissimilarity, relative (definition 4.2)")
+TABLE.rule(B >= 1)  # no smaller B serves where grad f is large (mixed.def4_2, second line)
 sigma = TABLE.nonnegative("sigma", r"\sigma", "noise of a client's gradient (4)", GRADIENT)
 sigma_c = TABLE.nonnegative("sigma_c", r"\sigma_c", "noise of the central gradient (6)", GRADIENT)
 # f_c sits at index 0; G and B are those of w_f = w_c = 1/2.
@@ -261,9 +262,19 @@ best_sq_grad = M(
 rounds = M(
     "rounds",
     "T",
-    "rounds until the expected mixed loss is within epsilon of its minimum",
+    "rounds from which the expected mixed loss, at the mean of the points, stays within epsilon of its minimum",
     PLAIN,
-    "rounds_to_loss",
+    "rounds_to_loss_of_mean",
+    "T",
+    "E",
+    **more,
+)
+rounds_weighted = M(
+    "rounds_weighted",
+    "T",
+    "the same at their mean with the weights of gap_weighted",
+    PLAIN,
+    "rounds_to_loss_of_weighted_mean",
     "T",
     "E",
     **more,

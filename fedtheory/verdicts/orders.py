@@ -54,13 +54,11 @@ def decide(claim, at, budget, seed, check):
         if found:
             document, moves, constants = found
             table = [f"{float(c):.6g}" for c in constants]
-            by = ", ".join(f"{name} times {factor}" for name, factor in moves.items())
             return Verdict(
                 claim.id,
                 "violated",
                 "order",
-                f"Left over shape grows without bound in {setting.says} as "
-                f"each step takes {by}: {table[0]}, {table[1]}, ..., {table[-1]}.",
+                told(document, setting, moves, table),
                 None,
                 verdict.cases,
                 1.0,
@@ -74,6 +72,22 @@ def decide(claim, at, budget, seed, check):
         else " No setting measures it."
     )
     return verdict
+
+
+def told(document, setting, moves, table):
+    """In words, how a family refutes."""
+    by = ", ".join(f"{name} times {factor}" for name, factor in moves.items())
+    if not moves:
+        return f"Its shape is 0 where what it measures is not, in {setting.says}."
+    if document["members"][0]["left"] == "infinite":
+        return (
+            f"What it measures has no end in {setting.says}, whatever the constant and however "
+            f"small the step: as each step takes {by}, it stays so."
+        )
+    return (
+        f"Left over shape grows without bound in {setting.says} as each step takes {by}: "
+        f"{table[0]}, {table[1]}, ..., {table[-1]}."
+    )
 
 
 def supported(claim, at, budget, seed, check, notes):
@@ -175,6 +189,7 @@ def unfollowed(claim, relations, held):
     held: numbers that meet the claim's and break one were found, or nothing says that there are
     none."""
     solved, rules = eliminated(parts(claim) + regime(claim, held), tied(claim), set())
+    rules += counted(solved)
     if any(isinstance(rule, sympy.Eq) for rule in rules):
         return list(relations)
     ways = lambda r: (
@@ -253,10 +268,21 @@ def eliminated(rules, first, last, never=frozenset()):
     return solved, [rule for rule in rules if rule is not sympy.true] + left
 
 
+def counted(solved):
+    """That counts which equations fix are at least 1: a shape that goes to 0 has no rounds, clients
+    or steps of its order."""
+    return [
+        rule
+        for symbol, value in solved
+        if symbol.is_integer and symbol.is_positive
+        for rule in [sympy.Ge(value, 1, evaluate=False)]
+    ]
+
+
 def swept(claim, at, companion, seed, coefficients=HELD):
     """(supremum found of the companion's bound over the shape, the regime's coefficients, what it
     grows along)."""
-    left, _, shape = claim.lines[at]
+    left, shape = claim.lines[at][0], families.whole_shape(claim, at)
     line = next(
         (each for each in companion.lines if companion.expand(each[0]) == claim.expand(left)), None
     )
@@ -275,6 +301,7 @@ def swept(claim, at, companion, seed, coefficients=HELD):
     solved = [(s, v.xreplace(dict(more))) for s, v in solved] + more
     if any(rule is sympy.false or isinstance(rule, sympy.Eq) for rule in rules):
         return None
+    rules += counted(solved)
     goal = sympy.Le(companion.expand(line[2]), claim.expand(shape), evaluate=False)
     hunt = refutation.Hunt(goal, rules, solved, seed)
     shown = families.mentioned(claim, at)

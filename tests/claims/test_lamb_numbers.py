@@ -266,9 +266,15 @@ ORDERS = {
     "lamb.theorem2": lambda v: (
         sqrt(v.p / (v.R * v.n)) * (1 + v.sigma**2) + v.n * (v.T - 1) ** 2 / v.R
     ),
+    # rules for choosing T: the first terms of (5) and (6), in regimes of T
+    "lamb.communication": lambda v: sqrt(v.p / v.n) / sqrt(v.h * v.R),
+    "lamb.communication_rounds": lambda v: sqrt(v.p / v.n) / sqrt(v.h * v.R),
+    "lamb.communication_local_ams": lambda v: sqrt(v.p / (v.R * v.n)),
+}
+REGIMES = {
     "lamb.communication": lambda v: v.R**0.5 * v.h**1.25 / (v.n * v.p) ** 0.25,
-    "lamb.communication_rounds": lambda v: 1 / (v.R**0.5 * v.n**0.25),
-    "lamb.communication_local_ams": lambda v: 1 / (v.R**0.75 * v.n**0.75),
+    "lamb.communication_rounds": lambda v: v.R**0.5 / v.n**0.25,
+    "lamb.communication_local_ams": lambda v: v.R**0.25 / v.n**0.75,
 }
 
 
@@ -307,6 +313,15 @@ def test_left_sides(case):
         claim = ft.claim(f"lamb.{name}")
         found = claim.evaluate_left(given(claim, v), strict=False, line=line)
         assert float(found) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", REGIMES)
+def test_rules_for_choosing_t_are_regimes(name):
+    v = SimpleNamespace(R=81, h=16, n=7, p=13)
+    (theta,) = ft.claim(name).regime
+    at = {s: getattr(v, s.name) for s in theta.shape.free_symbols}
+    assert theta.symbol.name == "T"
+    assert float(theta.shape.subs(at)) == pytest.approx(REGIMES[name](v), rel=1e-12)
 
 
 def test_everything_with_a_bound_is_transcribed():

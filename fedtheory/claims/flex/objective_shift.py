@@ -86,7 +86,10 @@ CLAIMS = (
         relation="O",
         symbols=TABLE,
         assumes=(*PROBLEM, LAW),
-        unstated=UNSTATED,
+        unstated=(
+            *UNSTATED,
+            Assumption(Delta <= V / (tau * E + gamma), "(3) at M_tau = 0", stated=False),
+        ),
         measures=tilde_start,
         bound=V / (tau * E + gamma) + Gamma_l,
         explicit="flex.corollary3_2_1_start_explicit",

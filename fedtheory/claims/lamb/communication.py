@@ -1,8 +1,12 @@
-"""FED-LAMB, section 3.2: how many local steps a round may have, and how many rounds that saves."""
+"""FED-LAMB, section 3.2: how many local steps a round may have, and how many rounds that saves.
+
+These are rules for choosing T, and are judged by what they are for: with T of that order, the last
+term of (5), or of (6), is of the order of the first ("is small as long as T <= O(...)").
+"""
 
 from sympy import Rational, sqrt
 
-from fedtheory.claim import Claim
+from fedtheory.claim import Claim, Theta
 from fedtheory.conditions import Assumption
 from fedtheory.symbols.lamb import TABLE, R, T, h, n, p
 
@@ -25,8 +29,9 @@ CLAIMS = (
         kind="order",
         relation="O",
         symbols=TABLE,
-        measures=T,
-        bound=sqrt(R) * h ** (5 * QUARTER) / (n * p) ** QUARTER,
+        measures=last,
+        bound=first,
+        regime=(Theta(T, sqrt(R) * h ** (5 * QUARTER) / (n * p) ** QUARTER),),
         explicit="lamb.communication_explicit",
         meaning="Local steps that cost nothing: as many as keep the last term of (5) below the first.",
     ),
@@ -46,12 +51,14 @@ CLAIMS = (
         kind="order",
         relation="O",
         symbols=TABLE,
-        measures=T / R,  # R/T >= O(y) is said; T/R = O(1/y) has a meaning
-        bound=1 / (sqrt(R) * n**QUARTER),
-        explicit="lamb.communication_rounds_explicit",
+        assumes=(Assumption(p <= h**4, "section 3.2, p^(1/4)/h = O(1)"),),
+        measures=last,
+        bound=first,
+        regime=(Theta(T, sqrt(R) / n**QUARTER),),  # R/T >= sqrt(R) n^(1/4)
+        explicit="lamb.communication_explicit",
         meaning="The rate of AMSGrad with rounds in number of order sqrt(R) n^(1/4).",
-        note="Said 'treating p^(1/4)/h = O(1)'; T <= sqrt(R) h^(5/4) / (n p)^(1/4) then gives R/T >= sqrt(R) n^(1/4) "
-        "h^(-1/4): the line drops h^(-1/4).",
+        note="R/T >= O(y) is read as enough: R/T = Theta(y) keeps the last term of (5) below the first, with a "
+        "factor h^(-1/4) to spare where p^(1/4)/h = O(1).",
     ),
     Claim(
         id="lamb.communication_rounds_explicit",
@@ -69,11 +76,12 @@ CLAIMS = (
         kind="order",
         relation="O",
         symbols=TABLE,
-        measures=T / R,
-        bound=1 / (R * n) ** (3 * QUARTER),
+        measures=last_ams,
+        bound=first_ams,
+        regime=(Theta(T, R / (R * n) ** (3 * QUARTER)),),  # R/T of order (R n)^(3/4)
         explicit="lamb.communication_local_ams_explicit",
         meaning="Local-AMS needs rounds in number of order (R n)^(3/4).",
-        note="From (6), R/(T - 1) >= (R n)^(3/4) / p^(1/4): the line drops p^(-1/4).",
+        note="From (6), R/(T - 1) >= (R n)^(3/4) / p^(1/4) is enough: the line has p^(1/4) to spare.",
     ),
     Claim(
         id="lamb.communication_local_ams_explicit",

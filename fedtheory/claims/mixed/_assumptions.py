@@ -2,11 +2,11 @@
 0."""
 
 import numpy as np
-from sympy import Eq, Max, Min, sqrt
+from sympy import Eq, Max, Min, Rational, log, sqrt
 
 from fedtheory import conditions
 from fedtheory.conditions import DRAWN, Assumption, Condition
-from fedtheory.symbols.mixed import B, K, S, beta, eta, eta_c, eta_m, eta_s
+from fedtheory.symbols.mixed import B, D_sq, K, S, beta, eps, eta, eta_c, eta_m, eta_s, mu
 
 
 def _vanishes(problem, names):
@@ -140,3 +140,9 @@ SERVER_NONCONVEX = Assumption(eta_s >= sqrt(S), "theorem B.2, eta_s")
 ONE_CONVEX = Assumption(eta <= 1 / (8 * beta * K * eta_s), "theorem B.2, eta")
 ONE_NONCONVEX = Assumption(eta <= 1 / (18 * beta * K * eta_s), "theorem B.2, eta")
 SEVERAL_STEPS = Assumption(K >= 2, "table 1, K >= 2")
+
+# O~ of the strongly convex rates: "logarithmic terms" (footnote 16) are read as one factor, that of
+# the start over what is to be reached, without which the rounds are not those of a constant step;
+# log(1/epsilon) stands for a number that is at least 1, whatever the unit of a loss.
+REACHED = Assumption(eps <= Rational(1, 3), "O~, log(1/epsilon) >= 1", stated=False)
+LOGS = log(2 + mu * D_sq / eps)

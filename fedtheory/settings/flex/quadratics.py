@@ -183,6 +183,9 @@ def _product(factors):
 # Devices
 
 
+UNITS = dict(a=(-2, 1), b=(1, 0), r=(-1, 1), x=(1, 0))  # of a coordinate, by its first letter
+
+
 def device_coordinates(N, noisy):
     found = {f"b_{k}": "real" for k in range(N)}
     found.update({f"a_{k}": "positive" for k in range(N)})

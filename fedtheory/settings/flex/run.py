@@ -145,6 +145,7 @@ def setting(scheme):
         takes=("eta",),
         shapes=shapes(scheme),
         coordinates=coordinates,
+        coordinates_in=quadratics.UNITS,
         build=build(scheme),
         constants=quadratics.checked(constants, holds),
         measure=measure,

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from fedtheory.enclosure.arithmetic import minimum, vector
 from fedtheory.settings import Setting, beside, losses, names
-from fedtheory.settings.families import draw_family, family_coordinates
+from fedtheory.settings.families import UNITS, draw_family, family_coordinates
 from fedtheory.settings.fsl import round as fsl_round
 from fedtheory.settings.fsl.moments import by_paths, quadratic_gradients, quadratic_value
 from fedtheory.settings.quantities import sq
@@ -183,6 +183,7 @@ SETTING = Setting(
     takes=("eta_l", "eta_g", "eta_0", "gamma"),
     shapes=shapes,
     coordinates=coordinates,
+    coordinates_in=UNITS,
     build=build,
     constants=constants,
     measure=measure,

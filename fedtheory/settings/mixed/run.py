@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from fedtheory.enclosure.arithmetic import minimum, root, short, vector
 from fedtheory.settings import Setting, kernels, losses, names
-from fedtheory.settings.families import outcomes, sound_noise, two_point, variance
+from fedtheory.settings.families import UNITS, outcomes, sound_noise, two_point, variance
 from fedtheory.settings.general.run_large import count
 from fedtheory.settings.mixed.moments import READ, STEPS, Case, moments, paths
 from fedtheory.settings.mixed.pair import (
@@ -364,6 +364,7 @@ def setting(method, says, more, early=()):
         takes=STEPS[method],
         shapes=partial(shapes, method),
         coordinates=coordinates,
+        coordinates_in=UNITS,
         build=build,
         constants=partial(constants, method),
         measure=partial(measure, method),
