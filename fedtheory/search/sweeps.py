@@ -10,7 +10,7 @@ import numpy as np
 import sympy
 
 from fedtheory.certificates.check_family import COEFFICIENT
-from fedtheory.search import families
+from fedtheory.search.moves import SLOWING
 
 FAR, BASE = 10, 4.0  # steps of a sweep, and the factor of each
 DRAWS, START, PAIRS, PASSES = (
@@ -130,7 +130,7 @@ def growing(hunt, points, moves, track):
         grown = (
             np.all(np.isfinite(track[-6:]), axis=0)
             & np.all(factors > RISING, axis=0)
-            & np.all(factors[1:] >= families.SLOWING * factors[:-1], axis=0)
+            & np.all(factors[1:] >= SLOWING * factors[:-1], axis=0)
         )
     if not grown.any():
         return ""
@@ -153,38 +153,50 @@ def ratios(hunt, points, rounds):
 
 def over_shape(hunt, points, rounds):
     if rounds is None:
-        left, right, good = sides(hunt, points)
+        left, right = (side(hunt, e, valued(hunt, points)) for e in hunt.goal.args)
+        good = admitted(hunt, points, hunt.rules)
         with np.errstate(all="ignore"):
-            return np.where(good & (right > 0), left / right, np.nan), points
+            return np.where(good & np.isfinite(left) & (right > 0), left / right, np.nan), points
     column = [s.name for s in hunt.symbols].index(rounds[0].name)
-    error = [s.name for s in hunt.symbols].index(rounds[1].name)
+    error = points[:, [s.name for s in hunt.symbols].index(rounds[1].name)]
+    later = [rule for rule in hunt.rules if rounds[0] in rule.free_symbols]
+    known = admitted(hunt, points, [rule for rule in hunt.rules if rule not in later])
+
+    def reached(exponents):
+        """(whether the bound is below the error after e^exponents rounds, those points)."""
+        trial = points.copy()
+        trial[:, column] = exponents
+        bound = side(hunt, hunt.goal.args[0], valued(hunt, trial))
+        return known & (bound <= error) & admitted(hunt, trial, later), trial
+
     low, high = np.zeros(len(points)), np.full(len(points), HIGHEST)
     for _ in range(26):  # the bound falls with the rounds
         middle = (low + high) / 2
-        trial = points.copy()
-        trial[:, column] = np.exp(middle)
-        left, _, good = sides(hunt, trial)
-        enough = good & (left <= points[:, error])
+        enough, _ = reached(np.exp(middle))
         low, high = np.where(enough, low, middle), np.where(enough, middle, high)
-    one = points.copy()
-    one[:, column] = 1.0
-    first, _, good = sides(hunt, one)
-    trial[:, column] = np.where(good & (first <= points[:, error]), 1.0, np.ceil(np.exp(high)))
-    left, right, good = sides(hunt, trial)
+    first, _ = reached(1.0)
+    enough, trial = reached(np.where(first, 1.0, np.ceil(np.exp(high))))
+    right = side(hunt, hunt.goal.args[1], valued(hunt, trial))
     with np.errstate(all="ignore"):
-        return np.where(
-            good & (left <= points[:, error]) & (right > 0), (trial[:, column] - 1) / right, np.nan
-        ), trial
+        return np.where(enough & (right > 0), (trial[:, column] - 1) / right, np.nan), trial
 
 
-def sides(hunt, points):
-    """(left, right of the goal, whether the relations hold) at points."""
-    values = valued(hunt, points)
-    spread = lambda e: np.broadcast_to(
-        np.asarray(hunt.evaluate(e, values), dtype=float), len(points)
-    )
-    left, right = map(spread, hunt.goal.args)
-    return left, right, np.isfinite(left) & np.isfinite(right) & (hunt.merit(points) >= -1.0 - 1e-9)
+def side(hunt, expr, values):
+    """An expression at points, finite or NaN."""
+    size = len(next(iter(values.values())))
+    found = np.broadcast_to(np.asarray(hunt.evaluate(expr, values), dtype=float), size)
+    return np.where(np.isfinite(found), found, np.nan)
+
+
+def admitted(hunt, points, rules):
+    """Where relations hold, and what equations fix is not negative."""
+    values, lost = valued(hunt, points), np.zeros(len(points))
+    for symbol, _ in hunt.solved:
+        if symbol.is_nonnegative:
+            lost = lost + np.where(values[symbol.name] >= 0, 0.0, 1.0)
+    for rule in rules:
+        lost = lost + np.fmax(0.0, np.nan_to_num(hunt.excess(rule, values), nan=1.0))
+    return lost <= 1e-9
 
 
 def valued(hunt, points):

@@ -17,6 +17,7 @@ from fedtheory.certificates.check_family import COEFFICIENT
 from fedtheory.enclosure import Undefined
 from fedtheory.proofs import refutation
 from fedtheory.search import families
+from fedtheory.search.moves import MODERATE
 from fedtheory.search.sweeps import SAID, sweeps
 from fedtheory.settings import fitting
 from fedtheory.verdicts.verdict import Verdict
@@ -28,6 +29,7 @@ HELD = (
     0.01,
 )  # what is held fixed, tried in turn: a step size is small enough at the last
 DRAWN, ALIKE = 3, 1.25  # draws that sweeps start from, and how far apart their suprema may lie
+SWEPT: dict = {}  # what sweeps found
 FOLLOWED = (sympy.Le, sympy.Lt, sympy.Ge, sympy.Gt, sympy.Eq)  # relations that a search can follow
 
 
@@ -280,6 +282,26 @@ def counted(solved):
 
 
 def swept(claim, at, companion, seed, coefficients=HELD):
+    """As `_swept`, which conditions that are no relations leave alone: readings of a claim that
+    differ in these share it."""
+    key = (
+        claim.lines[at],
+        claim.logs,
+        claim.regime,
+        tuple(parts(claim)),
+        tuple(parts(companion)),
+        tuple(companion.lines),
+        seed,
+        tuple(coefficients),
+    )
+    if key not in SWEPT:
+        if len(SWEPT) > 100:
+            SWEPT.clear()
+        SWEPT[key] = _swept(claim, at, companion, seed, coefficients)
+    return SWEPT[key]
+
+
+def _swept(claim, at, companion, seed, coefficients):
     """(supremum found of the companion's bound over the shape, the regime's coefficients, what it
     grows along)."""
     left, shape = claim.lines[at][0], families.whole_shape(claim, at)
@@ -313,7 +335,7 @@ def swept(claim, at, companion, seed, coefficients=HELD):
             return None
         if found:
             low, high = hunt.steps
-            outside = low < 1 / families.MODERATE or high > families.MODERATE
+            outside = low < 1 / MODERATE or high > MODERATE
             return (
                 found[0],
                 held,

@@ -6,19 +6,22 @@ import json
 from fractions import Fraction
 
 import pytest
+import sympy
 from sympy import Eq, Rational, sqrt
 
 import fedtheory as ft
 from fedtheory.certificates import check_family, check_instance
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.claim import Claim, Theta
+from fedtheory.search import families
+from fedtheory.settings import fitting
 from fedtheory.symbol import LOSS, Table
 from fedtheory.verdicts import orders
 
 TABLE = Table("invented")
 n, m = TABLE.count("n", "n", ""), TABLE.count("m", "m", "")
 x, y, eta = (TABLE.positive(name, name, "", LOSS) for name in ("x", "y", "eta"))
-z = TABLE.positive("z", "z", "")
+z, w = TABLE.positive("z", "z", ""), TABLE.nonnegative("w", "w", "")
 SUM = n * (n + 1) / 2  # 1 + 2 + ... + n
 
 
@@ -254,12 +257,14 @@ def test_hypotheses_taken_from_mixed_theorem_b2_leave_it_without_support():
 @pytest.mark.parametrize("name", ["mixed.theoremB3_nonconvex", "mixed.table1_two_way_nonconvex"])
 def test_mixed_theorem_b3_assumes_no_warm_start_and_its_companion_does(name):
     """Without one, rounds to a squared gradient of 1/4 grow with a slope p that neither beta nor F
-    knows of."""
-    verdict = ft.check(name, budget=0.2)
-    assert (
-        verdict.status == "undecided"
-        and "the first transferred gradients are those at x^(0)" in verdict.why
-    )
+    knows of: no support, and a family that refutes it."""
+    claim = ft.claim(name)
+    assert orders.beyond(claim, ft.claim(claim.explicit))[0] == [
+        "the first transferred gradients are those at x^(0)"
+    ]
+    verdict = ft.check(name, budget=4)
+    assert verdict.status == "violated"
+    assert verdict.witness["moves"].keys() == {"first"}
 
 
 def cold_rounds(p, eta):
@@ -286,3 +291,60 @@ def test_the_family_against_a_cold_start_is_what_it_is_said_to_be():
     """F = f(1) = 1/2 and beta = 1 whatever p is; rounds grow with p, which the shape does not
     know."""
     assert [cold_rounds(p, 1 / 96) for p in (1e4, 1e5, 1e6)] == [121, 1059, 10434]
+
+
+def test_a_shape_that_is_0_where_the_left_side_is_not_has_no_constant():
+    verdict = ft.check(order(z, w * z), budget=0.5)  # by hand: at w = 0 it says z <= 0
+    assert verdict.status == "violated"
+    assert ft.replay(json.loads(json.dumps(verdict.certificate)))["status"] == "violated"
+
+
+def test_what_o_tilde_hides_is_one_factor():
+    """n log(1 + n) is no multiple of n, and is one of n log(1 + n); n^2 is neither."""
+    logs = sympy.log(1 + n)
+    left = n * logs
+    holds = lambda claim: ft.check(claim, budget=0.5).status == "holds"
+    assert holds(order(left, n, logs=2 * logs, explicit=explicit(left, left)))
+    assert str(order(left, n, logs=logs)).endswith("O~(n)")
+    assert r"\tilde{\mathcal{O}}" in order(left, n, logs=logs).latex()
+    verdict = ft.check(order(n**2, n, logs=logs), budget=1.0)
+    assert verdict.status == "violated"
+    assert ft.replay(verdict.certificate)["claim"] == "invented.order"
+
+
+def test_a_count_that_a_regime_fixes_is_at_least_1():
+    """m = c/n is no count from some n on: (m - 1)^2 = O(1/n^2) is asked where it is."""
+    regime = (Theta(m, n**2),)
+    left = (m - 1) ** 2
+    claim = order(left, n**4, regime=regime, explicit=explicit(left, m**2))
+    assert ft.check(claim, budget=0.5).status == "holds"
+
+
+@pytest.mark.parametrize("case", ["strong", "convex", "nonconvex"])
+def test_parallel_training_has_no_rounds_of_the_printed_order(case):
+    """Noise of single paths is not averaged over the cohort; what stops the run is checked in
+    tests/settings/test_mixed_rounds.py."""
+    claim = ft.claim(f"mixed.theoremB1_{case}")
+    (setting,) = fitting(claim)
+    document, _, _ = families.refuted(claim, 0, setting, 5, 0)
+    members = document["members"]
+    assert {member["left"] for member in members} == {"infinite"}
+    steps = [Fraction(member["numbers"]["c_order_1"]) for member in members]
+    assert all(4 * after <= before for before, after in zip(steps, steps[1:]))
+    assert check_family.check(document)["status"] == "violated"
+    again = copy.deepcopy(document)
+    again["members"] = [again["members"][0]] * len(members)  # one step size, however often
+    again["digest"] = check_instance.digest(again)
+    with pytest.raises(Refused):
+        check_family.check(again)
+
+
+def test_a_family_moves_the_unit_of_losses_and_the_rounds_at_once():
+    """flex, corollary 3.2.1: a distance is compared with a loss, and V / (tau E + gamma) vanishes
+    with the rounds."""
+    claim = ft.claim("flex.corollary3_2_1_start")
+    (setting,) = fitting(claim)
+    document, moves, _ = families.refuted(claim, 0, setting, 15, 0)
+    assert len(moves) >= 3 and moves["tau"] == "1296"
+    assert {moves[name] for name in moves if name.startswith("a_")} == {"1/1296"}
+    assert check_family.check(document)["status"] == "violated"

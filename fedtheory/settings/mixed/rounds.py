@@ -83,9 +83,7 @@ def build(shape, point):
         )
     bends = [scale, scale * point["bend"]]
     tilt = point.get("tilt", ZERO) * scale * x
-    pair = [
-        [losses.bent(bends, [x * point["knot"]], way * tilt)] for way in (1, -1)
-    ]
+    pair = [[losses.bent(bends, [x * point["knot"]], way * tilt)] for way in (1, -1)]
     sigma = FAR * ROOM * scale * K * x * point["reach"]
     return dict(
         found,
@@ -133,7 +131,9 @@ def constants(method, instance):
 
 def measure(method, instance, values, wanted):
     # Losses as they look from the start: nothing is lost in a point that hardly moves.
-    f_f, f_c = ([seen_from(*pair) for pair in zip(loss, instance["x"])] for loss in instance["losses"])
+    f_f, f_c = (
+        [seen_from(*pair) for pair in zip(loss, instance["x"])] for loss in instance["losses"]
+    )
     case = Case(
         method,
         lambda y: losses.grad(f_f, y),
