@@ -122,8 +122,8 @@ def refuted(claim, at, setting, budget, seed):
             continue
         for turn in range(4):
             before = Many.count
-            for raw, moves in growing(hunt, points, random, turn, mentioned(claim, at)):
-                found = confirmed(claim, at, named, hunt, raw, moves)
+            for here, raw, moves in growing(hunt, points, random, turn, mentioned(claim, at)):
+                found = confirmed(claim, at, named, here, raw, moves)
                 if found:
                     return found
                 left -= DRAWN

@@ -18,6 +18,7 @@ from fedtheory.symbol import PLAIN
 # Members after the first; a move of 1 takes a number times 1296 at each step, far beyond what any
 # hypothesis leaves between two finite ends, and roots of it are rational.
 STEPS, BASE = 8, 6**4
+LATE = 2  # steps after which growth may begin: what a run's start hides is over then
 FARTHEST = 10**6  # growth from the first member to the last, at least
 MODERATE = (
     100.0  # what a constant may depend on is between this and its inverse, or 0: no huge constants
@@ -49,8 +50,8 @@ def movable(hunt):
 
 
 def growing(hunt, points, random, turn, shown):
-    """[(raw point, {name: power of the base})] that grow in floats: first those along which nothing
-    that the shape shows shrinks, the fastest first."""
+    """[(hunt, raw point, {name: power of the base})] that grow in floats: first those along which
+    nothing that the shape shows shrinks, the fastest first."""
     reals, counts = movable(hunt)
     alone = [{name: 1} for name in counts] if turn == 0 else []
     # A number without a unit, such as of rounds, goes to infinity and not to 0: there is no small
@@ -88,24 +89,33 @@ def growing(hunt, points, random, turn, shown):
         ratios, still = along(hunt, points, moves, whole)
         if ratios is None:
             continue
-        with np.errstate(all="ignore"):
-            factors = ratios[1:] / ratios[:-1]
-            good = (
-                still
-                & np.all(np.isfinite(ratios), axis=0)
-                & np.all(ratios > 0, axis=0)
-                & np.all(factors >= float(GROWTH) * 1.001, axis=0)
-                & (ratios[-1] >= FARTHEST * ratios[0])
-                & np.all(factors[-4:] >= SLOWING * factors[-5:-1], axis=0)
-            )
         shrinking = [
             any(power < 0 for name, power in each.items() if name in shown) for each in moves
         ]
-        order = np.lexsort((-np.where(good, factors[-1], 0.0), shrinking, ~good))[:TRIES]
-        never = np.nonzero(still & np.isinf(ratios).all(axis=0))[0][:TRIES]
-        yield from (
-            (points[n], {**moves[n], **whole}) for n in [*(n for n in order if good[n]), *never]
+        for begun in (0, LATE):
+            good, rate = grown(ratios[begun:], still)
+            order = np.lexsort((-np.where(good, rate, 0.0), shrinking, ~good))[:TRIES]
+            never = np.nonzero(still & np.isinf(ratios).all(axis=0))[0][: 0 if begun else TRIES]
+            here, there = stepped(hunt, whole, begun), scaled(hunt, points, moves, begun)
+            yield from (
+                (here, there[n], {**moves[n], **whole})
+                for n in [*(n for n in order if good[n]), *never]
+            )
+
+
+def grown(ratios, still):
+    """(where left over shape grows at each step without slowing down, by how much at the last)."""
+    with np.errstate(all="ignore"):
+        factors = ratios[1:] / ratios[:-1]
+        good = (
+            still
+            & np.all(np.isfinite(ratios), axis=0)
+            & np.all(ratios > 0, axis=0)
+            & np.all(factors >= float(GROWTH) * 1.001, axis=0)
+            & (ratios[-1] >= FARTHEST * ratios[0])
+            & np.all(factors[-4:] >= SLOWING * factors[-5:-1], axis=0)
         )
+    return good, factors[-1]
 
 
 def measured_in(hunt):
