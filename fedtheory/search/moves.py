@@ -80,7 +80,8 @@ def growing(hunt, points, random, turn, shown):
         ]
     if turn == 0 and singles:
         rows = list(islice(singles * (len(points) // len(singles) + 1), len(points)))
-    count = {random.choice(counts): 1} if counts and (turn % 2 or not reals) else {}
+    several = random.sample(counts, random.randint(1, len(counts))) if counts else []
+    count = dict.fromkeys(several, 1) if turn % 2 or not reals else {}
     # Where rounds have no end, all that could help is a step's coefficient that is small.
     smaller = {name: -1 for name in hunt.names if name.startswith(COEFFICIENT)}
     endless = np.isinf(values_at(hunt, points)[0])

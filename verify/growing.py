@@ -1,0 +1,55 @@
+"""Orders that are false only where three numbers move at once, or a unit and another, and true ones
+beside them: what families must reach beyond one move or two.
+
+Let h = x y z/(x y + y z + z x), a third of the harmonic mean: it is at most the least of x, y, z, so
+it is bounded as long as one of them is, and grows like t where all three grow like t.
+"""
+
+from sympy import Rational, sqrt
+
+from fedtheory.claim import Claim
+from fedtheory.symbol import Table
+
+TABLE = Table("growing")
+x, y, z = (TABLE.positive(name, name, "a number") for name in "xyz")
+n, m, k = (TABLE.count(name, name, "a count") for name in "nmk")
+
+
+def third(a, b, c):
+    """A third of the harmonic mean."""
+    return a * b * c / (a * b + b * c + c * a)
+
+
+def order(name, left, shape):
+    return Claim(
+        id=f"house.{name}",
+        cites="by hand",
+        symbols=TABLE,
+        kind="order",
+        relation="O",
+        measures=left,
+        bound=shape,
+    )
+
+
+def held(*numbers):
+    """Between 0 and how many they are, whatever they are."""
+    return sum(a / (1 + a) for a in numbers)
+
+
+h = third(x, y, z)
+TRUE = {
+    "harmonic_sum": order("harmonic_sum", h, x + y + z),
+    "harmonic_root": order("harmonic_root", h, (x * y * z) ** 2 + sqrt(x * y + y * z + z * x)),
+    "counts_sum": order("counts_sum", third(n, m, k), n + m + k),
+}
+FALSE = {
+    # By hand at x = y = z = t: t/3 is no multiple of 3 t/(1 + t), of sqrt(t), and t^2/3 none of 2 t
+    "harmonic_sum.bounded": order("harmonic_sum.bounded", h, held(x, y, z)),
+    "harmonic_sum.root": order("harmonic_sum.root", h, (x * y * z) ** Rational(1, 6)),
+    "harmonic_root.exponent": order(
+        "harmonic_root.exponent", h * x, x + (x * y * z) ** Rational(1, 3)
+    ),
+    "counts_sum.bounded": order("counts_sum.bounded", third(n, m, k), held(n, m, k)),
+    "counts_sum.mixed": order("counts_sum.mixed", third(n, m, x), held(n, m, x)),
+}
