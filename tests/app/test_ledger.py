@@ -161,7 +161,7 @@ def test_a_check_that_fails_is_said_to_have_failed(monkeypatch):
     def broken(*_, **__):
         raise ZeroDivisionError("by nothing")
 
-    monkeypatch.setattr(checking, "check", broken)
+    monkeypatch.setattr(checking, "readings", broken)
     verdict = ledger.decided(CLAIM, 0.01, 0)["verdict"]
     assert (verdict["status"], verdict["kind"]) == ("undecided", "error")
     assert "ZeroDivisionError: by nothing" in verdict["why"]
