@@ -221,7 +221,8 @@ def equal(step):
     if step.op in ("max", "min"):
         a, b = step.parts
         left = (a.low >= b.low) if step.op == "max" else (a.low <= b.low)
-        return f"{start}{rewriting}; rewrite R{step.op}_{'left' if left else 'right'}; lra. Qed."
+        loose = "".join(f"; pose proof B{p.at}" for p in known if not p.exact)
+        return f"{start}{rewriting}{loose}; rewrite R{step.op}_{'left' if left else 'right'}; lra. Qed."
     if step.op == "mul" and not all(part.exact for part in step.parts):
         rewriting = "".join(f"; rewrite B{p.at}" for p in known if p.exact)
         return f"{start}{rewriting}; ring. Qed."  # nothing times a number
