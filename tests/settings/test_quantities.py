@@ -61,7 +61,14 @@ def measured(setting, seed):
     instance = setting.build(shape, {name: at[name] for name in setting.coordinates(shape)})
     wanted = sorted({theirs[m] for m in setting.measures if m in theirs} - setting.early)
     try:
-        known = {"mu": Fraction(1, 8), "E": Fraction(1), **setting.constants(instance), **at}
+        errors = dict(eps=Fraction(1, 8), eps_grad=Fraction(1, 8))
+        known = {
+            "mu": Fraction(1, 8),
+            "E": Fraction(1),
+            **errors,
+            **setting.constants(instance),
+            **at,
+        }
         return setting.measure(instance, known, wanted), wanted
     except (Undefined, Undecided):
         return None
