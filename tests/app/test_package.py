@@ -339,7 +339,7 @@ def made(tmp_path):
     claim = discover.claim("fsl.lemma3")
     false = claim.replace(name="house.false", bound=claim.bound / 2, also=())
     verdicts = {
-        c.id: ledger.plain_data(checking.check(c, budget=0.05).as_dict()) for c in (claim, false)
+        c.id: ledger.plain_data(checking.readings(c, 0.05, 0).as_dict()) for c in (claim, false)
     }
     book, certificates = ledger.made([claim, false], verdicts, 0.05, 0)
     assert book["counts"]["violated"] == 1
