@@ -213,7 +213,7 @@ def _steps(claim):
     found = []
     for line in sorted(claim.follows):
         step = edges.edge(claim, line - 1)
-        which = f"line {line} " if len(claim.lines) > 1 else "it "
+        which = f"line {line} " if len(claim.lines) > 1 else "the statement "
         why = f": {step.why}" if step.why else ""
         found.append(f"{which}from {', '.join(step.premises)} ({words[step.status]}{why})")
     return found

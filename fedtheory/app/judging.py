@@ -173,6 +173,16 @@ def ratios(verdict):
     return ", ".join(each) or f"{float(verdict.tightness):.6g}"
 
 
+# What a verdict on a statement without one hypothesis says of that hypothesis.
+WITHOUT = dict(
+    violated="needed",
+    holds="no instance that was looked at needs it",
+    proved="not needed, by a proof",
+    vacuous="without it alone the statement says nothing",
+    undecided="whether it is needed is not decided",
+)
+
+
 def as_printed(verdict, width):
     """Lines on the statement as it is printed, where the text leaves out what its proof uses."""
     printed, found = verdict.printed, []
@@ -186,7 +196,7 @@ def as_printed(verdict, width):
     if printed.status == "violated" and printed.witness:
         found += say("at " + short(printed.witness), "    ")
     for removal in verdict.removals:
-        said = "needed" if removal.saves else f"without it alone {removal.verdict.status}"
+        said = WITHOUT[removal.verdict.status]
         found += say(f"- {removal.hypothesis}: {said}", "    ")
     return found
 
