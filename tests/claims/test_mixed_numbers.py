@@ -189,6 +189,7 @@ def terms(case, claim):
         v.eta = step / (v.K * v.eta_s)
     if "_strong" in claim.id:
         v.T = max(math.ceil(8 * v.beta / (3 * v.mu)), math.ceil(1 / (2 * v.mu * v.merge)))
+        v.eps = min(v.eps, Q(1, 3))  # so that log(1/eps) >= 1
     v.eta_c, v.u = v.eta * v.eta_s, v.K * v.eta * v.eta_s
     v.eps_grad = v.eps
     return v

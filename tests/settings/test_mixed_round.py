@@ -61,8 +61,8 @@ def test_a_step_by_hand():
 
 def test_beta_covers_the_sum_where_that_is_asked():
     case = dict(CASE, losses=[[curve(Q(1))], [bent([Q(-1), Q(2)], [Q(0)])]])
-    assert pair_constants(dict(case, smooth="each")) == dict(beta=2, mu=0)
-    assert pair_constants(dict(case, smooth="sum")) == dict(beta=3, mu=0)
+    assert pair_constants(dict(case, smooth="each")) == dict(beta=2, mu=0, beta_sum=3)
+    assert pair_constants(dict(case, smooth="sum")) == dict(beta=3, mu=0, beta_sum=3)
     assert "smooth_sum" in mixed_round.holds(dict(case, smooth="sum"))
     assert not {"smooth_sum", "convex"} & mixed_round.holds(dict(case, smooth="each"))
     assert "convex" in mixed_round.holds(CASE)

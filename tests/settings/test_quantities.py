@@ -95,7 +95,10 @@ def test_a_setting_measures_what_it_says_on_what_it_says(setting, monkeypatch):
     for told, wanted in found:
         assert set(told) >= set(wanted)
     if setting.by.startswith("the kernels of"):
-        assert {setting.by} == set(map(kernels, ran))
+        # more steps than these may be joined in closed form, which a test of their own compares
+        assert {setting.by.split(", and what is tested to be the same")[0]} == set(
+            map(kernels, ran)
+        )
     elif setting.by:
         assert re.search(r"beside the kernels of (\w+) \(.+\)", setting.by)[1] in setting.algorithms
         assert ran <= set(setting.algorithms)
