@@ -18,6 +18,7 @@ from fedtheory import discover
 from fedtheory.search.instances import answer
 from fedtheory.search.strategies import cases, measure
 from fedtheory.settings import fitting
+from fedtheory.verdicts.checking import as_meant
 
 QUIET = dict(deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
 SAME = dict(max_examples=4, derandomize=True, database=None)
@@ -44,7 +45,7 @@ named = dict(ids=lambda claim: claim.id)
 
 @cache
 def verdict(claim):
-    return ft.check(claim, budget=SHORT)
+    return as_meant(claim, SHORT)
 
 
 def replayed(verdict):
@@ -57,7 +58,7 @@ def refuted(claim):
     """Whether a search, with more time where it needs more, violates a claim by a document that
     replays."""
     for budget in (SHORT, *LONG):
-        found = ft.check(claim, budget=budget)
+        found = as_meant(claim, budget)
         if found.status == "violated":
             replayed(found)
             return True

@@ -1,4 +1,4 @@
-"""`coqc` on every document that ships, where it is at hand."""
+"""`coqc` on some documents that ship, where it is at hand; `python -m verify.rocq` asks it for all."""
 
 import pytest
 
@@ -15,15 +15,20 @@ WITHOUT_FORM = {
 }
 
 
+ALL = {**PROOFS, **INSTANCES}
+
+
+@pytest.mark.parametrize("name", WITHOUT_FORM)
+def test_what_has_no_form_is_refused_in_words(name):
+    with pytest.raises(Unwritten, match=WITHOUT_FORM[name]):
+        export(ALL[name])
+
+
 @needs_coqc
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [*PROOFS, *INSTANCES])
-def test_coqc_accepts_every_shipped_document(name):
-    document = {**PROOFS, **INSTANCES}[name]
-    if name in WITHOUT_FORM:
-        with pytest.raises(Unwritten):
-            export(document)
-        return
+@pytest.mark.parametrize("name", sorted(ALL.keys() - WITHOUT_FORM.keys())[::12])
+def test_coqc_accepts_shipped_documents(name):
+    document = ALL[name]
     text = export(document)
     answer = coqc.judged(text, theorems(text))
     assert answer.accepted, answer.why
