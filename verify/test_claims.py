@@ -45,7 +45,7 @@ named = dict(ids=lambda claim: claim.id)
 
 @cache
 def verdict(claim):
-    return as_meant(claim, SHORT)
+    return as_meant(claim, SHORT, 0)
 
 
 def replayed(verdict):
@@ -58,7 +58,7 @@ def refuted(claim):
     """Whether a search, with more time where it needs more, violates a claim by a document that
     replays."""
     for budget in (SHORT, *LONG):
-        found = as_meant(claim, budget)
+        found = as_meant(claim, budget, 0)
         if found.status == "violated":
             replayed(found)
             return True
