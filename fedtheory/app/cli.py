@@ -274,6 +274,13 @@ def _parser():
         )
         command.set_defaults(function=function)
 
+    for commands_of in (_about, _deciding, _working):
+        commands_of(add)
+    return parser
+
+
+def _about(add):
+    """Commands that say what there is, and what it says at numbers."""
     add(
         "list",
         list_,
@@ -314,6 +321,10 @@ def _parser():
         spec=dict(metavar="SPEC.toml"),
         out=dict(flag=True, metavar="DIR", help="where figures and data go"),
     )
+
+
+def _deciding(add):
+    """Commands that find out what is true."""
     budget = lambda seconds: dict(
         flag=True,
         type=float,
@@ -374,6 +385,10 @@ def _parser():
         budget=budget(60),
         seed=seed,
     )
+
+
+def _working(add):
+    """Commands that compute worst cases, and kernels."""
     add(
         "worst",
         worst,
@@ -403,7 +418,6 @@ def _parser():
         out=dict(flag=True, metavar="FILE", help="where its certificate goes"),
     )
     add("warmup", warmup, "compile every kernel now")
-    return parser
 
 
 def main(argv=None):
