@@ -13,7 +13,7 @@ import re
 from functools import wraps
 
 from fedtheory.certificates import check_worst_case
-from fedtheory.certificates.check_proof import Refused, require
+from fedtheory.certificates.check_proof import Laborious, Refused, require
 from fedtheory.enclosure import work
 from fedtheory.enclosure.work import Counted
 from fedtheory.errors import FedtheoryError, printable, show
@@ -124,8 +124,11 @@ def refusing(check):
         try:
             with work.within(STEPS):
                 return check(document, *more)
-        except (Refused, check_worst_case.Refused, work.Spent) as why:
-            raise Refused(sentence(why)) from None
+        except work.Spent as why:
+            raise Laborious(sentence(why)) from None
+        except (Refused, check_worst_case.Refused) as why:
+            kind = Laborious if isinstance(why, Laborious) else Refused
+            raise kind(sentence(why)) from None
         except Exception as error:
             said = (
                 sentence(error)

@@ -211,7 +211,10 @@ def question(claim, at, some):
 
 def unmentioned(claim, at, some):
     """Names of what a line bounds and no premise speaks of: then it cannot follow."""
-    target, relations, definitions = list(question(claim, at, some))[-1]
+    asked = list(question(claim, at, some))
+    if not asked:  # no textbook fact that is named speaks of what is measured here
+        return []
+    target, relations, definitions = asked[-1]
     spoken = set().union(*(expand(r, definitions).free_symbols for r in relations))
     bounded = expand(target.lhs, definitions).free_symbols
     measured = {e.symbol for e in claim.quantities.values()}

@@ -9,7 +9,7 @@ document. No claim is known here by name.
 import time
 
 from fedtheory import arguments, discover
-from fedtheory.certificates.check_proof import Refused
+from fedtheory.certificates.check_proof import Laborious, Refused
 from fedtheory.claim import Cells, Equivalences
 from fedtheory.proofs import algebra, dimensions
 from fedtheory.search import counterexample, hunting
@@ -278,6 +278,8 @@ def refuted(claim, hunt, points, cases, effort=400):
         return None
     try:
         written = counterexample.document(small)
+    except Laborious:  # nobody could replay it in the time that a document may take
+        return None
     except Refused:  # a search that errs is an error, not a verdict
         raise
     except (ValueError, OverflowError):  # numbers too long to be written down

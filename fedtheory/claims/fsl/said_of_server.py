@@ -135,7 +135,7 @@ CLAIMS = (
         unstated=(Assumption(Ne(n, 1), "(10), division by n - 1", stated=False),),
         measures=(n / (n_0 + 1) - 1) * population / (n - 1),
         bound=(n / n_0 - 1) * population / (n - 1),
-        teeth=(n / n_0 - 1) * population / (2 * (n - 1)),
+        teeth=(n / n_0 - 1) * population / (4 * (n - 1)),
         meaning="A server's mismatch decreases with its number of samples.",
     ),
     Claim(
