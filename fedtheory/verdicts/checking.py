@@ -192,9 +192,11 @@ def unexplained(claim, ranked, looked):
             verdict = refuted(claim, hunt, points, looked.cases)
             if verdict:
                 return verdict
-            if not (points and points[0].harmless()) and all(
-                p.ratio(certified=True) is None for p in points
-            ):
+            certain = [p.ratio(certified=True) for p in points]
+            told = [ratio for ratio in certain if ratio is not None]
+            if any(ratio > 1 for ratio in told):  # it fails, and no document may say so
+                return doubtful(claim, hunt, row, looked)
+            if not (points and points[0].harmless()) and not told:
                 return doubtful(claim, hunt, row, looked)
     return doubtful(claim, *above[LOOKS], looked) if len(above) > LOOKS else None
 

@@ -261,7 +261,7 @@ def test_mixed_theorem_b3_assumes_no_warm_start_and_its_companion_does(name):
     assert orders.beyond(claim, ft.claim(claim.explicit))[0] == [
         "the first transferred gradients are those at x^(0)"
     ]
-    verdict = ft.check(name, budget=4)
+    verdict = ft.check(name, budget=0.2)
     assert verdict.status == "violated"
     assert verdict.witness["moves"].keys() == {"first"}
 
