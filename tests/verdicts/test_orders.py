@@ -248,8 +248,7 @@ def test_hypotheses_taken_from_mixed_theorem_b2_leave_it_without_support():
     verdict = ft.check(
         claim.without("theorem B.2, eta_s", "theorem B.2, eta", "independent_noise"), budget=0.2
     )
-    assert verdict.status == "undecided" and f"{companion.id}, from which" in verdict.why
-    assert "assumes what it does not" in verdict.why or "is violated" in verdict.why
+    assert verdict.status == "undecided" and "assumes what it does not" in verdict.why
 
 
 @pytest.mark.slow

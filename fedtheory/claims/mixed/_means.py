@@ -1,6 +1,7 @@
 """What a recursion bounds before anything is dropped: means over rounds of expectations."""
 
 from fedtheory.claim import Claim
+from fedtheory.symbols.mixed import mean_gap, mean_sq_grad
 
 MEAN = (
     "The recursion, summed over rounds, bounds this mean; what the statement measures is below it."
@@ -22,4 +23,27 @@ def of_mean(claim, mean, meaning):
         teeth=claim.teeth,
         meaning=meaning,
         note=MEAN,
+    )
+
+
+def explicit_of(statements):
+    """case -> the companion with its constants, of a theorem's statements."""
+    return {c.id.split("_")[1]: c for c in statements if c.id.endswith("_explicit")}
+
+
+def with_means(statements):
+    """A theorem's statements, and what its proof bounds: means over rounds."""
+    explicit = explicit_of(statements)
+    return (
+        *statements,
+        of_mean(
+            explicit["convex"],
+            mean_gap,
+            "The same of the mean of the expected errors, which that of the mean point is below.",
+        ),
+        of_mean(
+            explicit["nonconvex"],
+            mean_sq_grad,
+            "The same of the mean of the expected squared gradients.",
+        ),
     )

@@ -11,6 +11,7 @@ of theorems B.1 to B.3, whose constants are those of homogeneous clients.
 from fedtheory.claim import Claim
 from fedtheory.claims.mixed import theorem_b1, theorem_b2, theorem_b3
 from fedtheory.claims.mixed._assumptions import A41
+from fedtheory.claims.mixed._means import explicit_of
 from fedtheory.conditions import Assumption, Certified, Condition
 from fedtheory.symbols.mixed import (
     TABLE,
@@ -71,7 +72,7 @@ def a_with(assumption, relation):
 
 
 CASES = [
-    (name, case, theorem.explicit_of[case])
+    (name, case, explicit_of(theorem.STATEMENTS)[case])
     for name, theorem in (("pt", theorem_b1), ("one_way", theorem_b2), ("two_way", theorem_b3))
     for case in ("strong", "convex", "nonconvex")
 ]

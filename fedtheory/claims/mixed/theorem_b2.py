@@ -19,7 +19,7 @@ from fedtheory.claims.mixed._assumptions import (
     least,
     most,
 )
-from fedtheory.claims.mixed._means import of_mean
+from fedtheory.claims.mixed._means import with_means
 from fedtheory.claims.mixed.one_way_convex import SAMPLED, SHORT
 from fedtheory.claims.mixed.one_way_nonconvex import F_SMOOTH, lost
 from fedtheory.conditions import Assumption
@@ -38,7 +38,6 @@ from fedtheory.symbols.mixed import (
     gap_decreasing,
     gap_mean,
     gap_weighted,
-    mean_gap,
     mean_sq_grad,
     mu,
     noise_convex,
@@ -259,19 +258,4 @@ STATEMENTS = (
     ),
 )
 
-explicit_of = {
-    claim.id.split("_")[1]: claim for claim in STATEMENTS if claim.id.endswith("_explicit")
-}
-CLAIMS = (
-    *STATEMENTS,
-    of_mean(
-        explicit_of["convex"],
-        mean_gap,
-        "The same of the mean of the expected errors, which that of the mean point is below.",
-    ),
-    of_mean(
-        explicit_of["nonconvex"],
-        mean_sq_grad,
-        "The same of the mean of the expected squared gradients.",
-    ),
-)
+CLAIMS = with_means(STATEMENTS)

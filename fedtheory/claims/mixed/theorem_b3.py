@@ -28,7 +28,7 @@ from fedtheory.claims.mixed._assumptions import (
     ceiling,
     least,
 )
-from fedtheory.claims.mixed._means import of_mean
+from fedtheory.claims.mixed._means import with_means
 from fedtheory.conditions import Assumption
 from fedtheory.symbols.mixed import (
     TABLE,
@@ -46,8 +46,6 @@ from fedtheory.symbols.mixed import (
     gap_mean,
     gap_weighted,
     lag,
-    mean_gap,
-    mean_sq_grad,
     mu,
     noise_merged,
     noise_paths,
@@ -202,19 +200,4 @@ STATEMENTS = (
     ),
 )
 
-explicit_of = {
-    claim.id.split("_")[1]: claim for claim in STATEMENTS if claim.id.endswith("_explicit")
-}
-CLAIMS = (
-    *STATEMENTS,
-    of_mean(
-        explicit_of["convex"],
-        mean_gap,
-        "The same of the mean of the expected errors, which that of the mean point is below.",
-    ),
-    of_mean(
-        explicit_of["nonconvex"],
-        mean_sq_grad,
-        "The same of the mean of the expected squared gradients.",
-    ),
-)
+CLAIMS = with_means(STATEMENTS)
