@@ -132,8 +132,10 @@ def mean_over_rounds(squares, R):
 
 
 def enumerated(id, R, budget):
-    """The exact expectation, nan if following every way a run can go takes more rounds than the
-    budget."""
+    """The exact expectation; nan if following every way a run can go takes more rounds than the
+    budget, or there is none."""
+    if budget is None:
+        return np.nan
     try:
         return mean_over_rounds(exact("sq_grad_norm", steps_of(id), alpha_of(id, R), R, budget), R)
     except NotExact:
@@ -165,7 +167,7 @@ def compute(scale, progress):
             room = not found or np.isfinite(
                 found[-1][0]
             )  # where there is none, there is none for more rounds
-            found.append(measured(id, R, TRIALS[scale], BUDGET[scale] if room else 0))
+            found.append(measured(id, R, TRIALS[scale], BUDGET[scale] if room else None))
         data.update(
             _theory.panel(
                 id,
