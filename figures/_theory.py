@@ -38,13 +38,13 @@ def of_rounds(setting, rounds, /, tries=2000, **more):
 
 
 def worst(claim, Ts, seconds, seed=0, line=0, **more):
-    """Largest ratio of left to right that a search finds among instances of T rounds, for each T;
-    nan if none."""
-    found = []
+    """Largest ratio of left to right that a search of so many seconds finds among instances of T
+    rounds, for each T; nan if none."""
+    found, settings = [], fitting(claim)
     for T in Ts:
         verdicts = [
-            checking.hunted(claim, line, of_rounds(setting, T, **more), seconds, seed)
-            for setting in fitting(claim)
+            checking.hunted(claim, line, of_rounds(each, T, **more), seconds / len(settings), seed)
+            for each in settings
         ]
         found.append(
             max((float(v.tightness) for v in verdicts if v.tightness is not None), default=np.nan)

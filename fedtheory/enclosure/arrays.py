@@ -5,7 +5,9 @@ with slack. Where cancellation leaves too few digits, `sweep` falls back on encl
 point.
 """
 
+import operator
 from fractions import Fraction
+from functools import reduce
 
 import numpy as np
 
@@ -19,6 +21,62 @@ SLACK = 1.01  # covers the second-order terms the formulas below leave out
 
 def _zero(error):
     return isinstance(error, float) and error == 0.0
+
+
+class Values:
+    """The operations of `enclosure.program` on arrays alone, for whoever needs no bound of their
+    errors: the same values as those of `Arrays`, in a third of the time."""
+
+    number, truth = staticmethod(float), staticmethod(lambda value: value)
+    exp, log, abs = staticmethod(np.exp), staticmethod(np.log), staticmethod(abs)
+    floor, ceiling = staticmethod(np.floor), staticmethod(np.ceil)
+    lt, gt = staticmethod(operator.lt), staticmethod(operator.gt)
+
+    def add(self, *terms):
+        return reduce(operator.add, terms)
+
+    def mul(self, *factors):
+        return reduce(operator.mul, factors)
+
+    def power(self, base, detail):
+        exponent, _ = detail
+        n, q = abs(exponent.numerator), exponent.denominator
+        if n > 4 or q > 2:
+            return np.power(base, float(exponent))
+        raised = self.mul(*[np.sqrt(base) if q == 2 else base] * n)
+        return raised if exponent > 0 else 1.0 / raised
+
+    def integer_power(self, base, exponent, nonnegative):
+        return np.power(base, exponent)
+
+    def min(self, *terms):
+        return reduce(np.minimum, terms)
+
+    def max(self, *terms):
+        return reduce(np.maximum, terms)
+
+    # Relations compare values: near a tie the caller's tolerance decides.
+    def le(self, a, b):
+        return a <= b + TOLERANCE * abs(b)
+
+    def ge(self, a, b):
+        return self.le(b, a)
+
+    def eq(self, a, b):
+        return abs(a - b) <= TOLERANCE * np.maximum(abs(a), abs(b))
+
+    def ne(self, a, b):
+        return ~np.asarray(self.eq(a, b))
+
+    def both(self, *truths):
+        return np.logical_and.reduce(truths)
+
+    def piecewise(self, *parts):
+        shape = np.broadcast_shapes(*map(np.shape, parts))
+        conditions, values = (
+            [np.broadcast_to(each, shape) for each in of] for of in (parts[::2], parts[1::2])
+        )
+        return np.select(conditions, values, default=np.nan)
 
 
 class Arrays:
@@ -139,24 +197,23 @@ class Arrays:
         sure = function(value - error) == function(value + error)
         return function(value), np.where(sure, 0.0, np.inf)
 
-    # Relations compare values: near a tie the caller's tolerance decides.
     def le(self, a, b):
-        return a[0] <= b[0] + TOLERANCE * abs(b[0])
+        return VALUES.le(a[0], b[0])
 
     def lt(self, a, b):
-        return a[0] < b[0]
+        return VALUES.lt(a[0], b[0])
 
     def ge(self, a, b):
-        return self.le(b, a)
+        return VALUES.ge(a[0], b[0])
 
     def gt(self, a, b):
-        return self.lt(b, a)
+        return VALUES.gt(a[0], b[0])
 
     def eq(self, a, b):
-        return abs(a[0] - b[0]) <= TOLERANCE * np.maximum(abs(a[0]), abs(b[0]))
+        return VALUES.eq(a[0], b[0])
 
     def ne(self, a, b):
-        return ~np.asarray(self.eq(a, b))
+        return VALUES.ne(a[0], b[0])
 
     def both(self, *truths):
         return np.logical_and.reduce(truths)
@@ -171,6 +228,7 @@ class Arrays:
         return pick(0), pick(1)
 
 
+VALUES = Values()
 # Numbers that were rounded to floats meet an equation, or an edge, only up to rounding.
 TOLERANCE = 1e-12
 

@@ -97,9 +97,7 @@ class Hunt:
 
     def evaluate(self, expr, values):
         with np.errstate(all="ignore"):
-            pairs = {name: (value, 0.0) for name, value in values.items()}
-            value, _ = enclosure.execute(enclosure.program(expr), arrays.Arrays(), pairs)
-        return value
+            return enclosure.execute(enclosure.program(expr), arrays.VALUES, values)
 
     def merit(self, points):
         """How far a point breaks the target, in relative terms; below -1 where an assumption or a

@@ -19,6 +19,7 @@ DRAWS, START, PAIRS, PASSES = (
     15,
     4,
 )  # points drawn, those swept, sweeps of two symbols, and repetitions
+CLIMBS, OFFSPRING = 40, 10  # generations of steps from where sweeps end, and steps of each point
 RISING = 1.25  # growth at each of the last steps that is taken for growth without bound
 HIGHEST = 40.0  # rounds are looked for up to e to this
 SAID = (
@@ -63,20 +64,39 @@ def sweeps(hunt, shown, held, others, rounds):
     ]
     most = []
     for _ in range(PASSES):
-        every, rates = [], []
-        for moves in [{n: way} for n, way in ways] + pairs:
-            here, track = sweep(hunt, points, moves, rounds)
-            growth = growing(hunt, points, moves, track)
+        moves = [{n: way} for n, way in ways] + pairs
+        every, tracks = swept(hunt, points, moves, rounds)
+        for each, track in zip(moves, tracks):
+            growth = growing(hunt, points, each, track)
             if growth:
                 return float(np.nanmax(track)), growth
-            every.append(here)
-            rates.append(np.nan_to_num(track.ravel(), nan=-np.inf, posinf=-np.inf))
-        every, rates = np.vstack(every), np.concatenate(rates)
+        rates = np.nan_to_num(tracks.ravel(), nan=-np.inf, posinf=-np.inf)
         best = np.argsort(-rates, kind="stable")[:START]
         points, most = every[best[np.isfinite(rates[best])]], [*most, rates[best[0]]]
-    return float(most[-1]), "sweeps of sweeps, which find more each time" if most[
-        -1
-    ] > RISING * most[-2] else ""
+    if most[-1] > RISING * most[-2]:
+        return float(most[-1]), "sweeps of sweeps, which find more each time"
+    high = climbed(hunt, points, shown, rounds)
+    found = "steps from where sweeps end, which find far more" if high > RISING * most[-1] else ""
+    return float(max(most[-1], high)), found
+
+
+def climbed(hunt, points, shown, rounds):
+    """The largest ratio that shrinking random steps of what the shape mentions reach: sweeps pass
+    by what lies between their steps."""
+    columns = [n for n, symbol in enumerate(hunt.symbols) if symbol.name in shown]
+    whole = [n for n in columns if hunt.symbols[n].is_integer]
+    best, most = points, ratios(hunt, points, rounds)[0]
+    for _ in range(CLIMBS):
+        trial = np.tile(best, (OFFSPRING, 1))
+        size = 10.0 ** hunt.rng.uniform(-2, 0.7, (len(trial), 1))
+        moved = hunt.rng.random((len(trial), len(columns))) < 0.5
+        trial[:, columns] *= np.exp(size * moved * hunt.rng.standard_normal(moved.shape))
+        trial[:, whole] = np.maximum(1.0, np.round(trial[:, whole]))
+        every = np.vstack([best, trial])
+        rates = np.concatenate([most, ratios(hunt, trial, rounds)[0]])
+        order = np.argsort(-np.nan_to_num(rates, nan=-np.inf), kind="stable")[: len(best)]
+        best, most = every[order], rates[order]
+    return float(most[0])
 
 
 def edges(hunt, shown):
@@ -113,13 +133,15 @@ def kept_inside(hunt, points):
     return points
 
 
-def sweep(hunt, points, moves, rounds):
-    """(points, ratios of shape (FAR + 1, number of points)) as some symbols move geometrically."""
-    here = np.repeat(points[None], FAR + 1, axis=0)
-    for n, way in moves.items():
-        here[:, :, n] *= (BASE ** (way * np.arange(FAR + 1)))[:, None]
-    here = here.reshape(-1, points.shape[1])
-    return here, ratios(hunt, here, rounds)[0].reshape(FAR + 1, len(points))
+def swept(hunt, points, moves, rounds):
+    """(points of all sweeps, their ratios of shape (sweeps, FAR + 1, number of points)) as symbols
+    move geometrically; all at once, since an operation on few points costs as much as on many."""
+    here = np.tile(points, (len(moves), FAR + 1, 1, 1))
+    for sweep, each in zip(here, moves):
+        for n, way in each.items():
+            sweep[:, :, n] *= (BASE ** (way * np.arange(FAR + 1)))[:, None]
+    shape, here = here.shape[:-1], here.reshape(-1, points.shape[1])
+    return here, ratios(hunt, here, rounds)[0].reshape(shape)
 
 
 def growing(hunt, points, moves, track):

@@ -133,6 +133,27 @@ def test_the_fast_path_agrees_with_enclosures():
         assert fast[n] == pytest.approx(float(exact), rel=1.1e-12)
 
 
+def test_values_without_errors_are_those_with_them():
+    steps = enclosure.program(
+        Max(a**3, 2 / (b - 1) ** 2, a**7) * (1 - a / 10) ** k
+        + Min(a, b) * exp(-b) * sqrt(a)
+        + Piecewise((log(b), (a <= b) & (b > 0)), (sympy.floor(a), sympy.Ne(a, 3)), (5, True))
+        + abs(a - b) ** Rational(3, 2)
+        + sympy.ceiling(b) * a ** Rational(-1, 3)
+    )
+    generator = np.random.default_rng(0)
+    points = dict(
+        a=np.append(10 ** generator.uniform(-6, 2, 200), [0.0, 3.0, 1.0]),
+        b=np.append(generator.standard_normal(200), [0.0, 2.0, 1.0]),
+        k=generator.integers(1, 9, 203),
+    )
+    with np.errstate(all="ignore"):
+        alone = enclosure.execute(steps, arrays.VALUES, points)
+        pairs = {name: (value, 0.0) for name, value in points.items()}
+        np.testing.assert_array_equal(alone, enclosure.execute(steps, arrays.Arrays(), pairs)[0])
+    assert np.isnan(alone).any() and np.isfinite(alone).any()
+
+
 def test_the_fast_path_is_right_beyond_the_range_of_floats():
     small = np.full(100, 1e-120)
     small[7] = 1e-3

@@ -193,6 +193,13 @@ def test_rounds_are_found_from_the_bound():
     assert "D_sq" in orders.swept(less, 0, companion, 0)[2]
 
 
+def test_a_supremum_between_the_steps_of_sweeps_is_found():
+    """bound/shape = 7 (2 r/(1 + r^2))^60 for r = x/y is 7 at r = 1 and falls to a third at r = 1.2."""
+    companion = explicit(x, 7 * y * (2 * x * y / (x**2 + y**2)) ** 60)
+    most, _, growth = orders.swept(order(x, y, explicit=companion), 0, companion, 0)
+    assert 6.999 < most <= 7.0001 and not growth
+
+
 def test_an_order_is_not_held_by_a_companion_that_assumes_more():
     """x <= 2 y is all of a companion's reason, and no hypothesis of the order x = O(y)."""
     companion = explicit(x, 2 * y, assumes=(x <= 2 * y,))
