@@ -37,17 +37,19 @@ class Enclosures:
     def round(self, value, direction):
         if isinstance(value, float) or bits(value) <= 2 * self.bits:
             return value
-        if abs(value) > FAR:
-            return (INF if value > 0 else -FAR) if direction > 0 else (FAR if value > 0 else -INF)
-        if abs(value) < TINY:
-            return (
-                (TINY if value > 0 else Fraction(0))
-                if direction > 0
-                else (Fraction(0) if value > 0 else -TINY)
-            )
-        shift = self.bits - value.numerator.bit_length() + value.denominator.bit_length()
-        scaled = value * Fraction(2) ** shift
-        return (math.floor(scaled) if direction < 0 else math.ceil(scaled)) / Fraction(2) ** shift
+        top, bottom = value.numerator, value.denominator
+        shift = self.bits - top.bit_length() + bottom.bit_length()
+        if abs(shift - self.bits) >= LIMIT:
+            if abs(value) > FAR:
+                return (INF if top > 0 else -FAR) if direction > 0 else (FAR if top > 0 else -INF)
+            if abs(value) < TINY:
+                return (
+                    (TINY if top > 0 else Fraction(0))
+                    if direction > 0
+                    else (Fraction(0) if top > 0 else -TINY)
+                )
+        top, bottom = (top << shift, bottom) if shift > 0 else (top, bottom << -shift)
+        return _dyadic(top // bottom if direction < 0 else -(-top // bottom), shift)
 
     def number(self, value):
         return value, value
@@ -72,8 +74,7 @@ class Enclosures:
                 end = _product(product[0], factor[0])
                 product = self.keep(end, end)
             else:
-                ends = [_product(a, b) for a in product for b in factor]
-                product = self.keep(min(ends), max(ends))
+                product = self.keep(*_extremes(product, factor))
         return product
 
     def power(self, base, detail):
@@ -257,6 +258,39 @@ class Enclosures:
 
 def _length(end):
     return 0 if isinstance(end, float) else bits(end)
+
+
+def _dyadic(top, shift):
+    """top / 2^shift as a Fraction; its common factor is a power of two, which takes no division."""
+    if shift <= 0:
+        return Fraction(top << -shift)
+    twos = min(shift, (top & -top).bit_length() - 1) if top else shift
+    number = object.__new__(Fraction)
+    number._numerator, number._denominator = top >> twos, 1 << (shift - twos)
+    return number
+
+
+def _extremes(a, b):
+    """(least, largest) product of a number of one interval and one of another; by the signs of the
+    ends, two products tell."""
+    if any(isinstance(end, float) for end in (*a, *b)):
+        ends = [_product(x, y) for x in a for y in b]
+        return min(ends), max(ends)
+    if _around_zero(a):
+        if _around_zero(b):
+            least = min(_product(a[0], b[1]), _product(a[1], b[0]))
+            return least, max(_product(a[0], b[0]), _product(a[1], b[1]))
+        a, b = b, a
+    near, far = a if a[0].numerator >= 0 else a[::-1]  # from 0
+    ends = (
+        _product(far if b[0].numerator < 0 else near, b[0]),
+        _product(far if b[1].numerator > 0 else near, b[1]),
+    )
+    return ends if a[0].numerator >= 0 else ends[::-1]
+
+
+def _around_zero(pair):
+    return pair[0].numerator < 0 < pair[1].numerator
 
 
 def compared(a, b):

@@ -11,6 +11,7 @@ from sympy import Max, Min, Piecewise, Rational, exp, log, sqrt
 
 from fedtheory import enclosure
 from fedtheory.enclosure import Undefined, arrays, decide, enclose, number
+from fedtheory.enclosure.intervals import FAR, Enclosures
 from fedtheory.errors import InvalidInput
 
 a, b = sympy.symbols("a b", nonnegative=True)
@@ -131,6 +132,35 @@ def test_the_fast_path_agrees_with_enclosures():
     for n in range(200):
         exact = at(expr, a=points["a"][n], b=points["b"][n], k=int(points["k"][n]))
         assert fast[n] == pytest.approx(float(exact), rel=1.1e-12)
+
+
+def test_products_of_intervals_are_the_extremes_of_all_four():
+    ends = [Fraction(n, 7) for n in range(-3, 4)]
+    pairs = [(low, high) for low in ends for high in ends if low <= high]
+    rules = Enclosures(100)
+    for a in pairs:
+        for b in pairs:
+            every = [x * y for x in a for y in b]
+            assert rules.mul(a, b) == (min(every), max(every))
+
+
+@pytest.mark.parametrize("size", [1, 50, 99, 100, 101, 250, 19_990, 20_010])
+@pytest.mark.parametrize(
+    "base, power", [(1, 1), (3, 1), (2, 90), (3, 70), (2, 19_990), (3, 12_700)]
+)
+@pytest.mark.parametrize("sign", [1, -1])
+def test_an_end_is_rounded_outward_to_so_many_bits(size, base, power, sign):
+    value, rules = sign * Fraction(3**size + 2, base**power), Enclosures(100)
+    low, high = rules.round(value, -1), rules.round(value, 1)
+    assert low <= value <= high
+    if abs(value) <= FAR and 1 / abs(value) <= FAR:
+        assert high - low <= abs(value) / 2**98
+        for end in (low, high):
+            assert math.gcd(end.numerator, end.denominator) == 1 and end.denominator > 0
+    else:
+        assert {abs(low), abs(high)} in ({FAR, math.inf}, {Fraction(0), 1 / FAR})
+    if value.numerator.bit_length() + value.denominator.bit_length() <= 200:
+        assert low == value == high
 
 
 def test_values_without_errors_are_those_with_them():
