@@ -63,7 +63,7 @@ def extended(claim, name, swaps, more=""):
         teeth=claim.lines[0][2] - (theorem_b3.start_nonconvex if name in LOOSE else 0),
         meaning=f"{claim.cites.removeprefix('mixed FL, ')}: what clients that differ add.",
         note="The text omits the analysis."
-        + f" Its teeth are the bound without the {'start' if name in LOOSE else 'additional term'}."
+        f" Its teeth are the bound without the {'start' if name in LOOSE else 'additional term'}."
         + more,
     )
 
