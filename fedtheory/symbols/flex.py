@@ -608,3 +608,37 @@ sq_gap_rate = TABLE.measured(
     "sq_gap_rate",
     domain="nonnegative",
 )
+
+# Theorem 3.2, by its proof: one objective's gradient at the other's minimiser
+grad_new_old = TABLE.measured(
+    "grad_new_old",
+    r"\|\nabla\tilde F(w^*)\|",
+    "length of the new objective's gradient at the old minimiser",
+    GRADIENT,
+    "grad_new_old",
+    domain="nonnegative",
+)
+grad_old_new = TABLE.measured(
+    "grad_old_new",
+    r"\|\nabla F(\tilde w^*)\|",
+    "length of the old objective's gradient at the new minimiser",
+    GRADIENT,
+    "grad_old_new",
+    domain="nonnegative",
+)
+grad_l_old = TABLE.measured(
+    "grad_l_old",
+    r"\|\nabla F_l(w^*)\|",
+    "length of the arriving device's gradient at the old minimiser",
+    GRADIENT,
+    "grad_l_old",
+    domain="nonnegative",
+)
+grad_l_new = TABLE.measured(
+    "grad_l_new",
+    r"\|\nabla F_l(\tilde w^*)\|",
+    "length of the departing device's gradient at the new minimiser",
+    GRADIENT,
+    "grad_l_new",
+    domain="nonnegative",
+)

@@ -20,7 +20,7 @@ from fedtheory.textbook.leaves import LEAVES
 
 PREFIX = "textbook."
 NAMES = {**{leaf.id: leaf for leaf in LEAVES}, **{PREFIX + name: name for name in AXIOMS}}
-PAPERS = ("fsl", "lamb", "mixed")  # those whose proofs use any
+PAPERS = ("flex", "fsl", "lamb", "mixed")  # those whose proofs use any
 
 
 class Fact(NamedTuple):

@@ -152,6 +152,18 @@ LEAVES = (
         ),
     ),
     Leaf(
+        "textbook.gradient_growth",
+        "mu ||x - y|| <= ||grad f(x) - grad f(y)|| where f is mu-strongly convex",
+        (*ALGEBRA, "strongly_convex"),
+        (
+            Part(
+                "u is the difference of the gradients, monotone along s = x - y",
+                Le(mu**2 * squared(s), squared(u)),
+                (Ge(inner(u, s), mu * squared(s)),),
+            ),
+        ),
+    ),
+    Leaf(
         "textbook.independent_sum",
         "E||Z_1 + ... + Z_m||^2 = E||Z_1||^2 + ... + E||Z_m||^2 where each Z has mean zero given "
         "those before it",

@@ -10,6 +10,7 @@ import pytest
 import fedtheory as ft
 from fedtheory import discover
 from fedtheory.participation import moments
+from fedtheory.settings import by_name
 from tests.claims import test_flex_said
 
 # L, mu, G; the data and the work of each device; tau rounds, squared distance at the start
@@ -445,6 +446,25 @@ def test_schemes(case):
         ("E=5, s=4", Q(5, 4), Q(5, 4)),
         ("E=5, s=5", 1, 1),
     ]
+
+
+@pytest.mark.parametrize("event", ("arrival", "departure"))
+def test_a_shift_worked_by_hand(event):
+    """F = x^2/2 of 1 point, F_l = (x - 1)^2/2 of 2: both together are least at 2/3, where F' = 2/3;
+    at 0, F_l' = -1, (F_l' 2)/3 = -2/3, and F_l is 1/2 above its least."""
+    n = 1 if event == "arrival" else 3
+    claim = ft.claim(
+        {"arrival": "flex.step3_2_arrival", "departure": "flex.step3_2_departure"}[event]
+    )
+    setting = by_name(f"flex_{event}")
+    instance = dict(event=event, n=[1, 2], a=[[Q(1)], [Q(1)]], b=[[Q(0)], [Q(1)]])
+    names = {e.name for e in claim.quantities.values()}
+    steep, slope = sorted(names - {"shift"}, key=lambda name: "_l_" in name)
+    values = {**setting.constants(instance), **setting.measure(instance, {}, names)}
+    assert (values["n"], values["shift"], values[steep], values[slope]) == (n, Q(2, 3), Q(2, 3), 1)
+    values = {name: values[name] for name in claim.symbols if name in values}
+    for line, right in enumerate((Q(2, 3), Q(2, 3), 1)):
+        agree(claim, values, right, line=line)
 
 
 def test_a_bound_worked_by_hand():

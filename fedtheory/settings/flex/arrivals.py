@@ -90,10 +90,21 @@ def shift_measure(instance, values, wanted):
     a, b = vector(instance["a"][-1]), vector(instance["b"][-1])
     # F_l at the optimum that it is part of, above its minimum: not the excess of theorem 3.2
     inside = (a * (all_of_them - b)).dot(all_of_them - b) / 2
+    slope = a * (without - b)
+    # The objective of all devices, where the others' is least: added up over devices
+    p = weights(instance["n"])
+    steep = sum(
+        share * vector(a) * (without - vector(b))
+        for share, a, b in zip(p, instance["a"], instance["b"])
+    )
     found = dict(
-        shift=root((without - all_of_them).dot(without - all_of_them)),
+        shift=length(without - all_of_them),
         Gamma_l_new=inside,
         Gamma_l_old=inside,
+        grad_l_old=length(slope),
+        grad_l_new=length(slope),
+        grad_new_old=length(steep),
+        grad_old_new=length(steep),
     )
     return {name: found[name] for name in wanted}
 
@@ -117,7 +128,15 @@ def shift(event):
     return Setting(
         name=f"flex_{event}",
         says=f"the {event} of a device, on separable quadratics",
-        measures=names(TABLE, "shift", "Gamma_l_new" if event == "arrival" else "Gamma_l_old"),
+        measures=names(
+            TABLE,
+            "shift",
+            *(
+                ("Gamma_l_new", "grad_l_old", "grad_new_old")
+                if event == "arrival"
+                else ("Gamma_l_old", "grad_l_new", "grad_old_new")
+            ),
+        ),
         algorithms=(),
         gives=("n", "n_l", "Gamma_l", "tilde_Gamma_l"),
         loose=dict(L=1, mu=-1),

@@ -1,0 +1,39 @@
+"""Flex, theorem 3.2: how its quantities come out of gradients at minimisers.
+
+Of an arrival, G_l is grad F_l at the old minimiser w*, where grad F, called G_F, vanishes; of a
+departure, grad F_l at the new minimiser, where grad of the new objective, G_F there, vanishes. The
+objective of all devices has the weighted mean of the two for its gradient.
+"""
+
+from sympy import Eq, Le, sqrt
+
+from fedtheory.claims.flex._assumptions import SMOOTH, STRONGLY_CONVEX
+from fedtheory.symbols.flex import (
+    Gamma_l,
+    L,
+    grad_l_new,
+    grad_l_old,
+    grad_new_old,
+    grad_old_new,
+    mu,
+    n,
+    n_l,
+    shift,
+    tilde_Gamma_l,
+)
+from fedtheory.textbook.facts import PREFIX, Fact
+
+
+def moved(share, steep, slope, excess):
+    """The three facts of one event; the gradient of the objective without the device is 0."""
+    return (
+        Fact(PREFIX + "gradient_growth", Le(mu * shift, steep), (STRONGLY_CONVEX,)),
+        Fact(PREFIX + "minimum", Eq(steep, share * slope, evaluate=False)),
+        Fact(PREFIX + "gradient_gap", Le(slope, sqrt(2 * L) * sqrt(excess)), (SMOOTH,)),
+    )
+
+
+FACTS = (
+    *moved(n_l / (n + n_l), grad_new_old, grad_l_old, Gamma_l),
+    *moved(n_l / n, grad_old_new, grad_l_new, tilde_Gamma_l),
+)
