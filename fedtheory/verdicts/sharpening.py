@@ -71,9 +71,13 @@ class Sharpened:
         return self.refuted is not None and not self.most
 
     def __str__(self):
-        return f"{self.name}: {self.why or self._says()}"
+        return f"{self.name}: {self.says}"
 
-    def _says(self):
+    @property
+    def says(self):
+        """How much of it is needed, in words."""
+        if self.why:
+            return self.why
         low, high = decimal(self.refuted), decimal(self.proved)
         times = " times as far" if self.kind == "ceiling" else ""
         if self.most:
@@ -134,7 +138,10 @@ def sharpen(claim, budget=60.0, seed=0, progress=None, only=lambda part: True):
         raise InvalidInput(
             f"sharpen takes a claim with an inequality; {claim.id} is a {claim.kind}"
         )
-    pool, made = Pool(claim, budget, seed), list(filter(only, parts(claim)))
+    made = list(filter(only, parts(claim)))
+    if not made:
+        return Sharpening(claim.id)
+    pool = Pool(claim, budget, seed)
     left, found, provable = budget - pool.work / hunting.PER_SECOND, [], {}
     for n, part in enumerate(made):
         share = max(0.0, left) / (len(made) - n)

@@ -1,0 +1,162 @@
+"""What tables of printed and meant share: every statement of a paper with lines, how it stands as
+it is printed and as it is meant, what saves it where these differ, and how much of each of its
+constants the truth needs.
+
+Nothing is written by hand: verdicts are those of `check`, ranges those of `sharpen`. The arrays
+hold the budgets of both in seconds of one core for each claim, and the seed, so that each row can
+be asked again.
+"""
+
+import re
+
+import numpy as np
+
+from fedtheory import discover
+from fedtheory.verdicts import checking, sharpening
+from fedtheory.verdicts.verdict import ORDER
+from figures import _style
+
+SEED = 0
+BUDGET = dict(smoke=0.5, quick=0.5, paper=10.0)  # seconds of a core for the verdict of each claim
+SHARPENED = dict(smoke=0.2, quick=0.5, paper=10.0)  # and for its constants
+INEQUALITIES = {"<", "<=", ">", ">="}
+COLOURS = dict(
+    proved=_style.AGREE,
+    holds="#5d9bd3",
+    violated=_style.DIFFER,
+    vacuous="#b28100",
+    undecided=_style.OPEN,
+)
+
+
+def arrays(papers, few, scale, progress):
+    """The table of a paper, with its other versions; of `few` of its claims at smoke scale."""
+    claims = [c for c in discover.claims() if c.paper in papers and c.lines]
+    asked = [c for c in claims if c.id in few or scale != "smoke"]
+    verdicts, ranges = [], []
+    for done, claim in enumerate(asked):
+        progress(done, len(asked))
+        verdicts.append(checking.readings(claim, BUDGET[scale], SEED))
+        if verdicts[-1].status not in ("violated", "vacuous"):  # whose constants are not enough
+            ranges += [(done, part) for part in needed(claim, SHARPENED[scale])]
+    number = lambda value: np.nan if value is None else float(value)
+    return dict(
+        claim=np.array([c.id for c in asked]),
+        place=np.array([c.cites.partition(", ")[2] or c.cites for c in asked]),
+        printed=np.array([v.printed.status for v in verdicts]),
+        meant=np.array([v.status for v in verdicts]),
+        saved=np.array(["; ".join(map(plainly, v.saved_by)) for v in verdicts]),
+        of=np.array([at for at, _ in ranges], dtype=int),
+        constant=np.array([part.name for _, part in ranges], dtype=str),
+        says=np.array([part.says for _, part in ranges], dtype=str),
+        most=np.array([part.most for _, part in ranges], dtype=bool),
+        value=np.array([number(part.printed) for _, part in ranges]),
+        refuted=np.array([number(part.refuted) for _, part in ranges]),
+        proved=np.array([number(part.proved) for _, part in ranges]),
+        budget=np.array([BUDGET[scale], SHARPENED[scale]]),
+        seed=np.array(SEED),
+        claims=np.array(len(claims)),
+    )
+
+
+def needed(claim, budget):
+    """What is known of each numeric constant of a claim's inequalities."""
+    if not any(sign in INEQUALITIES for _, sign, _ in claim.lines):
+        return []
+    constants = lambda part: part.kind == "constant"
+    return sharpening.sharpen(claim, budget, SEED, only=constants).parts
+
+
+def plainly(hypothesis):
+    """A hypothesis without the remark that it is not stated, which is why it stands here."""
+    return re.sub(r",? not stated(?=\]$)", "", hypothesis)
+
+
+HEADER = ["claim", "where", "as printed", "as meant", "constant", "needed", "saved by"]
+
+
+def rows(data):
+    """A row for each claim; a claim with several constants goes on in rows of its own. The last row
+    has the budgets."""
+    found = []
+    for n, claim in enumerate(data["claim"].tolist()):
+        place, printed, meant, saved = (
+            data[name][n].item() for name in ("place", "printed", "meant", "saved")
+        )
+        (first, *others) = [
+            [data["constant"][at].item(), data["says"][at].item()]
+            for at in np.flatnonzero(data["of"] == n)
+        ] or [["", ""]]
+        found.append([claim, place, printed, meant, *first, saved])
+        found += [["", "", "", "", *each, ""] for each in others]
+    check, sharpen = (f"{seconds:g} s" for seconds in data["budget"])
+    of = f"{len(data['claim'])} of {data['claims']} claims"
+    budgets = [of, "budgets", check, check, f"seed {data['seed']}", f"{sharpen} a claim", ""]
+    return [HEADER, *found, budgets]
+
+
+def draw(figure, data):
+    """On the left how many claims stand as printed and as meant, on the right how much of each
+    constant is needed."""
+    left, right = figure.subplots(1, 2, width_ratios=(1, 1.35))
+    _matrix(left, data)
+    _shares(right, data)
+    check, sharpen = data["budget"]
+    figure.supxlabel(
+        f"{len(data['claim'])} of {data['claims']} claims with lines; budgets of {check:g} s for "
+        f"each verdict and {sharpen:g} s for the constants of each claim, seed {data['seed']}",
+        fontsize=_style.SMALL,
+        color=_style.OPEN,
+    )
+
+
+def _matrix(ax, data):
+    words = list(reversed(ORDER))
+    for x, printed in enumerate(words):
+        for y, meant in enumerate(words):
+            count = int(np.sum((data["printed"] == printed) & (data["meant"] == meant)))
+            ax.text(
+                x,
+                y,
+                count or "·",
+                ha="center",
+                va="center",
+                fontsize=_style.NORMAL if count else _style.SMALL,
+                color=COLOURS[printed] if count else _style.RULE,
+                weight="bold" if printed != meant and count else "normal",
+            )
+    ax.set(
+        xlim=(-0.5, 4.5),
+        ylim=(4.5, -0.5),
+        xticks=range(5),
+        yticks=range(5),
+        xticklabels=words,
+        yticklabels=words,
+        xlabel="as printed",
+        ylabel="as meant",
+        title="claims",
+    )
+    ax.tick_params(length=0)
+    ax.tick_params(axis="x", rotation=30)
+
+
+def _shares(ax, data):
+    """Of each constant that has to be large, the share that is refuted and, where algebra says it,
+    the share with which the line is proved; sorted."""
+    raising = ~data["most"] & (np.isfinite(data["refuted"]) | np.isfinite(data["proved"]))
+    low, high = (data[name][raising] / data["value"][raising] for name in ("refuted", "proved"))
+    order = np.argsort(-np.nan_to_num(low), kind="stable")
+    low, high, y = low[order], high[order], np.arange(raising.sum())
+    ends = np.nan_to_num(low), np.where(np.isnan(high), np.fmax(1.0, low), high)
+    ax.hlines(y, *ends, color=_style.RULE, linewidth=0.7)
+    ax.plot(low, y, "o", color=_style.DIFFER, markersize=2.4, label="too small: refuted")
+    ax.plot(high, y, "|", color=_style.AGREE, markersize=4.5, label="enough: proved")
+    ax.axvline(1, color=_style.INK, linewidth=0.6, linestyle="--")
+    ax.set(
+        xlim=(-0.03, 1.05 * max(1.0, *ends[1]) if len(y) else 1.05),
+        ylim=(max(1, len(y)) - 0.5, -0.5),
+        yticks=[],
+        xlabel="share of the printed constant",
+        title=f"what is needed of {len(y)} of {len(raising)} constants",
+    )
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2, handlelength=1.0)

@@ -1,0 +1,24 @@
+"""mixed FL: each statement as it is printed and as it is meant, what saves it, and how much of its
+constants the truth needs."""
+
+from figures import _needed
+from figures._record import Figure
+
+PAPERS = ("mixed",)
+FEW = ("mixed.propD5", "mixed.propD6")  # at smoke scale
+
+
+def compute(scale, progress):
+    return _needed.arrays(PAPERS, FEW, scale, progress)
+
+
+FIGURE = Figure(
+    cites="mixed FL, all statements with lines",
+    title="Printed, meant, and what the truth needs",
+    shows=FEW,
+    compute=compute,
+    draw=_needed.draw,
+    rows=_needed.rows,
+    width="page",
+    height=3.4,
+)
