@@ -13,6 +13,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from fedtheory.app import processes
 from fedtheory.errors import FedtheoryError, printable, refuse
 from verify import campaign, reviewing
 
@@ -69,7 +70,7 @@ def _parser():
     )
     parser.add_argument(
         "--workers",
-        default=str(campaign.WORKERS),
+        default=str(processes.WORKERS),
         metavar="N",
         help="processes, 2 if not given; 0: in this one",
     )

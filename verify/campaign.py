@@ -5,22 +5,16 @@ What was kept under the same name is not looked for again, so a campaign that wa
 where it was, and one in which nothing changed has nothing to do.
 """
 
-import multiprocessing
-import os
-import signal
 import sys
-import threading
 import time
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
 
-from fedtheory.app import ledger
+from fedtheory.app import ledger, processes
 from fedtheory.errors import FedtheoryError
 
-WORKERS = 2
 SMOKE, FULL = 0.05, 10.0  # budgets of a claim, in seconds of one core
 RETRIES = 3  # how often processes that died are replaced before giving up
-ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
 class Stopped(KeyboardInterrupt):
@@ -35,7 +29,7 @@ class Broken(FedtheoryError):
     """Processes died again and again, or no longer run what is to be checked."""
 
 
-def run(claims, budget, seed, folder, workers=WORKERS, say=None):
+def run(claims, budget, seed, folder, workers=processes.WORKERS, say=None):
     """id -> result of every claim; those not kept in `folder` yet are found and kept there, with 0
     workers here."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -49,17 +43,22 @@ def run(claims, budget, seed, folder, workers=WORKERS, say=None):
         if (result := ledger.kept(folder, names[claim.id])) is not None
     }
     say.begin(found)
-    # What has a formula takes time, a sentence none: the long ones first, so that both processes
-    # end together.
+    # What has a formula takes time, a sentence none, and an order looks at its companion besides:
+    # the long ones first, so that all processes end together.
     wanted = sorted(
-        (claim for claim in claims if claim.id not in found), key=lambda claim: not claim.lines
+        (claim for claim in claims if claim.id not in found),
+        key=lambda claim: (not claim.lines, claim.kind != "order"),
     )
     tries = 0
     while wanted:
         before = len(found)
         try:
             if workers:
-                _through(wanted, names, budget, seed, folder, workers, found, say)
+                tasks = [(c.id, budget, seed, str(folder), names[c.id]) for c in wanted]
+                with closing(processes.done(_decide, tasks, workers)) as batches:
+                    for results in batches:
+                        found.update({wanted[n].id: result for n, result in results.items()})
+                        say.show(found)
             for claim in () if workers else wanted:
                 found[claim.id] = _decide(claim.id, budget, seed, folder, names[claim.id])
                 say.show(found)
@@ -75,45 +74,6 @@ def run(claims, budget, seed, folder, workers=WORKERS, say=None):
         wanted = [claim for claim in wanted if claim.id not in found]
     say.end()
     return {claim.id: found[claim.id] for claim in claims}
-
-
-def _through(claims, names, budget, seed, folder, workers, found, say):
-    """Give claims to processes, and take in what they kept."""
-    os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
-    others = set(multiprocessing.active_children())
-    executor = ProcessPoolExecutor(
-        min(workers, len(claims)), multiprocessing.get_context("spawn"), _prepare
-    )
-    finished = False
-    try:
-        waiting = {
-            executor.submit(_decide, claim.id, budget, seed, str(folder), names[claim.id]): claim.id
-            for claim in claims
-        }
-        while waiting:
-            done, _ = wait(waiting, timeout=0.5, return_when=FIRST_COMPLETED)
-            for future in done:
-                found[waiting.pop(future)] = future.result()
-            say.show(found)
-        finished = True
-    finally:
-        if not finished:  # at once: what they are at is not kept, what they finished is
-            executor.shutdown(wait=False, cancel_futures=True)
-            for process in set(multiprocessing.active_children()) - others:
-                process.terminate()
-        executor.shutdown()
-
-
-def _prepare():
-    """In a new process: Ctrl-C is the campaign's affair, and it does not outlive the campaign."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = multiprocessing.parent_process()
-
-    def follow():
-        parent.join()
-        os._exit(1)
-
-    threading.Thread(target=follow, daemon=True).start()
 
 
 def _decide(name, budget, seed, folder, key):

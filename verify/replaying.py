@@ -15,7 +15,7 @@ import textwrap
 from pathlib import Path
 from random import Random
 
-from fedtheory.app import ledger, package
+from fedtheory.app import ledger, package, processes
 from fedtheory.errors import FedtheoryError, printable, refuse
 from verify import campaign, evidence, redrawing, reviewing
 
@@ -102,7 +102,7 @@ class Report:
 def replay(
     folder,
     every=False,
-    workers=campaign.WORKERS,
+    workers=processes.WORKERS,
     sample=None,
     seed=None,
     figures=False,
@@ -118,7 +118,7 @@ def replay(
 
 
 def differences(
-    folder, every=False, workers=campaign.WORKERS, sample=None, seed=None, figures=False, say=None
+    folder, every=False, workers=processes.WORKERS, sample=None, seed=None, figures=False, say=None
 ):
     """The Report on a package."""
     from fedtheory import discover

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from fedtheory import private
-from fedtheory.app import ledger, package
+from fedtheory.app import ledger, package, processes
 from fedtheory.errors import InvalidInput, printable, refuse
 from verify import campaign
 
@@ -15,7 +15,7 @@ from verify import campaign
 STAMP = "made.sealed"
 
 
-def make(out, budget, seed, prefixes=(), workers=campaign.WORKERS, figures=False, say=None):
+def make(out, budget, seed, prefixes=(), workers=processes.WORKERS, figures=False, say=None):
     """Check claims, write the package to `out`, print the summary; the exit status."""
     _ours(out)
     pictures = out.parent / "figures"

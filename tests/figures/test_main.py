@@ -2,8 +2,10 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +14,7 @@ import pytest
 import figures
 from fedtheory.app import cli
 from figures import __main__ as command
+from figures import _making
 from figures._record import Figure
 
 ROOT = Path(__file__).parents[2]
@@ -43,6 +46,7 @@ def test_every_file_is_a_figure():
         (["../x"], "got '../x'"),
         (["_style"], "got '_style'"),
         ([ONE, "--scale", "huge"], "--scale must be one of smoke, quick, paper; got 'huge'"),
+        ([ONE, "--workers", "-1"], "--workers must be from 0 to 99; got '-1'"),
         ([ONE, "--data", "/nowhere"], "--data must be a folder; got '/nowhere'"),
     ],
 )
@@ -117,29 +121,56 @@ def test_what_is_saved_is_not_computed_again(tmp_path, monkeypatch, capsys):
 
 
 def test_ctrl_c_keeps_what_is_finished(tmp_path, monkeypatch, capsys):
+    two = ["fsl_table2", "mixed_table5", "--scale", "smoke", "--workers", "0"]
+
     def stopped(scale, progress):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
         counted(patch, "mixed_table5", stopped)
-        assert (
-            command.main(["fsl_table2", "mixed_table5", "--scale", "smoke", "--out", str(tmp_path)])
-            == 130
-        )
+        assert command.main([*two, "--out", str(tmp_path)]) == 130
     assert "interrupted" in capsys.readouterr().err
     kept = files(tmp_path)
     assert "fsl_table2.pdf" in kept and "mixed_table5.pdf" not in kept
     calls = counted(monkeypatch, "fsl_table2")
-    assert (
-        command.main(["fsl_table2", "mixed_table5", "--scale", "smoke", "--out", str(tmp_path)])
-        == 0
-    )
+    assert command.main([*two, "--out", str(tmp_path)]) == 0
     assert not calls and "mixed_table5.pdf" in files(tmp_path)
+
+
+@pytest.mark.slow
+def test_processes_draw_the_same_bytes_and_end_with_their_giver(tmp_path):
+    two = ["fsl_table2", "mixed_table5", "--scale", "smoke"]
+    assert command.main([*two, "--workers", "0", "--out", str(tmp_path / "a")]) == 0
+    assert command.main([*two, "--out", str(tmp_path / "b")]) == 0
+    assert files(tmp_path / "a") == files(tmp_path / "b")
+    heard = (  # a job in the background starts with SIGINT ignored
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "from figures.__main__ import main; sys.exit(main())"
+    )
+    long = subprocess.Popen(
+        [sys.executable, "-c", heard, "fsl_table2", "theory_fsl", "--scale", "paper"]
+        + ["--out", tmp_path / "c"],
+        cwd=ROOT,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    while "fsl_table2" not in long.stderr.readline():
+        assert long.poll() is None
+    os.kill(long.pid, signal.SIGINT)
+    _, printed = long.communicate(timeout=60)
+    assert long.returncode == 130 and "interrupted; what was finished is kept" in printed
+    with pytest.raises(ProcessLookupError):  # no process of its group is left
+        for _ in range(100):
+            os.killpg(long.pid, 0)
+            time.sleep(0.1)
+    assert {path.name for path in (tmp_path / "c").glob("*.pdf")} == {"fsl_table2.pdf"}
 
 
 def test_a_figure_that_fails_is_named_and_the_others_are_made(tmp_path, monkeypatch, capsys):
     counted(monkeypatch, "fsl_table2", lambda *_: {"x": np.array([object()])})
-    assert command.main(["fsl_table2", ONE, "--scale", "smoke", "--out", str(tmp_path)]) == 1
+    here = ["--scale", "smoke", "--workers", "0", "--out", str(tmp_path)]
+    assert command.main(["fsl_table2", ONE, *here]) == 1
     printed = capsys.readouterr()
     assert "1/2 fsl_table2: failed" in printed.err and "1 of 2 figures" in printed.out
     assert f"{ONE}.png" in files(tmp_path)
@@ -155,8 +186,8 @@ def test_progress_is_shown_on_the_way(monkeypatch):
             self.text += text
 
     clock = iter([0.0, 1.0, 1.1, 3.0])
-    monkeypatch.setattr(command.time, "perf_counter", lambda: next(clock))
-    line = command.Line(Stream())
+    monkeypatch.setattr(_making.time, "perf_counter", lambda: next(clock))
+    line = _making.Line(Stream())
     report = line.progress("flex_table5")
     for done in (1, 2, 3):
         report(done, 6)
