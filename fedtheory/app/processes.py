@@ -36,8 +36,11 @@ def done(function, tasks, workers=WORKERS):
     finally:
         if not finished:
             executor.shutdown(wait=False, cancel_futures=True)
-            for process in set(multiprocessing.active_children()) - others:
+            ours = set(multiprocessing.active_children()) - others
+            for process in ours:
                 process.terminate()
+            for process in ours:
+                process.join()
         executor.shutdown()
 
 

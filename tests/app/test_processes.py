@@ -28,4 +28,4 @@ def test_who_leaves_early_leaves_no_process_behind():
     with closing(processes.done(time.sleep, [(0,), (600,), (600,)])) as batches:
         assert any(results == {0: None} for results in batches)
         assert set(multiprocessing.active_children()) - before
-    assert time.monotonic() - begun < 60 and set(multiprocessing.active_children()) == before
+    assert time.monotonic() - begun < 60 and not set(multiprocessing.active_children()) - before
