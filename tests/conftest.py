@@ -39,10 +39,18 @@ def edited(monkeypatch):
 def pytest_cmdline_main(config):
     """Where no file is named: as many processes as cores, where pytest-xdist is there to start
     them, and what is slow only where `-m` asks for it. A file that is named runs whole, here."""
-    if hasattr(config, "workerinput") or config.args_source != config.ArgsSource.TESTPATHS:
+    if hasattr(config, "workerinput"):  # a process of pytest-xdist reads the command line anew
+        config.option.markexpr = config.workerinput["markexpr"]
+        return
+    if config.args_source != config.ArgsSource.TESTPATHS:
         return
     option = config.option
     if getattr(option, "numprocesses", 0) is None and not option.usepdb:
         option.numprocesses, option.dist = "auto", "worksteal"
     if not option.markexpr:
         option.markexpr = "not slow"
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node):
+    node.workerinput["markexpr"] = node.config.option.markexpr
