@@ -155,3 +155,49 @@ def test_false_variants_are_refuted(name):
 
 def test_theorem2_holds():
     assert ft.check("fsl.theorem2", budget=0.5).status == "holds"
+
+
+def test_weights_that_the_clients_do_not_have():
+    """F = 3/4 (x + 1)^2/2 + 1/4 (x - 1)^2/2: plain means of the clients' steps stay at 0, where F'
+    is 1/2 and F is 1/8 above its least."""
+    losses = ["mean", [curve(Q(1), Q(1))], [curve(Q(1), Q(-1))]]
+    case = dict(N=2, S=2, K=1, K_0=1, T=9, losses=losses, x=[Q(0)], noise=[], noise_0=[])
+    plain, weighted = case, dict(case, weights=[Q(3, 4), Q(1, 4)])
+    still = dict(STEPS, gamma=Q(0))
+    told = lambda instance: fsl_run.measure(
+        instance, {**fsl_run.constants(instance), **still}, ["E_T", "tilde_D_0", "tilde_F_T"]
+    )
+    assert told(plain) == dict(E_T=0, tilde_D_0=0, tilde_F_T=0)
+    assert told(weighted) == dict(E_T=Q(1, 4), tilde_D_0=Q(1, 8), tilde_F_T=0)
+    assert "equal_weights" in fsl_run.holds(plain)
+    assert fsl_run.holds(plain) - fsl_run.holds(weighted) == {"equal_weights"}
+    # the server's loss, where it is the clients' mean, is F
+    assert fsl_run.constants(weighted)["xi_bar"] == 0
+
+
+def test_a_cohort_that_is_always_the_same():
+    """Client 1 alone works: x goes to its minimiser, and the gradient to what is left there."""
+    losses = [[curve(Q(0))], [curve(Q(1), Q(1))], [curve(Q(1), Q(-1))]]
+    case = dict(N=2, S=1, K=2, K_0=1, T=4, losses=losses, x=[Q(3)], noise=[], noise_0=[])
+    fixed, x = dict(case, breaks="uniform_cohort"), Q(3)
+    for _ in range(3):
+        y = x
+        for _ in range(2):
+            y -= Q(1, 8) * (y + 1)
+        x += Q(3, 2) * (y - x)
+    told = lambda instance: fsl_run.measure(
+        instance, {**fsl_run.constants(instance), **STEPS, "gamma": Q(0)}, ["E_T", "mean_sq_grad"]
+    )
+    assert told(fixed)["E_T"] == x * x  # F' = x
+    bends = dict(losses=[[dict(f[0], bends=[[Q(0), Q(10**9)]])] for f in losses])
+    assert told({**fixed, **bends}) == told(fixed)  # every way it can go, and moments
+    assert fsl_run.holds(case) - fsl_run.holds(fixed) == {"uniform_cohort"}
+
+
+@pytest.mark.slow
+def test_theorem2_needs_weights_and_cohorts_that_its_text_leaves_open():
+    v = ft.check("fsl.theorem2", budget=6)
+    assert (v.status, v.printed.status) == ("holds", "violated")
+    saved = " ".join(v.saved_by)
+    assert "plain mean of the clients' losses" in saved and "cohorts are uniform" in saved
+    assert ft.replay(v.printed.certificate)["status"] == "violated"

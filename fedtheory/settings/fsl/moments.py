@@ -40,8 +40,9 @@ def moments(case, curves, variances, x, T):
     it."""
     ends = [drifted(*curve, variances[1], case.eta_l, case.K) for curve in curves[1:]]
     back, shift, noise_0 = drifted(*curves[0], variances[0], case.gamma * case.eta_0, case.K_0)
+    fixed = [[ends[i - 1] for i in cohort] for _, cohort in case.cohorts or ()]  # one cohort alone
     ways = []  # x_{t+1} = a x_t + b, with noise of variance v, for each cohort
-    for cohort in counted(combinations(ends, case.S)):
+    for cohort in fixed or counted(combinations(ends, case.S)):
         a = 1 + case.eta_g * sum(end[0] - 1 for end in cohort) / case.S
         b = case.eta_g * sum(end[1] for end in cohort) / case.S
         v = case.eta_g**2 * sum(end[2] for end in cohort) / case.S**2

@@ -22,6 +22,9 @@ BY_ROUND = (
 MEASURED = ("tilde_D_0", "tilde_F_0", "tilde_F_T", *BY_ROUND, "sq_tilde_grad", "sq_grad")
 MOST = 64  # ways that a run on other losses than quadratics may go
 LONG = 40  # local steps over all rounds: exact numbers grow with each
+# What a run may break, one at a time, where a claim does not assume it, as a round may: F's weights
+# are the clients' own while methods take plain means, and cohorts are always the same.
+BREAKABLE = ("equal_weights", "uniform_cohort")
 
 
 def shapes(random, relaxed):
@@ -45,6 +48,13 @@ def shapes(random, relaxed):
             shape.update(pieces=1, own="slopes" if shape["own"] == "slopes" else "tilt")
         if random.random() < 0.4:
             shape["xi_bar"] = 0  # f_0 is the mean of the clients' losses
+        breakable = sorted(relaxed & set(BREAKABLE))
+        if breakable and random.random() < 0.5:
+            shape.update(breaks=random.choice(breakable), N=max(2, N))
+            shape["S"] = 1 if shape["breaks"] == "uniform_cohort" else shape["N"]
+            if random.random() < 0.6:  # what it changes adds up over many rounds
+                shape.update(noise="none", noise_0="none", K=1, K_0=1)
+                shape["rounds"] = str(T := random.choice([20, 40]) if quadratic else T)
         if T * max(shape["K"], shape["K_0"]) <= LONG and (
             shape["pieces"] == 1 or fsl_round.ways(shape) ** (T - 1) <= MOST
         ):
@@ -59,6 +69,8 @@ def coordinates(shape):
             name: kind for name, kind in found.items() if not name.startswith(("tilt_0_", "own_0_"))
         }
     found.update({f"x_{j}": "real" for j in range(shape["d"])})
+    if shape.get("breaks") == "equal_weights":
+        found.update({f"share_{i}": "positive" for i in range(1, shape["N"])})
     found.update(
         {
             name: "positive"
@@ -72,7 +84,7 @@ def coordinates(shape):
 def build(shape, point):
     filled = {**{name: Fraction(0) for name in family_coordinates(shape, 1)}, **point}
     instance = dict(
-        fsl_round.build(dict(shape, breaks="none", start="any"), filled), T=int(shape["rounds"])
+        fsl_round.build({"breaks": "none", **shape, "start": "any"}, filled), T=int(shape["rounds"])
     )
     if "xi_bar" in shape:
         instance["losses"][0] = "mean"
@@ -80,19 +92,23 @@ def build(shape, point):
 
 
 def curves(instance):
-    """f_0, ..., f_N: the server's loss may be given as the clients' mean."""
+    """f_0, ..., f_N: the server's loss may be given as the clients' mean, in F's weights."""
     server, *clients = instance["losses"]
     if server == "mean":
-        server = [mean_curve(f) for f in zip(*clients)]
+        server = [mean_curve(f, weights(instance)) for f in zip(*clients)]
     return [server, *clients]
 
 
-def mean_curve(fs):
-    share = Fraction(1, len(fs))
+def weights(instance):
+    """p_1, ..., p_N of F."""
+    return instance.get("weights") or [Fraction(1, instance["N"])] * instance["N"]
+
+
+def mean_curve(fs, shares):
     return losses.curve(
-        sum(f["slope"] for f in fs) * share,
-        sum(f["tilt"] for f in fs) * share,
-        [(delta * share, at) for f in fs for delta, at in f["bends"]],
+        sum(p * f["slope"] for p, f in zip(shares, fs)),
+        sum(p * f["tilt"] for p, f in zip(shares, fs)),
+        [(p * delta, at) for p, f in zip(shares, fs) for delta, at in f["bends"]],
     )
 
 
@@ -106,12 +122,11 @@ def constants(instance):
 
 
 def measure(instance, values, wanted):
-    f, gamma, N, T = curves(instance), values["gamma"], instance["N"], instance["T"]
+    f, gamma, T = curves(instance), values["gamma"], instance["T"]
     x, case = vector(instance["x"]), fsl_round.case(dict(instance, losses=f), values)
-    share = Fraction(1, N)
-    original = [Fraction(0)] + [share] * N
-    modified = [gamma / (1 + gamma)] + [share / (1 + gamma)] * N
-    grad = lambda weights: lambda y: sum(w * losses.grad(one, y) for w, one in zip(weights, f))
+    original = [Fraction(0), *weights(instance)]
+    modified = [gamma / (1 + gamma), *(p / (1 + gamma) for p in original[1:])]
+    grad = lambda shares: lambda y: sum(w * losses.grad(one, y) for w, one in zip(shares, f))
     tilde_F = lambda y: sum(w * losses.value(one, y) for w, one in zip(modified, f))
     found = {}
     if "tilde_D_0" in wanted:
@@ -121,14 +136,14 @@ def measure(instance, values, wanted):
     if "sq_tilde_grad" in wanted or "sq_grad" in wanted:
         found.update(sq_tilde_grad=sq(grad(modified)(x)), sq_grad=sq(grad(original)(x)))
     named = {BY_ROUND[name][0] for name in wanted if name in BY_ROUND}
-    weights = [modified if name == "modified" else original for name in sorted(named)]
+    asked = [modified if name == "modified" else original for name in sorted(named)]
     quadratic = all(not curve["bends"] and not curve.get("soft") for one in f for curve in one)
     lines = [[(one[j]["slope"], one[j]["tilt"]) for one in f] for j in range(len(x))]
     if named:
         by_round = (
-            quadratic_gradients(case, lines, spreads(instance), x, T, weights)
+            quadratic_gradients(case, lines, spreads(instance), x, T, asked)
             if quadratic
-            else by_paths(case, x, T, [lambda y, w=w: sq(grad(w)(y)) for w in weights])
+            else by_paths(case, x, T, [lambda y, w=w: sq(grad(w)(y)) for w in asked])
         )
         columns = dict(zip(sorted(named), zip(*by_round)))
         found.update({name: over(columns[of]) for name, (of, over) in read(wanted)})
@@ -165,9 +180,9 @@ def holds(instance):
     f = curves(instance)
     found = fsl_round.holds(dict(instance, losses=f)) if instance["T"] >= 1 else frozenset()
     # F and f_0 bounded below, so that the modified loss is at every gamma
-    bounded = not any(
-        isinstance(losses.infimum(part, [Fraction(1)] * len(part)), float)
-        for part in (f[1:], f[:1])
+    bounded = found and not any(
+        isinstance(losses.infimum(part, shares), float)
+        for part, shares in ((f[1:], weights(instance)), (f[:1], [Fraction(1)]))
     )
     return found | ({"bounded_below"} if found and bounded else set())
 
