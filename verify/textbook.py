@@ -17,7 +17,7 @@ from fedtheory.conditions import (
     STRONGLY_CONVEX,
     UNIFORM_COHORT,
 )
-from fedtheory.search import hunting
+from fedtheory.search import waves
 from fedtheory.search.rationals import Point
 from fedtheory.search.target import Target
 from fedtheory.settings import fitting
@@ -741,7 +741,7 @@ def reached(claim, enough, budget, seed=0):
     floats are best."""
     best = (-1.0, None)
     for setting in fitting(claim):
-        for hunt, ratio, raw in hunting.searched(Target(claim, setting, 0), budget, seed):
+        for hunt, ratio, raw in waves.searched(Target(claim, setting, 0), budget, seed):
             if ratio > best[0]:
                 best = ratio, Point.near(hunt, raw)
                 found = (best[1].ratio() or 0.0) if ratio >= enough and best[1] else 0.0

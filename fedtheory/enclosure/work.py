@@ -13,6 +13,7 @@ from fractions import Fraction
 
 from fedtheory.errors import FedtheoryError
 
+SAYS = "it takes more work than a document may"
 SQUARE_BITS = 300_000  # bits times bits that a step may multiply
 _budget = ContextVar("budget", default=None)
 
@@ -26,15 +27,21 @@ def within(steps):
     """Spend at most so many steps inside; the count so far is `[left]`. An inner budget never
     outgrows the outer."""
     outer = _budget.get()
-    if outer is not None:
-        yield outer
-        return
-    left = [steps]
+    left = [steps] if outer is None else outer
     token = _budget.set(left)
     try:
         yield left
+    except SystemError:  # NumPy goes on with a sum in which a term has raised
+        if left[0] >= 0:
+            raise
+        raise Spent(SAYS) from None
     finally:
         _budget.reset(token)
+
+
+def metered():
+    """Whether a budget is set."""
+    return _budget.get() is not None
 
 
 def spend(steps):
@@ -43,7 +50,7 @@ def spend(steps):
     if left is not None:
         left[0] -= steps
         if left[0] < 0:
-            raise Spent("it takes more work than a document may")
+            raise Spent(SAYS)
 
 
 def counted(ways):

@@ -20,7 +20,7 @@ from fedtheory.certificates.check_proof import Refused
 from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import Many, Undecided, pair
 from fedtheory.enclosure.intervals import INF
-from fedtheory.search import counterexample, hunting
+from fedtheory.search import counterexample, hunting, waves
 from fedtheory.search.moves import BASE, STEPS, TRIES, growing, inside, stepped
 from fedtheory.search.rationals import Point
 from fedtheory.search.target import Target
@@ -111,7 +111,7 @@ def refuted(claim, at, setting, budget, seed):
     if target.impossible:
         return None
     left, random, still = budget * hunting.PER_SECOND, Random(f"{seed}/families"), []
-    for hunt in hunting.hunts(target, seed, target.relaxed):
+    for hunt in waves.hunts(target, seed, target.relaxed):
         # not the worst ones, which are extreme already
         points, flat = inside(hunt, hunt.draw(hunting.BATCH))
         left -= hunt.work + DRAWN

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from fedtheory.enclosure import Enclosed, Undefined
 from fedtheory.enclosure.arithmetic import Interval, Undecided, pair
 from fedtheory.errors import FedtheoryError, refuse
-from fedtheory.search import hunting
+from fedtheory.search import waves
 from fedtheory.search.counterexample import texts
 from fedtheory.search.rationals import Point
 from fedtheory.search.target import Target
@@ -113,7 +113,7 @@ def drawn(claim, setting, seed, line=0, tries=40):
     q = target(claim, setting, line)
     if q.impossible:
         return None
-    for _, hunt in zip(range(tries), hunting.hunts(q, seed, q.relaxed)):
+    for _, hunt in zip(range(tries), waves.hunts(q, seed, q.relaxed)):
         points, ratios = hunt.rated(hunt.draw(8))
         for raw in points[ratios == ratios]:
             point = Point.near(hunt, raw)
@@ -126,7 +126,7 @@ def drawn(claim, setting, seed, line=0, tries=40):
 def worst(claim, setting, budget, seed, line=0):
     """The Case with the largest ratio that a search finds, or None."""
     q, best = target(claim, setting, line), {}
-    for hunt, ratio, raw in hunting.searched(q, budget, seed):
+    for hunt, ratio, raw in waves.searched(q, budget, seed):
         if ratio >= 0:
             best[hunt] = ratio, raw
     reached = None

@@ -3,9 +3,10 @@ there for certain."""
 
 import math
 from fractions import Fraction
+from functools import cached_property
 from itertools import islice
 
-from fedtheory.enclosure import Undefined
+from fedtheory.enclosure import Undefined, work
 from fedtheory.enclosure.arithmetic import Undecided
 from fedtheory.errors import FedtheoryError
 from fedtheory.search.target import bounded
@@ -18,14 +19,35 @@ MARGINS = (
 )  # how far inside the edges, in logarithms, what rounding may have left outside
 ROOT_BITS = 40  # of the number whose square is put under a root
 DENOMINATORS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 50, 100, 1000)
+# Elementary steps of a search that a step of exact arithmetic takes, and those of a look at a point
+# beside its arithmetic
+STEP, ASKED = 2.5, 300.0
+SIMPLER = 5  # looks at their dearest that may be spent on simpler numbers
 UNANSWERED = (Undefined, Undecided, ZeroDivisionError, OverflowError, FedtheoryError)
 
 
 class Point:
-    """A hunt's shape with every coordinate and free number as a Fraction."""
+    """A hunt's shape with every coordinate and free number as a Fraction.
+
+    What is asked of it is work of its hunt; a look that would take more than the hunt's `look` has
+    no answer.
+    """
 
     def __init__(self, hunt, numbers):
         self.hunt, self.numbers = hunt, numbers
+        self.dear = False  # whether a look has taken more work than it may
+
+    def asked(self, question):
+        """What a question comes to; None where it has no value, or takes more work than it may."""
+        with work.within(self.hunt.look) as left:
+            before = left[0]
+            try:
+                return question()
+            except UNANSWERED as why:
+                self.dear |= isinstance(why, work.Spent)
+                return None
+            finally:
+                self.hunt.work += ASKED + STEP * (before - left[0])
 
     @classmethod
     def near(cls, hunt, raw):
@@ -41,35 +63,40 @@ class Point:
     @classmethod
     def nearby(cls, hunt, raw):
         """The point of a raw row, then points ever further inside the edges: on an edge, rounding
-        leads outside."""
+        leads outside. No other is asked for once one has taken more work than it may."""
         for margin in MARGINS:
             point = cls.near(hunt, hunt.deeper(raw, margin) if margin else raw)
             if point is not None:
                 yield point
+                if point.dear:
+                    return
                 yield from point.squares()
 
     def given(self):
         """(instance, all that is known before anything runs)."""
         q, hunt = self.hunt.target, self.hunt
-        at = {name: self.numbers[name] for name in q.setting.coordinates(hunt.shape)}
+        exact = work.Counted if work.metered() else Fraction
+        numbers = {name: exact(number) for name, number in self.numbers.items()}
+        at = {name: numbers[name] for name in q.setting.coordinates(hunt.shape)}
         instance = q.setting.build(hunt.shape, at)
         tight = q.setting.constants(instance)
         given = {name: Fraction(n) for name, n in hunt.numbers.items()}
-        given.update({name: self.numbers[name] for name in q.reals})
+        given.update({name: numbers[name] for name in q.reals})
         for name in q.loose:
-            slack = self.numbers[f"slack {name}"]
+            slack = numbers[f"slack {name}"]
             if slack <= 0 or (slack - 1) * q.setting.loose[name] < 0:
                 raise Undefined("no bound any more")
             if slack != 1:
                 given[name] = tight[name] * slack
         return instance, q.given(given, tight)
 
+    @cached_property
+    def _answer(self):
+        return self.asked(lambda: self.hunt.target.exactly(*self.given()))
+
     def answer(self):
         """The Answer here; None where it has no value."""
-        try:
-            return self.hunt.target.exactly(*self.given())
-        except UNANSWERED:
-            return None
+        return self._answer
 
     def squares(self):
         """The point with a coordinate scaled by a little so that what hypotheses have under a root
@@ -121,66 +148,51 @@ class Point:
         """The Answer if the line is certainly false and every assumption certainly holds, else
         None."""
         answer = self.answer()
-        try:
-            return (
-                answer
-                if answer is not None and answer.violated and not any(answer.failing())
-                else None
-            )
-        except (Undefined, Undecided):
+        if answer is None:
             return None
+        fails = self.asked(lambda: answer.violated and not any(answer.failing()))
+        return answer if fails else None
 
     def tied(self):
         """Whether the line is strict and no enclosure tells its sides apart: both may be one
         irrational number."""
         answer = self.answer()
-        try:
-            return (
-                answer is not None
-                and answer.target.strict
-                and not answer.kept
-                and not answer.violated
-                and not any(answer.failing(surely=True))
-            )
-        except (Undefined, Undecided):
+        if answer is None or not answer.target.strict:
             return False
+        open_ = lambda: not answer.kept and not answer.violated
+        return bool(self.asked(lambda: open_() and not any(answer.failing(surely=True))))
 
     def ratio(self, certified=False):
         """The line's ratio where every assumption holds as far as enclosures tell, None elsewhere;
         certified: where each certainly does."""
         answer = self.answer()
-        try:
-            return (
-                None
-                if answer is None or any(answer.failing(surely=not certified))
-                else answer.ratio
-            )
-        except (Undefined, Undecided):
+        if answer is None:
             return None
+        outside = lambda: any(answer.failing(surely=not certified))
+        return self.asked(lambda: None if outside() else answer.ratio)
 
     def harmless(self):
         """Whether the line certainly does not fail at this point, whether or not it meets the
         hypotheses."""
         answer = self.answer()
-        try:
-            return answer is not None and answer.kept
-        except (Undefined, Undecided):
-            return False
+        return answer is not None and bool(self.asked(lambda: answer.kept))
 
     def replaced(self, name, value):
         return Point(self.hunt, {**self.numbers, name: value})
 
     def simpler(self, effort=400):
-        """The simplest numbers, one coordinate after another, at which the line still fails."""
+        """The simplest numbers, one coordinate after another, at which the line still fails; as far
+        as so many tries, and as much work, lead."""
         best, best_answer, tries = self, self.breaks(), 0
         if best_answer is None:
             return None
+        most = self.hunt.work + SIMPLER * STEP * self.hunt.look
         for round in range(2):
             changed = False
             for name in sorted(best.numbers, key=lambda n: -size(best.numbers[n])):
                 value = best.numbers[name]
                 for candidate in candidates(value, name.startswith("slack")):
-                    if size(candidate) >= size(value) or tries >= effort:
+                    if size(candidate) >= size(value) or tries >= effort or self.hunt.work > most:
                         break
                     tries += 1
                     trial = best.replaced(name, candidate)

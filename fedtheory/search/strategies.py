@@ -29,7 +29,7 @@ from hypothesis import strategies as st
 from fedtheory import discover, enclosure
 from fedtheory.enclosure.arithmetic import pair
 from fedtheory.errors import refuse
-from fedtheory.search import hunting
+from fedtheory.search import hunting, waves
 from fedtheory.search.instances import NO_VALUE, drawn, measure, of_point, target
 from fedtheory.search.rationals import Point, rounded
 from fedtheory.search.target import EXACT, bounded
@@ -83,13 +83,13 @@ def shapes(claim, setting):
     q, found = target(claim, setting), {}
     random = Random(f"cases/{setting}")
     for _ in range(DRAWS):
-        drawn = hunting.shapes_of(q, random, q.relaxed)
+        drawn = waves.shapes_of(q, random, q.relaxed)
         if drawn is None:
             break
         found.setdefault(repr(drawn), drawn)
         if len(found) == SHAPES:
             break
-    return sorted(found.values(), key=lambda each: (hunting.extent(each), repr(each)))
+    return sorted(found.values(), key=lambda each: (waves.extent(each), repr(each)))
 
 
 @st.composite

@@ -12,7 +12,8 @@ from fedtheory import arguments, discover
 from fedtheory.certificates.check_proof import Laborious, Refused
 from fedtheory.claim import Cells, Equivalences
 from fedtheory.proofs import algebra, dimensions
-from fedtheory.search import counterexample, hunting
+from fedtheory.search import counterexample, hunting, waves
+from fedtheory.search.columns import LOOK
 from fedtheory.search.coverage import Coverage
 from fedtheory.search.rationals import Point
 from fedtheory.search.target import Target
@@ -31,6 +32,9 @@ LOOKS, ROWS = (
 
 
 ALIKE = 1.001  # how much larger a float has to be to be worth another exact look
+# Shares of a budget: for a proof, which has LONGEST seconds at most, and for the exact looks in the
+# end, of which there are FEW at cheap instances if none of the others had an answer
+PROOF, LONGEST, ENDS, FEW = 0.2, 2.0, 0.2, 3
 
 
 def check(claim, budget=10.0, seed=0, progress=None):
@@ -105,7 +109,7 @@ def line(claim, at, budget, seed, progress=None, proofs=True):
     """The Verdict on one line; without `proofs` by search alone."""
     if claim.lines[at][1] == "O":
         return orders.decide(claim, at, budget, seed, as_meant)
-    seconds = min(2.0, budget)
+    seconds = min(LONGEST, PROOF * budget)
     if proofs and (proof := algebra.line(claim, at, budget=seconds, refute=False, seed=seed)):
         return Verdict(
             claim.id,
@@ -142,7 +146,7 @@ def _hunted(claim, at, setting, budget, seed, progress, broken):
         )
     looked, tried, best = Coverage(setting), {}, {}
     wanted = (lambda hunt: dropped.breaking(hunt, claim, broken)) if broken else None
-    for hunt, ratio, point in hunting.searched(target, budget, seed, wanted=wanted):
+    for hunt, ratio, point in waves.searched(target, (1 - ENDS) * budget, seed, wanted=wanted):
         looked.add(hunt)
         if (
             ratio >= NEAR
@@ -171,24 +175,43 @@ def _hunted(claim, at, setting, budget, seed, progress, broken):
     ranked = sorted(
         ((ratio, hunt, raw) for hunt, (ratio, raw) in best.items()), key=lambda each: -each[0]
     )
-    verdict = unexplained(claim, ranked, looked) or tightest(claim, ranked, looked)
+    ends = Ends(ranked, ENDS * budget)
+    verdict = unexplained(claim, ranked, looked, ends) or tightest(claim, ranked, looked, ends)
     verdict.searched = str(looked)
     return verdict
 
 
-def unexplained(claim, ranked, looked):
+class Ends:
+    """The work that is left for exact looks at what a search has found."""
+
+    def __init__(self, ranked, seconds):
+        self.hunts, self.steps = [hunt for _, hunt, _ in ranked], seconds * hunting.PER_SECOND
+        self.begun = self.done()
+
+    def done(self):
+        return sum(hunt.work for hunt in self.hunts)
+
+    def spent(self):
+        return self.done() - self.begun > self.steps
+
+
+def unexplained(claim, ranked, looked, ends):
     """The Verdict where instances are rated above 1: "violated" if one of them is confirmed,
     "undecided" if one is neither that nor shown to be rounding's, None if all are shown to be."""
     # Where equality is left out, sides that look equal speak against the line.
     high = NEAR if ranked and ranked[0][1].target.strict else OVER
     above = [(hunt, raw) for ratio, hunt, raw in ranked if ratio > high]
     for hunt, raw in above[:LOOKS]:
+        if ends.spent():
+            return doubtful(claim, hunt, raw, looked)
         rows = [
             raw,
             *(row for row, rate in zip(hunt.top, hunt.rates) if rate > high and (row != raw).any()),
         ][:ROWS]
         for row in rows:
-            points = list(Point.nearby(hunt, row))
+            points = [
+                point for point in Point.nearby(hunt, row) if point.answer() or not point.dear
+            ]
             verdict = refuted(claim, hunt, points, looked.cases)
             if verdict:
                 return verdict
@@ -217,11 +240,11 @@ def doubtful(claim, hunt, raw, looked):
     )
 
 
-def tightest(claim, ranked, looked):
+def tightest(claim, ranked, looked, ends):
     """The Verdict "holds" with the largest ratio that is certain, or "undecided" where no instance
     says anything."""
     setting, reached, seen = looked.setting, None, 0
-    for rate, hunt, raw in ranked:
+    for rate, hunt, raw in affordable(ranked, ends, lambda: not seen):
         # Where the first do not say for certain what floats do, others are asked: more work must not
         # tell less
         enough = reached is not None and rate <= ALIKE * reached[0]
@@ -229,13 +252,10 @@ def tightest(claim, ranked, looked):
             break
         if (point := Point.near(hunt, raw)) is not None and point.tied():
             return doubtful(claim, hunt, raw, looked)
-        certain = ((point.ratio(certified=True), point) for point in Point.nearby(hunt, raw))
+        near = Point.nearby(hunt, raw)
+        certain = ((point.ratio(certified=True), point) for point in near)
         found = next((each for each in certain if each[0] is not None), None)
-        seen += (
-            found is not None
-            or (point := Point.near(hunt, raw)) is not None
-            and point.ratio() is not None
-        )
+        seen += found is not None or point is not None and point.ratio() is not None
         if found and (reached is None or found[0] > reached[0]):
             reached = found
     if not seen:
@@ -266,6 +286,19 @@ def tightest(claim, ranked, looked):
             numbers=counterexample.texts({**point.hunt.numbers, **point.numbers}),
         ),
     )
+
+
+def affordable(ranked, ends, lacking):
+    """What is looked at in the end: the best as long as there is work left, then a few of the
+    cheapest as long as an answer is `lacking`."""
+    for each in ranked:
+        if ends.spent():
+            break
+        yield each
+    for each in sorted(ranked, key=lambda each: each[1].cost)[:FEW]:
+        if lacking():
+            each[1].look = LOOK
+            yield each
 
 
 def violated(claim, hunt, raw, cases, effort=400):

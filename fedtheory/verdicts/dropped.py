@@ -13,7 +13,7 @@ from fedtheory.certificates.check_proof import Refused
 from fedtheory.claim import ANY
 from fedtheory.enclosure.arithmetic import near
 from fedtheory.proofs import algebra
-from fedtheory.search import hunting
+from fedtheory.search import waves
 from fedtheory.search.rationals import UNANSWERED, Point
 from fedtheory.search.target import Target, bounded
 from fedtheory.writing import plain
@@ -182,7 +182,7 @@ def sampled(found, hunt, claim):
 def reached(claim, at, setting, needed, seed):
     """Those of some hypotheses that instances of a few shapes of a setting break."""
     target, found = Target(claim, setting, at), dict.fromkeys(needed, 0)
-    for _, hunt in zip(range(SHAPES), hunting.hunts(target, seed, target.relaxed)):
+    for _, hunt in zip(range(SHAPES), waves.hunts(target, seed, target.relaxed)):
         sampled(found, hunt, claim)
         if all(found.values()):
             break
@@ -194,7 +194,7 @@ def able(claim, at, setting, needed, seed):
     target = Target(claim, setting, at)
     return not target.impossible and any(
         breaking(hunt, claim, needed)
-        for _, hunt in zip(range(SHAPES), hunting.hunts(target, seed, target.relaxed))
+        for _, hunt in zip(range(SHAPES), waves.hunts(target, seed, target.relaxed))
     )
 
 

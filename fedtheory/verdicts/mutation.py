@@ -17,7 +17,7 @@ from fedtheory import arguments, discover
 from fedtheory.enclosure.arithmetic import Many
 from fedtheory.errors import InvalidInput
 from fedtheory.proofs import algebra
-from fedtheory.search import hunting
+from fedtheory.search import hunting, waves
 from fedtheory.search.target import Target, as_array
 from fedtheory.settings import fitting
 from fedtheory.verdicts import checking, dropped
@@ -32,7 +32,6 @@ MOST = 400  # populations of the pool
 CLIMBED, GENERATIONS = 4, 80  # populations that a mutant is climbed from, and how far at most:
 PATIENCE, GROWTH = 10, 1.1  # as long as so many generations bring so much
 LOOKS = 3  # exact looks at a population
-EXACTLY = 0.02  # seconds that an exact look counts for
 EFFORT = 40  # how long a counterexample is made smaller
 HEAVY = 4  # what a dropped term or hypothesis counts for, against a changed constant
 WRONG = 1 + 1e-9
@@ -204,7 +203,7 @@ class Pool:
                     self.blocks[line, setting.name] = block = Block(target)
                     for hunt in {
                         hunt: None
-                        for hunt, _, _ in hunting.searched(
+                        for hunt, _, _ in waves.searched(
                             target, SHAPES[1] * budget / (len(lines) * len(settings)), seed
                         )
                     }:
@@ -214,7 +213,7 @@ class Pool:
                     block.cleaned()
 
     def _shapes(self, block, work, seed):
-        for hunt in hunting.hunts(block.target, seed, block.target.relaxed):
+        for hunt in waves.hunts(block.target, seed, block.target.relaxed):
             for edge in (False, True):
                 block.add(hunt, hunt.draw(hunting.BATCH), edge)
             work -= hunt.work
@@ -322,8 +321,8 @@ class Search:
             own = at_shape(population, target, self.cases)
             rows, rates = own.steadied(fitted(population, own), ratios)
             for rate, row in islice(zip(rates, rows), LOOKS):
-                spent += EXACTLY * self.look(own, rate, row)
-                yield spent
+                self.look(own, rate, row)
+                yield spent + own.work / hunting.PER_SECOND
             spent += own.work / hunting.PER_SECOND
         for ratios, _, population, target in promising(
             near[len(failing) :]
@@ -341,10 +340,10 @@ class Search:
                 yield spent + own.work / hunting.PER_SECOND
                 if looks == LOOKS or len(reached) > PATIENCE and rate < GROWTH * reached[-PATIENCE]:
                     break
-            spent += EXACTLY * looks + own.work / hunting.PER_SECOND
+            spent += own.work / hunting.PER_SECOND
         for target in targets.values():
             last, seconds = None, (budget - spent) / len(targets)
-            for hunt, rate, row in hunting.searched(target, max(0.0, seconds), seed):
+            for hunt, rate, row in waves.searched(target, max(0.0, seconds), seed):
                 self.cases += hunting.BATCH
                 self.hunts[hunt] = None
                 if last is not hunt:  # one look at a shape

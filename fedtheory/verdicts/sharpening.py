@@ -16,14 +16,13 @@ import sympy
 from fedtheory import arguments, discover
 from fedtheory.errors import InvalidInput
 from fedtheory.proofs import algebra
-from fedtheory.search import hunting
+from fedtheory.search import hunting, waves
 from fedtheory.search.rationals import UNANSWERED, Point
 from fedtheory.search.target import Target, bounded
 from fedtheory.settings import fitting
 from fedtheory.verdicts import checking
 from fedtheory.verdicts.mutation import (
     EFFORT,
-    EXACTLY,
     GENERATIONS,
     GROWTH,
     PATIENCE,
@@ -235,7 +234,7 @@ class Less:
         for target in targets:
             seconds = max(0.0, budget - self.spent) / len(targets)
             seen = {}
-            for hunt, rate, row in hunting.searched(target, seconds, seed):
+            for hunt, rate, row in waves.searched(target, seconds, seed):
                 self._note(hunt, rate, row)
                 seen[hunt] = hunt.work
             self.spent += sum(seen.values()) / hunting.PER_SECOND
@@ -245,8 +244,9 @@ class Less:
         it."""
         if rate > WRONG and hunt not in self.doubted:
             self.doubted.add(hunt)
-            self.spent += EXACTLY
-            if breaks_at(self.part, self.part.printed, hunt, row):
+            breaks, seconds = breaks_at(self.part, self.part.printed, hunt, row)
+            self.spent += seconds
+            if breaks:
                 self.best[hunt] = rate, row
         if rate > WRONG:
             rates = np.where(hunt.rates > WRONG, -1.0, hunt.rates)
@@ -262,8 +262,9 @@ class Less:
             for value in self._values(min(float(rate), 1.0 + FAR)):
                 if reached is not None and not self._sharper(value, reached[0]):
                     break
-                self.spent += EXACTLY
-                if breaks_at(self.part, value, hunt, row):
+                breaks, seconds = breaks_at(self.part, value, hunt, row)
+                self.spent += seconds
+                if breaks:
                     reached = value, hunt, row
                     break
         if reached is not None:
@@ -309,8 +310,8 @@ class Ceiling:
         if target.impossible:
             return
         seen, looked, done = {}, 0, False
-        for hunt, rate, row in hunting.searched(target, seconds, seed):
-            seen[hunt] = hunt.work
+        for hunt, rate, row in waves.searched(target, seconds, seed):
+            seen[hunt] = None
             if rate > WRONG and looked < CANDIDATES * STEPS:
                 for point in Point.nearby(hunt, row):  # on an edge, rounding leads outside
                     looked += 1
@@ -320,7 +321,7 @@ class Ceiling:
                         break
             if done:
                 break
-        self.spent += sum(seen.values()) / hunting.PER_SECOND + EXACTLY * looked
+        self.spent += sum(hunt.work for hunt in seen) / hunting.PER_SECOND
 
     def _take(self, answer, hunt, row):
         """Keep the violation, at as near a ceiling as its instance lies beyond; whether it is
@@ -356,8 +357,10 @@ def at(part, value, hunt, row, tries=2):
 
 
 def breaks_at(part, value, hunt, row):
-    """Whether the variant with a value fails for certain at a hunt's point."""
-    return any(point.breaks() for point in at(part, value, hunt, row)[2])
+    """(whether the variant with a value fails for certain at a hunt's point, the seconds that it
+    took to see)."""
+    _, own, points = at(part, value, hunt, row)
+    return any(point.breaks() for point in points), own.work / hunting.PER_SECOND
 
 
 def keep(found, part, value, hunt, row, tries=2):

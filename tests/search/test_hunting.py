@@ -5,7 +5,7 @@ import pytest
 
 from fedtheory.claim import Claim
 from fedtheory.discover import claim as claim_of
-from fedtheory.search import hunting
+from fedtheory.search import waves
 from fedtheory.search.target import Target
 from fedtheory.settings import Setting, by_name, fitting, names
 from fedtheory.symbol import PLAIN, Table
@@ -40,7 +40,7 @@ def setting(measured):
 def test_a_difference_that_only_rounding_makes_is_dropped(measured, stays):
     """x^2 <= 0 fails; ((x + 10^6) - 10^6 - x)^2 <= 0 holds, though floats say otherwise."""
     claim = Claim(id="house.square", cites="house check", symbols=TABLE, measures=left, bound=0)
-    hunt = next(hunting.hunts(Target(claim, setting(measured)), 0))
+    hunt = next(waves.hunts(Target(claim, setting(measured)), 0))
     points, rates = hunt.rated(hunt.draw(64))
     rates = np.nan_to_num(rates, nan=-1.0)
     assert (rates > 1e6).sum() > 30  # left over zero
@@ -55,13 +55,13 @@ def test_climbs_go_where_shapes_are_unlike_and_begin_anew():
     leading ones; later some shape that came far is climbed from other places."""
     target = Target(TRUE["gd_gradient"], by_name("run_fedsgd"), 0)
     seen, order = {}, []
-    for hunt, _, _ in hunting.searched(target, 5.0, 0):
+    for hunt, _, _ in waves.searched(target, 5.0, 0):
         seen[hunt] = seen.get(hunt, 0) + 1
         order += [hunt] if seen[hunt] == 2 else []
-    first = order[: hunting.DEEP + hunting.BROAD]
-    assert len(set(first)) == len(first) == 7 and len(seen) >= hunting.WAVE
-    met = set().union(*map(hunting.features, first[: hunting.DEEP]))
-    new = [hunting.features(hunt) - met for hunt in first[hunting.DEEP :]]
+    first = order[: waves.DEEP + waves.BROAD]
+    assert len(set(first)) == len(first) == 7 and len(seen) >= waves.WAVE
+    met = set().union(*map(waves.features, first[: waves.DEEP]))
+    new = [waves.features(hunt) - met for hunt in first[waves.DEEP :]]
     assert len(new[0]) == max(map(len, new)) > 0
     again = [hunt for n, hunt in enumerate(order) if hunt.shape in [h.shape for h in order[:n]]]
     assert again
@@ -72,7 +72,5 @@ def test_more_work_looks_at_all_that_less_does(name):
     """The same seed: what a small budget looks at is how a larger one begins."""
     claim = claim_of(name)
     target = Target(claim, fitting(claim)[0])
-    few, more = (
-        [(r, tuple(x)) for _, r, x in hunting.searched(target, s, 0)] for s in (0.05, 0.15)
-    )
+    few, more = ([(r, tuple(x)) for _, r, x in waves.searched(target, s, 0)] for s in (0.05, 0.15))
     assert 0 < len(few) < len(more) and more[: len(few)] == few

@@ -9,7 +9,7 @@ import pytest
 from sympy import sqrt
 
 import fedtheory as ft
-from fedtheory.search import hunting
+from fedtheory.search import waves
 from fedtheory.search.target import Target
 from fedtheory.settings.families import two_point
 from fedtheory.settings.losses import curve
@@ -94,5 +94,5 @@ def test_lemma_D9_is_asked_where_paths_grow():
     used = lambda s: (((exp(s) - 1) / s) ** 2 - drift(s)) / 2
     told = max(used(n / 100) for n in range(1, 200))
     target = Target(ft.claim("mixed.lemmaD9"), large.SETTING, 0)
-    best = max(ratio for _, ratio, _ in hunting.searched(target, 4.0, 0))
+    best = max(ratio for _, ratio, _ in waves.searched(target, 4.0, 0))
     assert 0.61 < told < 0.62 and 0.99 * told < best < 1.01 * told

@@ -1,0 +1,172 @@
+"""Which shapes are hunted, in which order and how far: a wave of new ones briefly, those that lead
+and those that are unlike any before at length, and the best so far again after each wave."""
+
+from itertools import combinations, islice
+from random import Random
+
+import numpy as np
+
+from fedtheory import enclosure
+from fedtheory.enclosure.arithmetic import pair
+from fedtheory.search.columns import LOOK
+from fedtheory.search.hunting import PER_SECOND, best_first, hunt_at
+from fedtheory.search.target import EXACT
+
+# shapes begun at once; how many of them are climbed because they lead, and how far; and because
+# they are like none before: what lies behind a plateau shows in a dozen generations, or not at all
+WAVE, DEEP, GENERATIONS, BROAD, BRIEF = 12, 2, 30, 5, 12
+# Steps of exact arithmetic that a look at one point takes at most: a share of what the budget buys,
+# at so many of them a second, and as many at least whatever the budget
+SHARE, EXACTLY, FEWEST = 0.1, 120_000, 6_000
+OTHERS = 8  # of so many shapes one is looked at though it is not wanted
+
+
+def shapes_of(target, random, relaxed, number=1000):
+    """A shape that meets the assumptions between counts, with the counts the setting does not
+    give."""
+    for _ in range(number):
+        shape = target.setting.shapes(random, relaxed)
+        numbers = {name: random.choice([1, 1, 2, 3, 5, 10, 100]) for name in target.counts}
+        counted = ((name, whole(v)) for name, v in (*shape.items(), *numbers.items()))
+        known = {name: pair(v) for name, v in counted if v is not None}
+        if all(
+            certain(relation, known)
+            for relation in target.relations
+            if all(name in known for name in target.names(relation))
+        ):
+            return shape, numbers
+    return None
+
+
+def whole(value):
+    """A shape's number; one that is written as a text is a size that is not to count as large."""
+    if isinstance(value, str) and value.isdecimal():
+        return int(value)
+    return value if isinstance(value, int) else None
+
+
+def certain(relation, known):
+    try:
+        return enclosure.execute(enclosure.program(relation), EXACT, known) is True
+    except enclosure.Undefined:
+        return False
+
+
+def extent(found):
+    """How large a shape is."""
+    shape, numbers = found
+    return sum(
+        v if isinstance(v, int) else v not in ("none", "tilt")
+        for v in (*shape.values(), *numbers.values())
+    )
+
+
+def kinds(found, small=2):
+    """What a shape is like, whatever its size: its words, and its smallest numbers."""
+    return {(name, v) for name, v in found[0].items() if whole(v) is None or whole(v) <= small}
+
+
+def hunts(target, seed, relaxed=frozenset()):
+    """Hunts at one shape after another, from a seed: small ones first, then any; every other one is
+    the most unlike those before, so that no kind of instance waits until a budget is large."""
+    n, met = 0, set()
+    while True:
+        random = Random(f"{seed}/{target.setting.name}/{target.line}/{n}")
+        drawn = [shapes_of(target, random, relaxed) for _ in range(max(1, 6 - n // 2))]
+        drawn = [each for each in drawn if each is not None]
+        if not drawn:
+            return
+        found = min(drawn, key=lambda each: (-len(kinds(each) - met) if n % 2 else 0, extent(each)))
+        met |= kinds(found)
+        yield hunt_at(target, *found, random.getrandbits(128))
+        n += 1
+
+
+def preferred(hunts, wanted):
+    """The hunts that are wanted, and a few of the others, so that there always is a next one."""
+    return (hunt for n, hunt in enumerate(hunts) if wanted(hunt) or n % OTHERS == OTHERS - 1)
+
+
+def searched(target, seconds, seed, reached=lambda ratio: ratio > 1.0 + 1e-9, wanted=None):
+    """(hunt, ratio, point) after each generation, until the work is done: many shapes briefly, some
+    at length, and the best so far again after each wave; shapes that are `wanted` first.
+
+    A hunt whose ratio is `reached` is not climbed further; the caller may stop the search there.
+    """
+    left, source, random = (
+        seconds * PER_SECOND,
+        hunts(target, seed, target.relaxed),
+        Random(f"{seed}/waves"),
+    )
+    if target.impossible:
+        return
+    look = look_of(seconds)
+    source = source if wanted is None else preferred(source, wanted)
+    best, peaks, climbed = (-1.0, None), [], set()
+    while left > 0:
+        wave = []
+        for hunt in islice(source, WAVE):
+            hunt.look = look
+            for rated in hunt.climb(0):
+                yield hunt, *rated
+            wave.append(hunt)
+            left -= hunt.work
+            if left <= 0:
+                break
+        if not wave:
+            return
+        wave = leading(wave)
+        chosen, others = wave[:DEEP], wave[DEEP:]
+        climbed = climbed.union(*map(features, chosen))
+        for _ in range(min(BROAD, len(others))):
+            chosen.append(max(others, key=lambda hunt: len(features(hunt) - climbed)))
+            others.remove(chosen[-1])
+            climbed |= features(chosen[-1])
+        for turn in range(len(chosen) + 2):
+            if left <= 0:
+                return
+            if turn < len(chosen):
+                hunt = chosen[turn]
+            elif turn == len(chosen):
+                hunt = best[1]  # the best so far once more, unless nothing is left to gain
+            else:
+                hunt = restarted(peaks, random)
+            if hunt is None:
+                continue
+            hunt.look = look
+            before, far = hunt.work, turn < DEEP or hunt is best[1]
+            for rated in hunt.climb(GENERATIONS if far else BRIEF, hunt.top):
+                yield hunt, *rated
+                if reached(rated[0]) or hunt.work - before > left:
+                    break
+            left -= hunt.work - before
+            if max(0.0, best[0]) <= rated[0] < 1.0 - 1e-9 or hunt is best[1]:
+                best = (rated[0], hunt) if rated[0] < 1.0 - 1e-9 else (-1.0, None)
+            peaks = sorted([*peaks, (rated[0], hunt)], key=lambda each: -each[0])[:WAVE]
+
+
+def look_of(seconds):
+    """Steps of exact arithmetic that a look at one point may take in a search of so many
+    seconds."""
+    return int(min(LOOK, max(FEWEST, SHARE * seconds * EXACTLY)))
+
+
+def features(hunt):
+    """Pairs of what a hunt's shape is like: a bump, say, together with a single round."""
+    like = sorted(kinds((hunt.shape, hunt.numbers), 4), key=repr)
+    return set(combinations(like, 2))
+
+
+def restarted(peaks, random):
+    """A hunt at the shape of one of those that came far, from other places: a population that has
+    gathered on one peak leaves it no more."""
+    if not peaks:
+        return None
+    _, hunt = random.choice(peaks)
+    return hunt_at(hunt.target, hunt.shape, hunt.numbers, random.getrandbits(128))
+
+
+def leading(wave):
+    """Hunts in order of how far they have come, by turns of both scores."""
+    tops = np.array([hunt.scores.max(axis=0) for hunt in wave])
+    return [wave[n] for n in best_first(tops)]
