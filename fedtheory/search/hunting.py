@@ -33,15 +33,22 @@ class Hunt(Columns):
 
     def lived(self, points, edge=False):
         """(points inside the assumptions, values of all symbols there, where they are admitted)."""
+        return self._counted(self._lived, points, edge)
+
+    def begun(self, points):
+        """As `lived`, but nothing runs that no assumption asks for: what is measured has no value."""
+        return self._counted(self._lived if self.target.after else self._begun, points, False)
+
+    def _counted(self, look, points, edge):
         before = Many.count
         try:
             with np.errstate(all="ignore"):
-                return self._lived(self.proper(points), edge)
+                return look(self.proper(points), edge)[:3]
         finally:
             self.cost = Many.count - before
             self.work += LEAST + (Many.count - before) * (1.0 + len(points) / 400)
 
-    def _lived(self, points, edge):
+    def _begun(self, points, edge):
         q, size = self.target, len(points)
         instance, values = self.laid_out(points)
         points = self.moved_inside(points, values, edge)
@@ -54,6 +61,11 @@ class Hunt(Columns):
             ),
             np.zeros(size),
         )
+        return points, values, good, instance
+
+    def _lived(self, points, edge):
+        points, values, good, instance = self._begun(points, edge)
+        q, size = self.target, len(points)
         if good.any():
             try:
                 q.measure(instance, values)

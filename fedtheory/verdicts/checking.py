@@ -202,24 +202,22 @@ def unexplained(claim, ranked, looked, ends):
     high = NEAR if ranked and ranked[0][1].target.strict else OVER
     above = [(hunt, raw) for ratio, hunt, raw in ranked if ratio > high]
     for hunt, raw in above[:LOOKS]:
-        if ends.spent():
-            return doubtful(claim, hunt, raw, looked)
         rows = [
             raw,
             *(row for row, rate in zip(hunt.top, hunt.rates) if rate > high and (row != raw).any()),
-        ][:ROWS]
+        ][: 1 if ends.spent() else ROWS]
         for row in rows:
-            points = [
-                point for point in Point.nearby(hunt, row) if point.answer() or not point.dear
-            ]
+            point = Point.near(hunt, row)
+            if point is not None and point.harmless():  # rounding's own
+                continue
+            points = [near for near in Point.nearby(hunt, row) if near.answer() or not near.dear]
             verdict = refuted(claim, hunt, points, looked.cases)
             if verdict:
                 return verdict
             certain = [p.ratio(certified=True) for p in points]
             told = [ratio for ratio in certain if ratio is not None]
-            if any(ratio > 1 for ratio in told):  # it fails, and no document may say so
-                return doubtful(claim, hunt, row, looked)
-            if not (points and points[0].harmless()) and not told:
+            if any(ratio > 1 for ratio in told) or not told:
+                # It fails, and no document may say so, or nothing tells
                 return doubtful(claim, hunt, row, looked)
     return doubtful(claim, *above[LOOKS], looked) if len(above) > LOOKS else None
 

@@ -54,14 +54,13 @@ def follows(claim, relation, left, seconds):
         return False
 
 
-def breaks(assumption, claim, instance, setting, values):
-    """Whether an instance, with what is known of it, breaks a hypothesis for certain."""
+def breaks(assumption, claim, facts, setting, values):
+    """Whether an instance, of which these facts hold, breaks a hypothesis for certain."""
+    held, tight = facts
     if assumption.condition is not None:
-        held = setting.ensures if setting.holds is None else setting.holds(instance)
         if not held:  # no instance at all
             return False
         freed = [name.removeprefix(ANY) for name in claim.parameters if name.startswith(ANY)]
-        tight = setting.constants(instance)
         return assumption.name in setting.ensures - held or any(
             beyond(tight[name], values[ANY + name], setting.loose.get(name, 0))
             for name in claim.table.certified(assumption.condition.constants)
@@ -128,8 +127,13 @@ def tally(found, claim, hunt, row):
         instance, values = point.given() if point is not None else (None, None)
     except UNANSWERED:
         return
-    for assumption in found if point is not None else ():
-        found[assumption] += breaks(assumption, claim, instance, hunt.target.setting, values)
+    if point is None:
+        return
+    setting = hunt.target.setting
+    held = setting.ensures if setting.holds is None else setting.holds(instance)
+    facts = held, setting.constants(instance)
+    for assumption in found:
+        found[assumption] += breaks(assumption, claim, facts, setting, values)
 
 
 def weighed(verdict, broken):
@@ -174,7 +178,7 @@ def breaking(hunt, claim, needed):
 
 def sampled(found, hunt, claim):
     """Add to {hypothesis: instances that break it} those among a few drawn ones of a shape."""
-    rows, _, good = hunt.lived(hunt.draw(DRAWN))
+    rows, _, good = hunt.begun(hunt.draw(DRAWN))
     for row in rows[good][:ROWS]:
         tally(found, claim, hunt, row)
 

@@ -21,7 +21,7 @@ MOVES = 25  # random steps of a draw towards what is admitted
 def vacuity(claim, seed=0, budget=10.0):
     """("vacuous" or None, why, notes, the document of its proof) of a claim; `budget` is in
     seconds, as for a check."""
-    seconds = min(SECONDS, 0.25 * budget)
+    seconds = min(SECONDS, 0.1 * budget)
     relations = [a.relation for a in claim.assumptions if a.relation is not None]
     if any(claim.expand(r) == sympy.false for r in relations):
         return "vacuous", "One of its hypotheses is false at any numbers.", [], None
