@@ -11,11 +11,13 @@ import fedtheory as ft
 from fedtheory import discover
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.textbook import facts
-from fedtheory.verdicts import checking, graphs, replaying
+from fedtheory.verdicts import checking, graphs
+from fedtheory.verdicts.replaying import RECORDED
 from figures import _style
 
 BUDGET = dict(smoke=0.02, quick=1.0, paper=10.0)  # seconds of a core, for each claim
-BROKEN = Path(__file__).with_name("_broken.json")  # claim -> the document of its violation
+LONGEST = 46  # letters of a place: what fits beside the marks
+BROKEN = Path(__file__).with_name("_broken.json")  # claim -> documents of its violated lines
 COLOURS = dict(
     proved=_style.AGREE,
     holds="#5d9bd3",
@@ -71,8 +73,10 @@ def verdict(claim, scale, led):
     """What a claim's own verdict says: a violation that is known, from its document; anything else
     by search, and of a line that no proved step leads to by algebra as well. An order takes longer
     than all other lines together, and is not looked at in a smoke test: None."""
-    if broken := violation(claim):
-        return broken
+    if broken := violated(claim):
+        share = BUDGET[scale] / len(claim.lines)
+        each = lambda n: FAILS if n in broken else checking.line(claim, n, share, 0)
+        return dict(status="violated", lines=[each(n) for n in range(len(claim.lines))])
     if claim.kind == "order" and scale == "smoke":
         return None
     return checking.as_meant(claim, BUDGET[scale], 0, proofs=not led)
@@ -80,22 +84,25 @@ def verdict(claim, scale, led):
 
 @cache
 def violations():
-    """claim -> the document of a violation of one of its lines."""
+    """claim -> the documents of its violated lines."""
     return json.loads(BROKEN.read_text()) if BROKEN.is_file() else {}
 
 
-def violation(claim):
-    """The statuses of a claim's lines, as plain data of a verdict, of which one is violated; None
-    where no document that is kept shows that of the claim as it is recorded."""
-    document = violations().get(claim.id)
-    try:
-        found = ft.replay(document) if document else {}
-    except Refused:
-        return None
-    if found.get("status") != "violated" or found.get("about") != replaying.RECORDED:
-        return None
-    lines = [dict(status=None)] * document["line"] + [dict(status="violated")]
-    return dict(status="violated", lines=lines)
+FAILS = dict(status="violated", tightness=np.inf)
+
+
+def violated(claim):
+    """The places of lines that documents which are kept show to be violated, of the claim as it is
+    recorded."""
+    found = set()
+    for document in violations().get(claim.id, ()):
+        try:
+            shown = ft.replay(document)
+        except Refused:
+            continue
+        if shown["status"] == "violated" and shown["about"] == RECORDED:
+            found.add(document["line"])
+    return found
 
 
 def layers(names, edges):
@@ -111,25 +118,27 @@ def ratio(name, verdicts):
     """The largest ratio of left over right that was found at a line; NaN where none was looked
     for."""
     claim, _, line = name.rpartition("/")
-    verdict = verdicts.get(claim)
-    if verdict is None:
+    found = verdicts.get(claim)
+    if found is None:
         return np.nan
-    if isinstance(verdict, dict):
-        broken = int(line) == len(verdict["lines"])
-        return np.inf if broken else np.nan
-    parts = verdict.lines or [verdict]
+    parts = found["lines"] if isinstance(found, dict) else found.lines or [found]
     part = parts[int(line) - 1] if int(line) <= len(parts) else None
-    if part is not None and part.status == "violated":
+    part = part if isinstance(part, dict) or part is None else vars(part)
+    if part is not None and part["status"] == "violated":
         return np.inf
-    return np.nan if part is None or part.tightness is None else float(part.tightness)
+    return np.nan if part is None or part["tightness"] is None else float(part["tightness"])
 
 
 def shortened(place):
+    """A place as it is written beside its mark; the number of its line is never cut off."""
     for long, short in (("proof of ", ""), (", line ", " l."), ("appendix ", "")):
         place = place.replace(long, short)
-    return place if len(place) <= 34 else place[:32] + "..."
+    where, mark, line = place.partition(" l.")
+    where = where if len(where) <= LONGEST else where[: LONGEST - 2] + "..."
+    return where + mark + line
 
 
+BEYOND = 1.25  # where what fails is drawn, however far above 1 it is
 STEPS = dict(
     proved=dict(color=_style.INK, linewidth=0.6),
     undecided=dict(color=_style.OPEN, linewidth=0.6, linestyle=(0, (3, 2))),
@@ -165,21 +174,26 @@ def draw(figure, data):
             color=_style.DIFFER if status == "violated" else _style.INK,
         )
         if np.isfinite(data["ratio"][n]) or data["ratio"][n] == np.inf:
-            right.plot(min(data["ratio"][n], 1.25), row[n], **look, **hollow)
+            right.plot(min(data["ratio"][n], BEYOND), row[n], **look, **hollow)
     left.set(xlim=(-0.75, 0.75), ylim=(len(shown) - 0.4, -0.6), title="what follows from what")
     right.axvline(1, color=_style.INK, linewidth=0.6, linestyle="--")
-    right.set(xlim=(-0.03, 1.3), xlabel="largest left over right found", title="how tight")
-    right.set_xticks([0, 0.5, 1])
+    right.set(
+        xlim=(-0.03, 1.33),
+        xlabel="largest share of the bound needed",
+        title="how tight each line is",
+    )
+    right.set_xticks([0, 0.5, 1, BEYOND], ["0", "0.5", "1", "fails"])
     right.grid(axis="y", color=_style.PALE, linewidth=0.5)
     right.set_axisbelow(True)
     left.set_xticks([])
     left.set_yticks([])
     left.spines[["left", "bottom"]].set_visible(False)
     right.tick_params(axis="y", length=0, labelleft=False)
-    _legend(figure, data)
+    _legend(figure, data, {data["status"][n].item() for n in shown})
 
 
-def _legend(figure, data):
+def _legend(figure, data, present):
+    """What the marks that are present and the kinds of steps stand for."""
     from matplotlib.lines import Line2D
 
     handles = [
@@ -194,7 +208,7 @@ def _legend(figure, data):
             **(dict(markerfacecolor="white") if status == "holds" else {}),
         )
         for status, words in WORDS.items()
-        if status in data["status"].tolist()
+        if status in present
     ]
     words = dict(
         proved="a proved step", undecided="not shown to follow", refused="a premise assumes more"

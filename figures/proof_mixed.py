@@ -1,9 +1,13 @@
-"""mixed FL, theorem B.2: the proof as a graph of its steps, with what each line is."""
+"""mixed FL, theorems B.1 to B.3: their proofs as a graph of steps, with what each line is."""
 
 from figures import _proofs
 from figures._record import Figure
 
-CLAIMS = ("mixed.theoremB2_convex", "mixed.theoremB2_nonconvex")
+CLAIMS = tuple(
+    f"mixed.theorem{which}_{case}"
+    for which in ("B1", "B2", "B3")
+    for case in ("convex", "nonconvex")
+)
 
 
 def compute(scale, progress):
@@ -11,12 +15,12 @@ def compute(scale, progress):
 
 
 FIGURE = Figure(
-    cites="mixed FL, theorem B.2",
-    title="What theorem B.2 rests on",
+    cites="mixed FL, theorems B.1 to B.3",
+    title="What theorems B.1 to B.3 rest on",
     shows=tuple(CLAIMS),
     compute=compute,
     draw=_proofs.draw,
     rows=_proofs.rows,
     width="page",
-    height=8.0,
+    height=9,
 )

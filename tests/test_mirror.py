@@ -40,7 +40,7 @@ REACHED = {
     "fedtheory/valued": "test_claim.py test_given.py",
     "fedtheory/variants": "test_claim.py test_given.py",
     "fedtheory/worstcase/": "worstcase/test_program.py",
-    "figures/": "figures/test_main.py figures/test_tables.py figures/test_theory.py",
+    "figures/": "figures/test_main.py figures/test_proofs.py figures/test_tables.py figures/test_theory.py",
     "verify/": "verify/test_soundness.py verify/test_campaign.py verify/test_replaying.py",
 }
 

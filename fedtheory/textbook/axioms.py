@@ -18,6 +18,7 @@ AXIOMS = {
     "smooth": "f is L-smooth: ||grad f(x) - grad f(y)|| <= L ||x - y||",
     "strongly_convex": "f is mu-strongly convex: "
     "f(y) >= f(x) + <grad f(x), y - x> + mu/2 ||y - x||^2",
+    "convex": "f is convex: f(y) >= f(x) + <grad f(x), y - x>",
     "minimum": "inf f <= f(y) for every y, and the gradient vanishes at a minimiser",
     "subsets": "of the subsets of S among N members, the share S/N holds a given one, "
     "and the share S (S - 1) / (N (N - 1)) two given ones",

@@ -186,8 +186,8 @@ def shown(claim, at, some):
 
 def question(claim, at, some):
     """(target, relations, definitions) of a step, in the ways in which it may be asked: derived
-    letters as any real numbers; as what they are; and with what conditions and textbook facts say of
-    what is measured."""
+    letters as any real numbers, and so a right side that a premise has as well; as what they are;
+    and with what conditions and textbook facts say of what is measured."""
     lines = [one for one in some if not isinstance(one, str)]
     names = {one for one in some if isinstance(one, str)}
     claims = list(dict.fromkeys([claim, *(other for other, _ in lines)]))
@@ -200,13 +200,26 @@ def question(claim, at, some):
         means = [facts.averaged(other, n, claim.table) for other, n in lines]
         meant += [relation for relation in means if relation is not None]
     distinct = lambda some: list(dict.fromkeys(some))
-    if not names:
+    if lines and (meant or not names):
         free = {s: sympy.Symbol(s.name, real=True) for s in definitions}
-        turned = [turn(relation, free) for relation in distinct([target, *relations])]
-        yield turned[0], turned[1:], {}
+        used = relations + meant if names else relations
+        if any(target.rhs in relation.args for relation in used) and not target.rhs.is_Atom:
+            free[target.rhs] = sympy.Symbol("right_hand_side", real=True)
+        turned = [turn(relation, free) for relation in distinct([target, *used])]
+        yield turned[0], connected(turned[0], turned[1:]), {}
+    if not names:
         yield target, distinct(relations), definitions
     if meant:
         yield target, distinct(relations + meant), definitions
+
+
+def connected(target, relations):
+    """The relations that share letters with a target, or with others that do."""
+    found, letters = [], set(target.free_symbols)
+    while more := [r for r in relations if r not in found and r.free_symbols & letters]:
+        found += more
+        letters |= set().union(*(r.free_symbols for r in more))
+    return [r for r in relations if r in found]
 
 
 def unmentioned(claim, at, some):

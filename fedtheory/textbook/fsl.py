@@ -152,7 +152,8 @@ ROUNDS = {tilde_F_t: now, tilde_F_next: then, sq_tilde_grad: mean_sq_tilde_grad}
 RUN = (
     Fact(PREFIX + "rounds", Eq(tilde_F_T - tilde_F_0, T * (then - now), evaluate=False)),
     Fact(PREFIX + "minimum", Le(tilde_F_0 - tilde_F_T, tilde_D_0), (BOUNDED_BELOW,)),
-    Fact(PREFIX + "smallest", Le(h * E_T, Max(0, h) * mean_sq_tilde_grad)),
+    Fact(PREFIX + "minimum", Ge(tilde_D_0, 0, evaluate=False), (BOUNDED_BELOW,)),
+    Fact(PREFIX + "smallest", Le(h * E_T, Max(0, h, evaluate=False) * mean_sq_tilde_grad)),
 )
 
 FACTS = (

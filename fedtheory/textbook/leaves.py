@@ -42,7 +42,7 @@ u, v, g, s = (Vector(f"vec_{name}") for name in "uvgs")
 a, c, L, mu, eta = (number(name, positive=True) for name in ("a", "c", "L", "mu", "eta"))
 p, q = number("p", positive=True), number("q", positive=True)
 m, S, N_1 = (number(name, integer=True, positive=True) for name in ("m", "S", "N_1"))
-f_x, f_y, least = (number(name) for name in ("f_x", "f_y", "least"))
+f_x, f_y, f_z, least = (number(name) for name in ("f_x", "f_y", "f_z", "least"))
 sum_sq, mixed = number("sum_sq", nonnegative=True), number("mixed")
 ALGEBRA = ("inner_product", "expectation")
 N = N_1 + 1  # of one member, the mean over the cohort is the mean over all
@@ -148,6 +148,19 @@ LEAVES = (
                     Ge(f_y, f_x + inner(u, -s) + mu / 2 * squared(s)),
                     Ge(f_x, f_y + inner(v, s) + mu / 2 * squared(s)),
                 ),
+            ),
+        ),
+    ),
+    Leaf(
+        "textbook.convex_mean",
+        "f((p x + q y)/(p + q)) <= (p f(x) + q f(y))/(p + q) for p, q > 0 where f is convex; "
+        "likewise for any mean",
+        (*ALGEBRA, "convex", "induction"),
+        (
+            Part(
+                "the tangent at z, of gradient g, at x = z - q s and at y = z + p s",
+                Le((p + q) * f_z, p * f_x + q * f_y),
+                (Ge(f_x, f_z + inner(g, -q * s)), Ge(f_y, f_z + inner(g, p * s))),
             ),
         ),
     ),

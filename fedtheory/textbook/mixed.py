@@ -1,13 +1,60 @@
 """Mixed FL: what its text writes one of its quantities as, and which of its conditions say more."""
 
-from sympy import Eq
+from sympy import Eq, Ge, Le, Symbol
 
 from fedtheory import conditions
 from fedtheory.claims.mixed._assumptions import MU_CONVEX, MU_STRONGLY
-from fedtheory.symbols.mixed import gap, gap_c, gap_f
+from fedtheory.symbols.mixed import (
+    D_sq,
+    F,
+    T,
+    best_sq_grad,
+    f_next,
+    f_t,
+    gap,
+    gap_c,
+    gap_f,
+    gap_mean,
+    mean_gap,
+    mean_sq_grad,
+    sq_dist,
+    sq_dist_next,
+    sq_grad,
+)
 from fedtheory.textbook.facts import PREFIX, Fact
 
-FACTS = (Fact(PREFIX + "definition", Eq(gap, gap_f + gap_c, evaluate=False)),)
+# Means over rounds 0, ..., T of expectations: what a round ends with, and the next begins with
+before, after, f_before, f_after = (
+    Symbol(f"mean_{name}", **domain)
+    for name, domain in (
+        ("sq_dist", dict(nonnegative=True)),
+        ("sq_dist_next", dict(nonnegative=True)),
+        ("f_t", dict(real=True)),
+        ("f_next", dict(real=True)),
+    )
+)
+ROUNDS = {
+    sq_dist: before,
+    sq_dist_next: after,
+    f_t: f_before,
+    f_next: f_after,
+    gap: mean_gap,
+    sq_grad: mean_sq_grad,
+}
+FACTS = (
+    Fact(PREFIX + "definition", Eq(gap, gap_f + gap_c, evaluate=False)),
+    # f at the mean of x^(0), ..., x^(T), and the least of T + 1 numbers
+    Fact(PREFIX + "convex_mean", Le(gap_mean, mean_gap), (conditions.CONVEX,)),
+    Fact(PREFIX + "smallest", Le(best_sq_grad, mean_sq_grad)),
+)
+FACTS += (  # of what is added up only the first and the last are left, neither below its least
+    Fact(PREFIX + "rounds", Ge((T + 1) * (after - before), -D_sq, evaluate=False)),
+    Fact(
+        PREFIX + "rounds",
+        Ge((T + 1) * (f_after - f_before), -F, evaluate=False),
+        (conditions.BOUNDED_BELOW,),
+    ),
+)
 STRONGER = (  # mu >= 0; mu > 0
     (MU_STRONGLY, MU_CONVEX),
     (MU_CONVEX, conditions.CONVEX),

@@ -161,6 +161,7 @@ TRANSCRIBED = {
     ),
     "fsl.theorem2": theorem2,
     "fsl.theorem2_mean": theorem2,
+    "fsl.theorem2_positive": lambda v: 0,
     "fsl.theorem2_summed": lambda v: (
         theorem2(v) + (v.tilde_F_0 - v.tilde_F_T - v.tilde_D_0) / (v.T * v.u)
     ),

@@ -327,6 +327,16 @@ TRANSCRIBED = {
     "stepD13_recursion": lambda v: Q(0),
     "stepD13_constants": lambda v: 1 + Q(163, 162 * v.K),
     "stepB2_nonconvex": lambda v: v.f_t - v.u / 3 * v.sq_grad + v.noise_n * v.beta * v.u**2,
+    "stepB1_convex": lambda v: (
+        v.sq_dist
+        + v.merge * (2 * v.merge * v.c_1 / (v.K * v.S) - v.mu * v.sq_dist - v.gap / 3)
+        + 8 * v.beta * v.merge**3 * floor(v)
+    ),
+    "stepB1_nonconvex": lambda v: (
+        v.f_t
+        + v.merge * (2 * v.beta * v.merge * v.c_1 / (v.K * v.S) - v.sq_grad / 8)
+        + 5 * v.beta**2 * v.merge**3 * floor(v)
+    ),
     "theoremB1_strong_explicit": lambda v: (
         9 * v.mu * v.D_sq * math.exp(-v.mu * v.merge * v.T)
         + 3 * (2 * v.merge * v.c_1 / (v.K * v.S) + 8 * v.beta * v.merge**2 * floor(v))

@@ -95,6 +95,28 @@ def test_one_round_of_1_way_by_hand():
     )
 
 
+def test_one_round_of_parallel_training_by_hand():
+    """f_f = f_c = y^2/2 + 2 y - ..., each of slope 1, tilts 2 and -1: f' = 2 y + 1, least at -1/2. From 3,
+    of distance 7/2, one step of 1/4 along f' = 7 to 5/4; noise (1/4)^2 (1/2 + 1/4) of two clients of
+    variance 1 and a center of variance 1/4."""
+    losses = [[curve(Q(1), Q(2))], [curve(Q(1), Q(-1))]]
+    case = case_of("parallel_training", losses=losses, K=1, T=3)
+    case.update(noise=two_point(Q(1), "even", 1), noise_c=two_point(Q(1, 2), "even", 1))
+    steps = dict(eta=Q(1, 4), eta_s=Q(1), eta_c=Q(1, 4), eta_m=Q(1))
+    told = METHODS["parallel_training"].measure(
+        case, {**METHODS["parallel_training"].constants(case), **steps}, mixed_run.FIRST
+    )
+    noise, f = Q(1, 16) * Q(3, 4), lambda y: y * y + y
+    assert told == dict(
+        f_t=12,
+        f_next=f(Q(5, 4)) + noise,
+        gap=Q(49, 4),
+        sq_grad=49,
+        sq_dist=Q(49, 4),
+        sq_dist_next=Q(49, 16) + noise,
+    )
+
+
 APART = [[Q(1)], [Q(2)], [Q(-3)]]  # gradients of three clients around grad f_f
 
 

@@ -11,7 +11,7 @@ from fedtheory.textbook.leaves import LEAVES
 def main():
     for name in [name for name, proof in kept.store().items() if proof is None]:
         del kept.store()[name]  # what was searched in vain is searched again
-    edges.BUDGET, edges.QUICK = 1.0, 0.1  # longer than whoever asks for a step waits
+    edges.BUDGET, edges.QUICK = 1.0, 0.5  # longer than whoever asks for a step waits
     for leaf in LEAVES:
         facts.documents(leaf.id)
     for claim in discover.claims():

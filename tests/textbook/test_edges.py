@@ -4,6 +4,7 @@ more counts for nothing; a proof that rests on itself is refused."""
 import json
 
 import pytest
+import sympy
 from sympy import Eq
 
 from fedtheory import discover
@@ -153,3 +154,27 @@ def test_no_recorded_proof_rests_on_itself_and_all_it_names_is_there():
     for claim in discover.claims():
         if claim.follows:
             assert graphs.ordered([(claim, n) for n in range(len(claim.lines))])
+
+
+def test_the_last_step_of_theorem_2_needs_the_sign_of_its_bound():
+    """h E_T <= max(0, h) mean: where h < 0, its left side is below 0, and the bound has to be above."""
+    claim = discover.claim("fsl.theorem2")
+    assert edges.edge(claim, 0).status == "proved"
+    for n in range(3):
+        assert edges.edge(without(claim, 0, n), 0).status == "undecided"
+
+
+def test_a_step_is_asked_with_what_it_is_connected_to_alone():
+    x, y, z = sympy.symbols("x y z")
+    some = [sympy.Le(y, x), sympy.Le(z, 1), sympy.Le(y, 2)]
+    assert edges.connected(sympy.Le(x, 3), some) == [some[0], some[2]]
+
+
+@pytest.mark.parametrize("case", ("convex", "nonconvex"))
+def test_theorem_b1_is_summed_from_its_rounds(case):
+    mean = discover.claim(f"mixed.theoremB1_{case}_mean")
+    assert edges.edge(mean, 0).status == "proved"
+    assert (
+        edges.edge(mean.replace(bound=mean.bound * sympy.Rational(99, 100)), 0).status != "proved"
+    )
+    assert edges.edge(discover.claim(f"mixed.theoremB1_{case}_explicit"), 0).status == "proved"

@@ -14,7 +14,7 @@ from fedtheory.proofs.meaning import Inner
 from fedtheory.settings.fsl.quantities import Instance, Round, quantities
 from fedtheory.settings.quantities import sq
 from fedtheory.symbols.fsl import TABLE
-from fedtheory.textbook import facts, fsl
+from fedtheory.textbook import facts, fsl, mixed
 from tests.textbook.exactly import truth
 
 vector = lambda *numbers: np.array([Q(n) for n in numbers], dtype=object)
@@ -169,6 +169,8 @@ def test_each_instance_names_a_fact_that_there_is():
 def test_what_other_papers_write_holds_in_a_search(paper, needs):
     claim = discover.claim(needs)
     for fact in import_module(f"fedtheory.textbook.{paper}").FACTS:
+        if fact.name != "textbook.definition":
+            continue
         asked = claim.replace(
             "mine.definition", measures=fact.relation.lhs, relation="==", bound=fact.relation.rhs
         ).replace(follows=())
@@ -176,6 +178,35 @@ def test_what_other_papers_write_holds_in_a_search(paper, needs):
         assert verdict.status == "holds" and verdict.cases > 100
         doubled = asked.replace(bound=2 * fact.relation.rhs + 1)
         assert ft.check(doubled, budget=1).status == "violated"
+
+
+MEANS = dict(convex_mean="mixed.theoremB1_convex_mean", smallest="mixed.theoremB2_nonconvex_mean")
+
+
+@pytest.mark.parametrize("name", MEANS)
+def test_what_mixed_fl_says_of_means_holds_in_a_search(name):
+    (fact,) = (fact for fact in mixed.FACTS if fact.name == f"textbook.{name}")
+    asked = discover.claim(MEANS[name]).replace(
+        "mine.mean", measures=fact.relation.lhs, bound=fact.relation.rhs, follows=()
+    )
+    verdict = ft.check(asked, budget=1)
+    assert verdict.status == "holds" and verdict.cases > 100
+    less = asked.replace(bound=fact.relation.rhs * sympy.Rational(9, 10))
+    assert ft.check(less, budget=1).status == "violated"
+
+
+def test_rounds_of_mixed_fl_leave_the_first_and_the_last():
+    """Gradient descent on x^2 from 3 by thirds: errors 9, 1, 1/9, 1/81 at x^(0), ..., x^(3)."""
+    far, T = [Q(9), Q(1), Q(1, 9), Q(1, 81)], 2
+    mean = lambda numbers: sum(numbers) / len(numbers)
+    values = {mixed.before: mean(far[:3]), mixed.after: mean(far[1:]), mixed.D_sq: far[0]}
+    values |= {mixed.f_before: values[mixed.before], mixed.f_after: values[mixed.after]}
+    values |= {mixed.F: far[0], mixed.T: Q(T)}
+    two = [fact.relation for fact in mixed.FACTS if fact.name == "textbook.rounds"]
+    assert len(two) == 2 and all(truth(relation, values) for relation in two)
+    assert not any(
+        truth(sympy.Ge(r.lhs, r.rhs * sympy.Rational(99, 100), evaluate=False), values) for r in two
+    )
 
 
 def test_what_is_said_of_a_run_holds_of_exact_expectations():
@@ -197,11 +228,13 @@ def test_what_is_said_of_a_run_holds_of_exact_expectations():
         assert h * squares.min() <= max(0, h) * squares.mean()
     assert T * (loss[1:].mean() - loss[:-1].mean()) == pytest.approx(loss[4] - loss[0])
     sides = [(fact.relation.lhs, fact.relation.rhs) for fact in fsl.RUN]
+    assert minimum >= 0
     names = ("tilde_F_0", "tilde_F_T", "tilde_D_0", "h", "T", "E_T", "mean_sq_tilde_grad")
     F_0, F_T, D_0, h, rounds, E_T, mean = (TABLE[name].symbol for name in names)
     assert sides == [
         (F_T - F_0, rounds * (fsl.then - fsl.now)),
         (F_0 - F_T, D_0),
+        (D_0, 0),
         (h * E_T, sympy.Max(0, h) * mean),
     ]
 

@@ -51,7 +51,7 @@ def step(event, share, steep, slope, excess, meaning):
     bound = share * sqrt(2 * L) * sqrt(excess)
     return Claim(
         id=f"flex.step3_2_{event}",
-        cites=f"flex, theorem 3.2, {event}, a proof that the text does not give",
+        cites=f"flex, proof of theorem 3.2, {event}, not in the text",
         symbols=TABLE,
         assumes=(A1, A2),
         measures=mu * shift,

@@ -116,9 +116,9 @@ CLAIMS = (
         ),
         teeth=server_pull + server_noise,
         follows={
-            1: ("fsl.step31_at_x/3", "fsl.step_L0/1"),
+            1: ("fsl.step31_at_x/3",),  # what it takes of step_L0 its hypotheses give
             2: ("textbook.smooth",),
-            3: ("fsl.step30", "fsl.step31", "fsl.step31_at_x/2", "textbook.definition"),
+            3: ("fsl.step30", "fsl.step31", "fsl.step31_at_x/2"),
         },
         meaning="The same with the server's gradient at x_t.",
         **COMMON,

@@ -35,10 +35,11 @@ THEOREM = Claim(
     measures=h * E_T,
     bound=start + noise + drift,
     teeth=start,
-    follows=("fsl.theorem2_mean", "textbook.smallest"),
+    follows=("fsl.theorem2_mean", "fsl.theorem2_positive", "textbook.smallest"),
     meaning="Over T rounds the smallest expected gradient falls like 1/T to a floor set by noise and drift.",
     note="The last step of appendix A-D replaces a mean over rounds by its smallest term, a step that needs h >= 0; "
-    "(11) alone does not give it (gamma = 1, eta_g = 1, K_0 eta_0 = 2/(9 L) has h < 0).",
+    "(11) alone does not give it (gamma = 1, eta_g = 1, K_0 eta_0 = 2/(9 L) has h < 0). Where h < 0 the statement "
+    "says nothing: its left side is negative, and its right side is not.",
 )
 
 CLAIMS = (
@@ -70,5 +71,19 @@ CLAIMS = (
         teeth=start,
         follows=("fsl.theorem2_summed", "textbook.minimum"),
         meaning="Theorem 2's bound is one on the mean over rounds, of which the smallest is at most as large.",
+    ),
+    # What the last step needs where h is negative
+    Claim(
+        id="fsl.theorem2_positive",
+        cites="FSL, sign of theorem 2's bound",
+        algorithm="fsl",
+        symbols=TABLE,
+        unstated=(BOUNDED_BELOW,),
+        measures=start + noise + drift,
+        relation=">=",
+        bound=0,
+        teeth=2 * start,
+        follows=("textbook.minimum",),
+        meaning="Theorem 2's bound is never negative, whatever the sign of h.",
     ),
 )

@@ -30,7 +30,7 @@ from fedtheory.claims.mixed._assumptions import (
     STRONGLY,
     least,
 )
-from fedtheory.claims.mixed._means import with_means
+from fedtheory.claims.mixed._means import from_mean, with_means
 from fedtheory.conditions import Assumption
 from fedtheory.symbols.mixed import (
     TABLE,
@@ -47,6 +47,9 @@ from fedtheory.symbols.mixed import (
     eps_grad,
     eta_m,
     eta_round,
+    f_next,
+    f_t,
+    gap,
     gap_mean,
     gap_weighted,
     mu,
@@ -57,6 +60,9 @@ from fedtheory.symbols.mixed import (
     rounds_weighted,
     sigma,
     sigma_c,
+    sq_dist,
+    sq_dist_next,
+    sq_grad,
 )
 
 STATED = (*SETTING, BGD)
@@ -143,6 +149,7 @@ def explicit(case, measures, convexity, bound, teeth, meaning, extra=()):
         bound=bound,
         teeth=teeth,
         meaning=meaning,
+        follows=from_mean("mixed.theoremB1", case),
         **RUN,
     )
 
@@ -152,6 +159,41 @@ start_convex = 3 * D_sq / (eta_round * (T + 1))
 start_nonconvex = 8 * F / (eta_round * (T + 1))
 remains = 6 * eta_round * noise_merged + 24 * beta * eta_round**2 * floor
 
+# One round, as above: a step of the cited appendix that the text does not write out
+ONE_ROUND = (
+    Claim(
+        id="mixed.stepB1_convex",
+        cites="mixed FL, one round of theorem B.1, convex",
+        assumes=(*STATED, CONVEX, *RATES),
+        unstated=USED,
+        measures=sq_dist_next,
+        bound=(1 - mu * eta_round) * sq_dist
+        - eta_round * gap / 3
+        + 2 * eta_round**2 * noise_merged
+        + 8 * beta * eta_round**3 * floor,
+        teeth=(1 - mu * eta_round) * sq_dist - eta_round * gap,
+        meaning="A round of parallel training comes closer, up to noise and what the two losses disagree.",
+        **RUN,
+    ),
+    Claim(
+        id="mixed.stepB1_nonconvex",
+        cites="mixed FL, one round of theorem B.1, not convex",
+        assumes=(*STATED, *RATES),
+        unstated=USED,
+        measures=f_next,
+        bound=f_t
+        - eta_round * sq_grad / 8
+        + 2 * beta * eta_round**2 * noise_merged
+        + 5 * beta**2 * eta_round**3 * floor,
+        teeth=f_t - eta_round * sq_grad,
+        meaning="A round of parallel training lowers the loss, up to noise and what the two losses disagree.",
+        **RUN,
+    ),
+)
+ROUNDS = dict(
+    convex=("mixed.stepB1_convex", "textbook.rounds"),
+    nonconvex=("mixed.stepB1_nonconvex", "textbook.rounds"),
+)
 STATEMENTS = (
     printed(
         "strong",
@@ -195,4 +237,4 @@ STATEMENTS = (
     ),
 )
 
-CLAIMS = with_means(STATEMENTS)
+CLAIMS = (*with_means(STATEMENTS, ROUNDS), *ONE_ROUND)

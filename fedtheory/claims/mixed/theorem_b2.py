@@ -19,7 +19,7 @@ from fedtheory.claims.mixed._assumptions import (
     least,
     most,
 )
-from fedtheory.claims.mixed._means import with_means
+from fedtheory.claims.mixed._means import from_mean, with_means
 from fedtheory.claims.mixed.one_way_convex import SAMPLED, SHORT
 from fedtheory.claims.mixed.one_way_nonconvex import F_SMOOTH, lost
 from fedtheory.conditions import Assumption
@@ -128,7 +128,7 @@ def explicit(case, cites, measures, assumes, unstated, bound, teeth, meaning, no
         bound=bound,
         teeth=teeth,
         meaning=meaning,
-        follows=(one_round,),
+        follows=from_mean("mixed.theoremB2", case) or (one_round,),
         note=note,
         **RUN,
     )
@@ -258,4 +258,10 @@ STATEMENTS = (
     ),
 )
 
-CLAIMS = with_means(STATEMENTS)
+CLAIMS = with_means(
+    STATEMENTS,
+    dict(
+        convex=("mixed.stepB2_convex", "textbook.rounds"),
+        nonconvex=("mixed.stepB2_nonconvex", "textbook.rounds"),
+    ),
+)

@@ -28,7 +28,7 @@ from fedtheory.claims.mixed._assumptions import (
     ceiling,
     least,
 )
-from fedtheory.claims.mixed._means import with_means
+from fedtheory.claims.mixed._means import from_mean, with_means
 from fedtheory.conditions import Assumption
 from fedtheory.symbols.mixed import (
     TABLE,
@@ -147,6 +147,7 @@ def explicit(case, measures, convexity, bound, teeth, meaning, extra=()):
         teeth=teeth,
         meaning=meaning,
         note=CITED,
+        follows=from_mean("mixed.theoremB3", case),
         **RUN,
     )
 

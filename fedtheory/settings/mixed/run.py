@@ -36,6 +36,7 @@ MEASURED = (
     "mean_sq_grad",
     "best_sq_grad",
 )
+FIRST = ("f_t", "f_next", "gap", "sq_grad", "sq_dist", "sq_dist_next")  # of a run's first round
 MANY = dict(parallel_training=(10, 30, 100), one_way_gt=(10, 30, 100), two_way_gt=(90, 170))
 RUN = frozenset(
     {
@@ -213,7 +214,8 @@ def measure(method, instance, values, wanted):
         method,
         lambda y: losses.grad(f_f, y),
         lambda y: losses.grad(f_c, y),
-        *(instance[name] for name in ("S", "K", "T")),
+        *(instance[name] for name in ("S", "K")),
+        instance["T"] if set(wanted) - set(FIRST) else 1,
         *(values[name] for name in STEPS[method]),
         apart=tuple(map(tuple, instance.get("apart", ()))),
     )
@@ -236,6 +238,12 @@ def measure(method, instance, values, wanted):
         gap_mean=lambda: of("even").at_mean - lowest(instance),
         gap_weighted=lambda: of("growing").at_mean - lowest(instance),
         gap_decreasing=lambda: of("falling").at_mean - lowest(instance),
+        f_t=lambda: of("even").values[0],
+        f_next=lambda: of("even").values[1],
+        gap=lambda: above(instance, vector(instance["x"])),
+        sq_grad=lambda: of("even").squares[0],
+        sq_dist=lambda: of("even").distances[0],
+        sq_dist_next=lambda: of("even").distances[1],
     )
     return {name: found[name]() for name in wanted if name in found}
 
@@ -261,6 +269,7 @@ class Ran(NamedTuple):
     squares: list  # E||grad f(x^(t))||^2 for t = 0, ..., T
     values: list  # E f(x^(t))
     at_mean: object  # E f(weighted mean of the points)
+    distances: list  # E||x^(t) - x*||^2
 
 
 def state(instance, wrap=vector):
@@ -271,7 +280,7 @@ def state(instance, wrap=vector):
 def by_paths(case, instance, weights):
     """What is Ran, by every way the run can go."""
     f, grad = mixed(instance["losses"])
-    d, full = len(instance["x"]), sum(weights)
+    d, full, star = len(instance["x"]), sum(weights), minimizer(instance)
     every = paths(
         case, state(instance), outcomes(instance["noise"], d), outcomes(instance["noise_c"], d)
     )
@@ -279,7 +288,8 @@ def by_paths(case, instance, weights):
         sum(p * value(points[t]) for p, points in every) for t in range(case.T + 1)
     ]
     at_mean = sum(p * f(sum(w * x for w, x in zip(weights, points)) / full) for p, points in every)
-    return Ran(expected(lambda x: sq(grad(x))), expected(f), at_mean)
+    far = expected(lambda x: sq(x - star))
+    return Ran(expected(lambda x: sq(grad(x))), expected(f), at_mean, far)
 
 
 def by_moments(case, instance, weights):
@@ -297,7 +307,9 @@ def by_moments(case, instance, weights):
     bend, tilt = sum(bends), sum(tilts)
     squares = [(bend * m + tilt) * (bend * m + tilt) + bend * bend * v for m, v in points]
     value = lambda m, v: bend * (m * m + v) / 2 + tilt * m
-    return Ran(squares, [value(*point) for point in points], value(mean, spread))
+    star = minimizer(instance)[0]
+    far = [(m - star) * (m - star) + v for m, v in points]
+    return Ran(squares, [value(*point) for point in points], value(mean, spread), far)
 
 
 def holds(method, instance):
@@ -343,12 +355,12 @@ def fits(apart, N, d):
     )
 
 
-def setting(method, says, more, early=()):
+def setting(method, says, more, early=(), first=()):
     early = {"D_sq", "F", *early}
     return Setting(
         name=f"mixed_run_{method}",
         says=f"a run of {says}",
-        measures=names(TABLE, *MEASURED, *early),
+        measures=names(TABLE, *MEASURED, *first, *early),
         algorithms=(method,),
         by=f"{kernels(method)}, and what is tested to be the same after more than {READ} steps",
         gives=("N", "S", "K", "T"),
@@ -376,7 +388,7 @@ def setting(method, says, more, early=()):
 
 
 SETTINGS = (
-    setting("parallel_training", "parallel training", {"dissimilar"}),
+    setting("parallel_training", "parallel training", {"dissimilar"}, first=FIRST),
     setting("one_way_gt", "1-way gradient transfer", set()),
     setting("two_way_gt", "2-way gradient transfer", {"gradients_first"}, ("lag",)),
 )

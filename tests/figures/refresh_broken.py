@@ -1,0 +1,48 @@
+"""`python -m tests.figures.refresh_broken`: documents of the violated lines that figures of proofs go
+through, as they ship. One that still replays stays; other lines are searched for anew."""
+
+import json
+from importlib import import_module
+
+import fedtheory as ft
+from fedtheory import discover
+from fedtheory.certificates.check_proof import Refused
+from fedtheory.files import write
+from fedtheory.verdicts import checking, graphs
+from figures import _proofs
+
+FIGURES, BUDGET = ("proof_flex", "proof_fsl", "proof_lamb", "proof_mixed"), 1.0
+
+
+def document(claim, n):
+    """The document that a line is violated, the one that was kept if it still shows that."""
+    for one in _proofs.violations().get(claim.id, ()):
+        try:
+            if one["line"] == n and ft.replay(one)["about"] == _proofs.RECORDED:
+                return one
+        except Refused:
+            pass
+    verdict = checking.line(claim, n, BUDGET, 0)
+    return verdict.certificate if verdict.status == "violated" else None
+
+
+def main():
+    found = {}
+    for name in FIGURES:
+        for id in import_module(f"figures.{name}").CLAIMS:
+            for one in graphs.ordered(graphs.lines(discover.claim(id))):
+                if isinstance(one, str) or one[0].kind == "order":
+                    continue
+                claim, n = one
+                if (key := (claim.id, n)) not in found:
+                    found[key] = document(claim, n)
+                    print(*key, found[key] is not None, flush=True)
+    kept = {}
+    for (id, _), one in sorted(found.items()):
+        if one is not None:
+            kept.setdefault(id, []).append(one)
+    write(_proofs.BROKEN, (json.dumps(kept, sort_keys=True, indent=0) + "\n").encode())
+
+
+if __name__ == "__main__":
+    main()
