@@ -46,8 +46,7 @@ FACTS = (
     # f at the mean of x^(0), ..., x^(T), and the least of T + 1 numbers
     Fact(PREFIX + "convex_mean", Le(gap_mean, mean_gap), (conditions.CONVEX,)),
     Fact(PREFIX + "smallest", Le(best_sq_grad, mean_sq_grad)),
-)
-FACTS += (  # of what is added up only the first and the last are left, neither below its least
+    # Of what is added up only the first and the last are left, neither below its least
     Fact(PREFIX + "rounds", Ge((T + 1) * (after - before), -D_sq, evaluate=False)),
     Fact(
         PREFIX + "rounds",
