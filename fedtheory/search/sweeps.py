@@ -19,7 +19,7 @@ DRAWS, START, PAIRS, PASSES = (
     15,
     4,
 )  # points drawn, those swept, sweeps of two symbols, and repetitions
-CLIMBS, OFFSPRING = 40, 10  # generations of steps from where sweeps end, and steps of each point
+CLIMBS, OFFSPRING = 15, 25  # generations of steps from where sweeps end, and steps of each point
 RISING = 1.25  # growth at each of the last steps that is taken for growth without bound
 HIGHEST = 40.0  # rounds are looked for up to e to this
 SAID = (
@@ -175,21 +175,25 @@ def ratios(hunt, points, rounds):
 
 def over_shape(hunt, points, rounds):
     if rounds is None:
-        left, right = (side(hunt, e, valued(hunt, points)) for e in hunt.goal.args)
-        good = admitted(hunt, points, hunt.rules)
+        values = valued(hunt, points)
+        left, right = (side(hunt, e, values) for e in hunt.goal.args)
+        good = admitted(hunt, values, hunt.rules)
         with np.errstate(all="ignore"):
             return np.where(good & np.isfinite(left) & (right > 0), left / right, np.nan), points
     column = [s.name for s in hunt.symbols].index(rounds[0].name)
     error = points[:, [s.name for s in hunt.symbols].index(rounds[1].name)]
     later = [rule for rule in hunt.rules if rounds[0] in rule.free_symbols]
-    known = admitted(hunt, points, [rule for rule in hunt.rules if rule not in later])
+    known = admitted(
+        hunt, valued(hunt, points), [rule for rule in hunt.rules if rule not in later]
+    )
 
     def reached(exponents):
         """(whether the bound is below the error after e^exponents rounds, those points)."""
         trial = points.copy()
         trial[:, column] = exponents
-        bound = side(hunt, hunt.goal.args[0], valued(hunt, trial))
-        return known & (bound <= error) & admitted(hunt, trial, later), trial
+        values = valued(hunt, trial)
+        bound = side(hunt, hunt.goal.args[0], values)
+        return known & (bound <= error) & admitted(hunt, values, later), trial
 
     low, high = np.zeros(len(points)), np.full(len(points), HIGHEST)
     for _ in range(26):  # the bound falls with the rounds
@@ -210,9 +214,9 @@ def side(hunt, expr, values):
     return np.where(np.isfinite(found), found, np.nan)
 
 
-def admitted(hunt, points, rules):
+def admitted(hunt, values, rules):
     """Where relations hold, and what equations fix is not negative."""
-    values, lost = valued(hunt, points), np.zeros(len(points))
+    lost = np.zeros(len(next(iter(values.values()))))
     for symbol, _ in hunt.solved:
         if symbol.is_nonnegative:
             lost = lost + np.where(values[symbol.name] >= 0, 0.0, 1.0)
