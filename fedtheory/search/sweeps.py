@@ -183,9 +183,7 @@ def over_shape(hunt, points, rounds):
     column = [s.name for s in hunt.symbols].index(rounds[0].name)
     error = points[:, [s.name for s in hunt.symbols].index(rounds[1].name)]
     later = [rule for rule in hunt.rules if rounds[0] in rule.free_symbols]
-    known = admitted(
-        hunt, valued(hunt, points), [rule for rule in hunt.rules if rule not in later]
-    )
+    known = admitted(hunt, valued(hunt, points), [rule for rule in hunt.rules if rule not in later])
 
     def reached(exponents):
         """(whether the bound is below the error after e^exponents rounds, those points)."""
