@@ -7,42 +7,37 @@ document. No claim is known here by name.
 """
 
 import time
+from functools import partial
 
 from fedtheory import arguments, discover
-from fedtheory.certificates.check_proof import Laborious, Refused
+from fedtheory.certificates.check_proof import Refused
 from fedtheory.claim import Cells, Equivalences
 from fedtheory.proofs import algebra, dimensions
-from fedtheory.search import counterexample, hunting, waves
-from fedtheory.search.columns import LOOK
+from fedtheory.search import waves
 from fedtheory.search.coverage import Coverage
-from fedtheory.search.rationals import Point
 from fedtheory.search.target import Target
+from fedtheory.search.witnesses import read
 from fedtheory.settings import all_settings, conditions, fitting, methods, reads, strangers
-from fedtheory.verdicts import as_printed, dropped, graphs, orders, vacuity
+from fedtheory.verdicts import as_printed, dropped, graphs, looking, orders, vacuity
+from fedtheory.verdicts.handed import tried as asked
 from fedtheory.verdicts.replaying import replay
-from fedtheory.verdicts.verdict import Tightness, Verdict, across, together
+from fedtheory.verdicts.verdict import Verdict, across, together
 
-NEAR = 1.0 - 1e-6  # a ratio from which the exact value is asked for
-OVER = 1.0 + 1e-9  # a ratio that rounding alone does not explain
-ATTEMPTS, EXACT = 4, 6  # exact looks at a shape while it is hunted, and shapes looked at in the end
-LOOKS, ROWS = (
-    40,
-    3,
-)  # shapes with instances above 1 that are looked at in the end, and instances of each
-
-
-ALIKE = 1.001  # how much larger a float has to be to be worth another exact look
+ATTEMPTS = 4  # exact looks at a shape while it is hunted
 # Shares of a budget: for a proof, which has LONGEST seconds at most, and for the exact looks in the
-# end, of which there are FEW at cheap instances if none of the others had an answer
-PROOF, LONGEST, ENDS, FEW = 0.2, 2.0, 0.2, 3
+# end
+PROOF, LONGEST, ENDS = 0.2, 2.0, 0.2
 
 
-def check(claim, budget=10.0, seed=0, progress=None):
+def check(claim, budget=10.0, seed=0, progress=None, witnesses=()):
     """The Verdict on a claim, or on an id, as it is meant; its `printed` is that of the statement
     as printed.
 
     `budget` is in seconds of one core, counted as work; what is printed without a hypothesis that
     its proof uses takes up to two fifths as much more.
+
+    `witnesses` are documents of counterexamples, or Verdicts, to this claim or to relatives of it:
+    each is asked exactly before anything is searched.
 
     >>> import fedtheory as ft
     >>> ft.check("fsl.h_lower", budget=1).status
@@ -50,8 +45,8 @@ def check(claim, budget=10.0, seed=0, progress=None):
     """
     begun = time.perf_counter()
     budget, seed = arguments.budget(budget), arguments.seed(seed)
-    claim = discover.claim(claim)
-    verdict = readings(claim, budget, seed, progress)
+    claim, known = discover.claim(claim), read(witnesses)
+    verdict = readings(claim, budget, seed, progress, known)
     if claim.follows:
         share = lambda other: as_meant(other, graphs.SHARE * budget, seed)
         verdict.rests_on = graphs.rests_on(claim, verdict, share)
@@ -59,26 +54,31 @@ def check(claim, budget=10.0, seed=0, progress=None):
     return verdict
 
 
-def readings(claim, budget, seed, progress=None):
+def readings(claim, budget, seed, progress=None, witnesses=()):
     """The Verdict on a claim by itself, with all of its hypotheses and as it is printed."""
     begun = time.perf_counter()
     units = dimensions.notes(claim) if claim.lines else []
-    verdict = as_meant(claim, budget, seed, progress)
+    verdict = as_meant(claim, budget, seed, progress, witnesses=witnesses)
     verdict.notes += units
-    as_printed.judge(claim, verdict, budget, seed, as_meant)
+    as_printed.judge(claim, verdict, budget, seed, partial(as_meant, witnesses=witnesses))
     verdict.seconds = time.perf_counter() - begun
     return verdict
 
 
-def as_meant(claim, budget, seed, progress=None, proofs=True):
+def as_meant(claim, budget, seed, progress=None, proofs=True, witnesses=()):
     """The Verdict on a claim with all of its hypotheses, and nothing of how it is printed; without
-    `proofs` by search alone."""
+    `proofs` by search alone. What `witnesses` refute is not searched."""
     begun = time.perf_counter()
     if not claim.lines:
         verdict = without_lines(claim, budget, seed)
         verdict.seconds = time.perf_counter() - begun
         return verdict
     fitting(claim)  # a run without its method is refused before anything is computed
+    handed = [asked(claim, at, witnesses) for at in range(len(claim.lines) if witnesses else 0)]
+    refuting = next((found for found in handed if found.verdict), None)
+    if refuting is not None:
+        refuting.verdict.seconds = time.perf_counter() - begun
+        return refuting.verdict
     status, why, notes, certificate = (
         vacuity.vacuity(claim, seed, budget) if proofs else (None, "", [], None)
     )
@@ -98,6 +98,8 @@ def as_meant(claim, budget, seed, progress=None, proofs=True):
     found = []
     for n in range(len(claim.lines)):
         found.append(line(claim, n, budget / len(claim.lines), seed, progress, proofs))
+        if handed:
+            handed[n].beside(found[-1])
         if found[-1].status == "violated":
             break
     verdict = together(claim, found, time.perf_counter() - begun)
@@ -149,12 +151,12 @@ def _hunted(claim, at, setting, budget, seed, progress, broken):
     for hunt, ratio, point in waves.searched(target, (1 - ENDS) * budget, seed, wanted=wanted):
         looked.add(hunt)
         if (
-            ratio >= NEAR
+            ratio >= looking.NEAR
             and tried.get(hunt, (0, 0.0))[0] < ATTEMPTS
             and ratio > tried.get(hunt, (0, 0.0))[1]
         ):
             tried[hunt] = tried.get(hunt, (0, 0.0))[0] + 1, ratio
-            verdict = violated(claim, hunt, point, looked.cases)
+            verdict = looking.violated(claim, hunt, point, looked.cases)
             if verdict:
                 verdict.searched = str(looked)
                 return verdict
@@ -175,161 +177,9 @@ def _hunted(claim, at, setting, budget, seed, progress, broken):
     ranked = sorted(
         ((ratio, hunt, raw) for hunt, (ratio, raw) in best.items()), key=lambda each: -each[0]
     )
-    ends = Ends(ranked, ENDS * budget)
-    verdict = unexplained(claim, ranked, looked, ends) or tightest(claim, ranked, looked, ends)
+    verdict = looking.ended(claim, ranked, looked, ENDS * budget)
     verdict.searched = str(looked)
     return verdict
-
-
-class Ends:
-    """The work that is left for exact looks at what a search has found."""
-
-    def __init__(self, ranked, seconds):
-        self.hunts, self.steps = [hunt for _, hunt, _ in ranked], seconds * hunting.PER_SECOND
-        self.begun = self.done()
-
-    def done(self):
-        return sum(hunt.work for hunt in self.hunts)
-
-    def spent(self):
-        return self.done() - self.begun > self.steps
-
-
-def unexplained(claim, ranked, looked, ends):
-    """The Verdict where instances are rated above 1: "violated" if one of them is confirmed,
-    "undecided" if one is neither that nor shown to be rounding's, None if all are shown to be."""
-    # Where equality is left out, sides that look equal speak against the line.
-    high = NEAR if ranked and ranked[0][1].target.strict else OVER
-    above = [(hunt, raw) for ratio, hunt, raw in ranked if ratio > high]
-    for hunt, raw in above[:LOOKS]:
-        rows = [
-            raw,
-            *(row for row, rate in zip(hunt.top, hunt.rates) if rate > high and (row != raw).any()),
-        ][: 1 if ends.spent() else ROWS]
-        for row in rows:
-            point = Point.near(hunt, row)
-            if point is not None and point.harmless():  # rounding's own
-                continue
-            points = [near for near in Point.nearby(hunt, row) if near.answer() or not near.dear]
-            verdict = refuted(claim, hunt, points, looked.cases)
-            if verdict:
-                return verdict
-            certain = [p.ratio(certified=True) for p in points]
-            told = [ratio for ratio in certain if ratio is not None]
-            if any(ratio > 1 for ratio in told) or not told:
-                # It fails, and no document may say so, or nothing tells
-                return doubtful(claim, hunt, row, looked)
-    return doubtful(claim, *above[LOOKS], looked) if len(above) > LOOKS else None
-
-
-def doubtful(claim, hunt, raw, looked):
-    """The Verdict "undecided" because of an instance at which the line seems to fail."""
-    point, setting = Point.near(hunt, raw), hunt.target.setting
-    return Verdict(
-        claim.id,
-        "undecided",
-        setting.kind,
-        f"It seems to fail at an instance of {setting.says}, and exact "
-        "numbers neither confirm that nor say why.",
-        cases=looked.cases,
-        witness=dict(
-            shape=hunt.shape, numbers=counterexample.texts(point.numbers) if point else {}
-        ),
-    )
-
-
-def tightest(claim, ranked, looked, ends):
-    """The Verdict "holds" with the largest ratio that is certain, or "undecided" where no instance
-    says anything."""
-    setting, reached, seen = looked.setting, None, 0
-    for rate, hunt, raw in affordable(ranked, ends, lambda: not seen):
-        # Where the first do not say for certain what floats do, others are asked: more work must not
-        # tell less
-        enough = reached is not None and rate <= ALIKE * reached[0]
-        if seen >= EXACT and (enough or seen >= LOOKS):
-            break
-        if (point := Point.near(hunt, raw)) is not None and point.tied():
-            return doubtful(claim, hunt, raw, looked)
-        near = Point.nearby(hunt, raw)
-        certain = ((point.ratio(certified=True), point) for point in near)
-        found = next((each for each in certain if each[0] is not None), None)
-        seen += found is not None or point is not None and point.ratio() is not None
-        if found and (reached is None or found[0] > reached[0]):
-            reached = found
-    if not seen:
-        return Verdict(
-            claim.id,
-            "undecided",
-            setting.kind,
-            f"No instance of {setting.says} was found inside its "
-            "hypotheses at which its sides differ from zero.",
-            cases=looked.cases,
-        )
-    why = f"No counterexample among {looked.cases} instances of {setting.says}."
-    if reached is None or ranked[0][1].target.rating.mute:  # one term has nothing to be compared to
-        return Verdict(claim.id, "holds", setting.kind, why, cases=looked.cases)
-    ratio, point = reached
-    numbers = counterexample.texts(point.numbers)
-    return Verdict(
-        claim.id,
-        "holds",
-        setting.kind,
-        why,
-        Tightness(ratio, numbers),
-        looked.cases,
-        None,
-        dict(
-            setting=setting.name,
-            shape=point.hunt.shape,
-            numbers=counterexample.texts({**point.hunt.numbers, **point.numbers}),
-        ),
-    )
-
-
-def affordable(ranked, ends, lacking):
-    """What is looked at in the end: the best as long as there is work left, then a few of the
-    cheapest as long as an answer is `lacking`."""
-    for each in ranked:
-        if ends.spent():
-            break
-        yield each
-    for each in sorted(ranked, key=lambda each: each[1].cost)[:FEW]:
-        if lacking():
-            each[1].look = LOOK
-            yield each
-
-
-def violated(claim, hunt, raw, cases, effort=400):
-    """The Verdict if the line fails at a point for certain."""
-    return refuted(claim, hunt, [Point.near(hunt, raw)], cases, effort)
-
-
-def refuted(claim, hunt, points, cases, effort=400):
-    """The Verdict if the line fails at one of some points for certain."""
-    small = next((p.simpler(effort) for p in points if p is not None and p.breaks()), None)
-    if small is None:
-        return None
-    try:
-        written = counterexample.document(small)
-    except Laborious:  # nobody could replay it in the time that a document may take
-        return None
-    except Refused:  # a search that errs is an error, not a verdict
-        raise
-    except (ValueError, OverflowError):  # numbers too long to be written down
-        return None
-    ratio = small.ratio()
-    return Verdict(
-        claim.id,
-        "violated",
-        hunt.target.setting.kind,
-        f"It fails in {hunt.target.setting.says}: "
-        f"left {written['left']}, right {written['right']}.",
-        ratio and Tightness(ratio, written["numbers"]),
-        cases,
-        1.0,
-        dict(instance=written["instance"], numbers=written["numbers"]),
-        written,
-    )
 
 
 def unfit(claim):

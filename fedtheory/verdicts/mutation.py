@@ -20,7 +20,7 @@ from fedtheory.proofs import algebra
 from fedtheory.search import hunting, waves
 from fedtheory.search.target import Target, as_array
 from fedtheory.settings import fitting
-from fedtheory.verdicts import checking, dropped
+from fedtheory.verdicts import checking, dropped, looking
 from fedtheory.verdicts.mutants import mutants
 from fedtheory.verdicts.verdict import Verdict
 
@@ -139,7 +139,7 @@ class Block:
     def cleaned(self):
         """Drop instances at which only rounding breaks the statement itself."""
         for ratios, population in self.rated(self.target):
-            if ratios.max() > WRONG and not checking.violated(
+            if ratios.max() > WRONG and not looking.violated(
                 self.target.claim, population.hunt, population.rows[ratios.argmax()], 0, EFFORT
             ):
                 population.good[ratios > WRONG] = False
@@ -355,7 +355,7 @@ class Search:
         verdict."""
         if rate <= WRONG:
             return False
-        self.verdict = checking.violated(self.mutant.claim, hunt, row, self.cases, effort=EFFORT)
+        self.verdict = looking.violated(self.mutant.claim, hunt, row, self.cases, effort=EFFORT)
         if self.verdict and self.mutant.at[0] not in HYPOTHESES:
             self.pool.learn(hunt, row[None, :] if hunt.top is None else hunt.top)
         return True

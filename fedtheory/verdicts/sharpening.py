@@ -20,7 +20,7 @@ from fedtheory.search import hunting, waves
 from fedtheory.search.rationals import UNANSWERED, Point
 from fedtheory.search.target import Target, bounded
 from fedtheory.settings import fitting
-from fedtheory.verdicts import checking
+from fedtheory.verdicts import looking
 from fedtheory.verdicts.mutation import (
     EFFORT,
     GENERATIONS,
@@ -366,7 +366,7 @@ def breaks_at(part, value, hunt, row):
 def keep(found, part, value, hunt, row, tries=2):
     """Set what is refuted, with its certificate."""
     claim, own, points = at(part, value, hunt, row, tries)
-    verdict = checking.refuted(claim, own, points, 0, EFFORT)
+    verdict = looking.refuted(claim, own, points, 0, EFFORT)
     if verdict:
         found.refuted = Fraction(int(value.p), int(value.q))
         found.certificate = verdict.certificate

@@ -1,0 +1,199 @@
+"""Instances that were found before, for this claim or for a relative of it: asked exactly before
+anything is searched.
+
+A witness is the document of a counterexample, the instance at which a verdict says that a line is
+tightest, or a kept verdict that has one of these. Only its setting, its instance and its numbers are
+read; what is said of them elsewhere counts for nothing, since every line is asked anew. What is
+handed in is refused, or asked within the work that a document may take.
+"""
+
+from fractions import Fraction
+from typing import NamedTuple
+
+from fedtheory import enclosure
+from fedtheory.certificates import check_instance, documents
+from fedtheory.certificates.check_proof import Refused
+from fedtheory.enclosure import Undefined, work
+from fedtheory.enclosure.arithmetic import pair
+from fedtheory.errors import InvalidInput, refuse, show
+from fedtheory.search import hunting
+from fedtheory.search.counterexample import read as exactly
+from fedtheory.search.counterexample import written
+from fedtheory.search.rationals import STEP, UNANSWERED, Point
+from fedtheory.search.target import Target
+from fedtheory.settings import by_name, fitting
+
+MOST = 200  # witnesses that are handed in with a claim
+ENTRIES, SIDE, WORD = 60, 64, 20  # of a shape: entries, the largest size, letters of a word
+NUMBERS = 400  # of an instance that is given by its coordinates
+RULE = "must be documents of counterexamples, or verdicts on lines that hold, with their instances"
+
+
+class Witness(NamedTuple):
+    """What is read of a witness: an instance as it is, or a shape with its coordinates."""
+
+    setting: object
+    instance: object  # None where a shape is given
+    shape: object  # None where an instance is given
+    numbers: dict  # free numbers, and coordinates of a shape: Fractions or Intervals
+    near: dict  # numbers that other relatives are solved for, as their documents show them
+
+
+class Found(NamedTuple):
+    """An answer at a witness that meets all hypotheses for certain."""
+
+    witness: Witness
+    answer: object
+    ratio: float | None
+    document: dict | None  # of a counterexample: the line fails there
+
+
+def read(given):
+    """Witnesses, from documents as they are handed in; InvalidInput says what is none."""
+    if isinstance(given, (str, bytes, dict)) or not hasattr(given, "__iter__"):
+        refuse("witnesses", "must be several documents", given)
+    found = []
+    for each in given:
+        if len(found) >= MOST:
+            refuse("witnesses", f"must be at most {MOST}", f"more than {MOST}")
+        found.append(each if isinstance(each, Witness) else one(each))
+    return found
+
+
+def one(document):
+    """The Witness that a document, or a Verdict, gives."""
+    if hasattr(document, "certificate"):
+        document = document.certificate or document.witness
+    elif type(document) is dict and "setting" not in document:  # a kept verdict
+        document = document.get("certificate") or document.get("witness")
+    try:
+        return documents.refusing(_one)(document)
+    except Refused as why:
+        raise InvalidInput(f"witnesses {RULE}; got one of which {why}") from None
+
+
+def _one(document):
+    document = documents.plain(document)
+    documents.require(isinstance(document, dict), "nothing is known: it is no object")
+    setting = by_name(document.get("setting"))
+    documents.require(setting is not None, f"no setting is {show(document.get('setting'))}")
+    numbers = document.get("numbers")
+    documents.require(
+        isinstance(numbers, dict) and len(numbers) <= NUMBERS, "the numbers are none, or too many"
+    )
+    numbers = {name: exact(each) for name, each in numbers.items()}
+    if document.get("format") == check_instance.FORMAT:
+        values = document.get("values")
+        near = approximate(values) if isinstance(values, dict) else {}
+        return Witness(
+            setting, check_instance.numbers(document.get("instance")), None, numbers, near
+        )
+    documents.require("format" not in document, "the format is another one")
+    return Witness(setting, None, shaped(document.get("shape"), len(numbers)), numbers, {})
+
+
+def exact(each):
+    """A number, or the ends of one."""
+    ends = each if isinstance(each, list) else [each]
+    documents.require(
+        1 <= len(ends) <= 2 and all(isinstance(end, str) for end in ends), "a number is none"
+    )
+    return exactly(each)
+
+
+def approximate(values):
+    """{name: Fraction} of what a document shows of its values; what is no number is left out."""
+    found = {}
+    for name, text in values.items():
+        try:
+            found[name] = enclosure.number(name, text)
+        except InvalidInput:
+            continue
+    return found
+
+
+def shaped(shape, known):
+    """A shape as settings draw it: few small integers and short words."""
+    documents.require(
+        isinstance(shape, dict) and 0 < len(shape) <= ENTRIES, "there is no instance, and no shape"
+    )
+    size = 1
+    for name, value in shape.items():
+        documents.require(
+            isinstance(value, str)
+            and len(value) <= WORD
+            or type(value) in (int, bool)
+            and 0 <= value <= SIDE,
+            f"the shape's {show(name)} is no small integer and no short word",
+        )
+        size *= max(1, value) if type(value) is int and name in ("N", "d", "pieces", "kinds") else 1
+    documents.require(size <= max(SIDE, 4 * known), "the shape is too large for so few numbers")
+    return shape
+
+
+def asked(claim, at, witnesses):
+    """(Found of each witness that meets the hypotheses of a line for certain, elementary steps that
+    it took)."""
+    able = {setting.name for setting in fitting(claim)} if claim.lines[at][1] != "O" else ()
+    targets: dict = {}
+    for witness in witnesses:
+        name = witness.setting.name
+        if name not in able:
+            continue
+        q = targets.setdefault(name, Target(claim, witness.setting, at))
+        if q.impossible:
+            continue
+        with work.within(documents.STEPS) as left:
+            before = left[0]
+            try:
+                found = _asked(q, witness)
+            except (*UNANSWERED, Refused, LookupError, ValueError, TypeError, ArithmeticError):
+                found = None
+        yield found, STEP * (before - left[0])
+
+
+def _asked(q, witness):
+    point = answer = given = None
+    if witness.shape is None:
+        tight = witness.setting.constants(witness.instance)
+        known = {**witness.near, **tight, **witness.numbers}
+        loose = [name for name in q.loose if name in witness.numbers]
+        given = {name: known[name] for name in dict.fromkeys((*q.reals, *loose, *q.counts))}
+        for name in loose:
+            low, high = pair(tight[name])
+            over = q.setting.loose[name] > 0
+            if known[name] < high if over else known[name] > low:
+                raise Undefined(f"no bound any more: {name}")
+        answer = q.exactly(witness.instance, q.given(given, tight))
+    else:
+        point = at_shape(q, witness)
+        answer = point.answer()
+    if answer is None or any(answer.failing()):
+        return None
+    document = _document(q, answer, given, point) if answer.violated else None
+    return Found(witness, answer, answer.ratio, document)
+
+
+def _document(q, answer, given, point):
+    """The document of a counterexample; None if it takes more work than a document may."""
+    if point is not None:
+        loose = [name for name in q.loose if point.numbers[f"slack {name}"] != 1]
+        given = [*q.reals, *loose, *point.hunt.numbers]
+    try:
+        return written(q, answer, list(given))
+    except documents.Laborious:
+        return None
+
+
+def at_shape(q, witness):
+    """The Point of a line at a witness's shape and coordinates."""
+    counts = {name: int(witness.numbers[name]) for name in q.counts}
+    hunt = hunting.hunt_at(q, witness.shape, counts, 0)
+    slack = lambda name: Fraction(1) if name.startswith("slack ") else None
+    numbers = {name: witness.numbers.get(name, slack(name)) for name in hunt.names}
+    missing = [name for name, number in numbers.items() if not isinstance(number, Fraction)]
+    documents.require(not missing, f"nothing gives {', '.join(missing)}")
+    return Point(hunt, numbers)
+
+
+__all__ = ["Found", "Witness", "asked", "read"]

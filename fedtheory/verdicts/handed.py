@@ -1,0 +1,58 @@
+"""What instances that were handed in with a claim say of its lines."""
+
+from typing import NamedTuple
+
+from fedtheory.search import counterexample
+from fedtheory.search.witnesses import Found, asked
+from fedtheory.verdicts.verdict import Tightness, Verdict
+
+
+class Tried(NamedTuple):
+    """What instances that were handed in say of a line."""
+
+    verdict: Verdict | None  # "violated" by one of them
+    best: Found | None  # the one with the largest ratio
+    says: str
+
+    def beside(self, verdict):
+        """Add it to what a search has found."""
+        if verdict.status != "holds" or not self.says:
+            return
+        verdict.searched = "; ".join(filter(None, (self.says, verdict.searched)))
+        if self.best and verdict.tightness is not None and self.best.ratio > verdict.tightness:
+            witness, numbers = self.best.witness, counterexample.texts(self.best.witness.numbers)
+            verdict.tightness = Tightness(self.best.ratio, numbers)
+            shown = (
+                dict(instance=witness.instance) if witness.instance else dict(shape=witness.shape)
+            )
+            verdict.witness = dict(
+                setting=witness.setting.name, **counterexample.texts(shown), numbers=numbers
+            )
+
+
+def tried(claim, at, witnesses):
+    """What witnesses say of a line, Tried."""
+    found = [each for each, _ in asked(claim, at, witnesses) if each is not None]
+    says = f"{len(found)} of {len(witnesses)} instances that were handed in" if found else ""
+    document = next((each for each in found if each.document), None)
+    verdict = document and refuted_by(claim, document, says)
+    rated = [each for each in found if each.ratio is not None and each.ratio <= 1]
+    return Tried(verdict, max(rated, key=lambda each: each.ratio, default=None), says)
+
+
+def refuted_by(claim, found, says):
+    """The Verdict by a witness at which a line fails."""
+    setting, shown = found.witness.setting, found.document
+    return Verdict(
+        claim.id,
+        "violated",
+        setting.kind,
+        f"It fails in {setting.says}: left {shown['left']}, right {shown['right']}.",
+        found.ratio and Tightness(found.ratio, shown["numbers"]),
+        1,
+        1.0,
+        dict(instance=shown["instance"], numbers=shown["numbers"]),
+        shown,
+        decided_on=setting.by,
+        searched=says,
+    )

@@ -1,0 +1,173 @@
+"""From what a search has found in floats to a Verdict: exact looks at instances, as far as there is
+work left for them."""
+
+from fedtheory.certificates.check_proof import Laborious, Refused
+from fedtheory.search import counterexample, hunting
+from fedtheory.search.columns import LOOK
+from fedtheory.search.rationals import Point
+from fedtheory.verdicts.verdict import Tightness, Verdict
+
+NEAR = 1.0 - 1e-6  # a ratio from which the exact value is asked for
+OVER = 1.0 + 1e-9  # a ratio that rounding alone does not explain
+EXACT = 6  # shapes looked at in the end
+LOOKS, ROWS = 40, 3  # shapes with instances above 1 that are looked at in the end, and of each
+ALIKE = 1.001  # how much larger a float has to be to be worth another exact look
+FEW = 3  # cheap instances that are looked at if no other had an answer
+
+
+def ended(claim, ranked, looked, seconds):
+    """The Verdict of a search by what it has found, its instances ranked: within so many seconds of
+    exact looks."""
+    ends = Ends(ranked, seconds)
+    return unexplained(claim, ranked, looked, ends) or tightest(claim, ranked, looked, ends)
+
+
+class Ends:
+    """The work that is left for exact looks at what a search has found."""
+
+    def __init__(self, ranked, seconds):
+        self.hunts, self.steps = [hunt for _, hunt, _ in ranked], seconds * hunting.PER_SECOND
+        self.begun = self.done()
+
+    def done(self):
+        return sum(hunt.work for hunt in self.hunts)
+
+    def spent(self):
+        return self.done() - self.begun > self.steps
+
+
+def unexplained(claim, ranked, looked, ends):
+    """The Verdict where instances are rated above 1: "violated" if one of them is confirmed,
+    "undecided" if one is neither that nor shown to be rounding's, None if all are shown to be."""
+    # Where equality is left out, sides that look equal speak against the line.
+    high = NEAR if ranked and ranked[0][1].target.strict else OVER
+    above = [(hunt, raw) for ratio, hunt, raw in ranked if ratio > high]
+    for hunt, raw in above[:LOOKS]:
+        rows = [
+            raw,
+            *(row for row, rate in zip(hunt.top, hunt.rates) if rate > high and (row != raw).any()),
+        ][: 1 if ends.spent() else ROWS]
+        for row in rows:
+            point = Point.near(hunt, row)
+            if point is not None and point.harmless():  # rounding's own
+                continue
+            points = [near for near in Point.nearby(hunt, row) if near.answer() or not near.dear]
+            verdict = refuted(claim, hunt, points, looked.cases)
+            if verdict:
+                return verdict
+            certain = [p.ratio(certified=True) for p in points]
+            told = [ratio for ratio in certain if ratio is not None]
+            if any(ratio > 1 for ratio in told) or not told:
+                # It fails, and no document may say so, or nothing tells
+                return doubtful(claim, hunt, row, looked)
+    return doubtful(claim, *above[LOOKS], looked) if len(above) > LOOKS else None
+
+
+def doubtful(claim, hunt, raw, looked):
+    """The Verdict "undecided" because of an instance at which the line seems to fail."""
+    point, setting = Point.near(hunt, raw), hunt.target.setting
+    return Verdict(
+        claim.id,
+        "undecided",
+        setting.kind,
+        f"It seems to fail at an instance of {setting.says}, and exact "
+        "numbers neither confirm that nor say why.",
+        cases=looked.cases,
+        witness=dict(
+            shape=hunt.shape, numbers=counterexample.texts(point.numbers) if point else {}
+        ),
+    )
+
+
+def tightest(claim, ranked, looked, ends):
+    """The Verdict "holds" with the largest ratio that is certain, or "undecided" where no instance
+    says anything."""
+    setting, reached, seen = looked.setting, None, 0
+    for rate, hunt, raw in affordable(ranked, ends, lambda: not seen):
+        # Where the first do not say for certain what floats do, others are asked: more work must not
+        # tell less
+        enough = reached is not None and rate <= ALIKE * reached[0]
+        if seen >= EXACT and (enough or seen >= LOOKS):
+            break
+        if (point := Point.near(hunt, raw)) is not None and point.tied():
+            return doubtful(claim, hunt, raw, looked)
+        near = Point.nearby(hunt, raw)
+        certain = ((point.ratio(certified=True), point) for point in near)
+        found = next((each for each in certain if each[0] is not None), None)
+        seen += found is not None or point is not None and point.ratio() is not None
+        if found and (reached is None or found[0] > reached[0]):
+            reached = found
+    if not seen:
+        return Verdict(
+            claim.id,
+            "undecided",
+            setting.kind,
+            f"No instance of {setting.says} was found inside its "
+            "hypotheses at which its sides differ from zero.",
+            cases=looked.cases,
+        )
+    why = f"No counterexample among {looked.cases} instances of {setting.says}."
+    if reached is None or ranked[0][1].target.rating.mute:  # one term has nothing to be compared to
+        return Verdict(claim.id, "holds", setting.kind, why, cases=looked.cases)
+    ratio, point = reached
+    numbers = counterexample.texts(point.numbers)
+    return Verdict(
+        claim.id,
+        "holds",
+        setting.kind,
+        why,
+        Tightness(ratio, numbers),
+        looked.cases,
+        None,
+        dict(
+            setting=setting.name,
+            shape=point.hunt.shape,
+            numbers=counterexample.texts({**point.hunt.numbers, **point.numbers}),
+        ),
+    )
+
+
+def affordable(ranked, ends, lacking):
+    """What is looked at in the end: the best as long as there is work left, then a few of the
+    cheapest as long as an answer is `lacking`."""
+    for each in ranked:
+        if ends.spent():
+            break
+        yield each
+    for each in sorted(ranked, key=lambda each: each[1].cost)[:FEW]:
+        if lacking():
+            each[1].look = LOOK
+            yield each
+
+
+def violated(claim, hunt, raw, cases, effort=400):
+    """The Verdict if the line fails at a point for certain."""
+    return refuted(claim, hunt, [Point.near(hunt, raw)], cases, effort)
+
+
+def refuted(claim, hunt, points, cases, effort=400):
+    """The Verdict if the line fails at one of some points for certain."""
+    small = next((p.simpler(effort) for p in points if p is not None and p.breaks()), None)
+    if small is None:
+        return None
+    try:
+        written = counterexample.document(small)
+    except Laborious:  # nobody could replay it in the time that a document may take
+        return None
+    except Refused:  # a search that errs is an error, not a verdict
+        raise
+    except (ValueError, OverflowError):  # numbers too long to be written down
+        return None
+    ratio = small.ratio()
+    return Verdict(
+        claim.id,
+        "violated",
+        hunt.target.setting.kind,
+        f"It fails in {hunt.target.setting.says}: "
+        f"left {written['left']}, right {written['right']}.",
+        ratio and Tightness(ratio, written["numbers"]),
+        cases,
+        1.0,
+        dict(instance=written["instance"], numbers=written["numbers"]),
+        written,
+    )
