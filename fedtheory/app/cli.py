@@ -177,6 +177,7 @@ def check(arguments):
         Path(arguments.out) if arguments.out else None,
         arguments.expect,
         lambda line: print(line, file=sys.stderr, flush=True),
+        [Path(name) for name in arguments.witnesses],
     )
 
 
@@ -353,6 +354,13 @@ def _deciding(add):
         ),
         out=dict(flag=True, metavar="DIR", help="where verdicts and certificates go"),
         expect=dict(flag=True, metavar="STATUS", help="exit 1 unless every verdict is this"),
+        witnesses=dict(
+            flag=True,
+            nargs="+",
+            default=[],
+            metavar="FILE",
+            help="documents of counterexamples, or kept verdicts: their instances are tried first",
+        ),
     )
     add(
         "replay",

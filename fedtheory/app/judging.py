@@ -64,20 +64,27 @@ def executor(text):
     return (ThreadPoolExecutor if kind == "threads" else ProcessPoolExecutor)(int(number or 2))
 
 
-def verdict_of(job, budget, seed):
+def verdict_of(job, budget, seed, witnesses=()):
     """The Verdict on one (name, id) pair; what a worker process runs."""
     from fedtheory.verdicts.checking import check
 
     name, claim = job
     if isinstance(claim, str):
         claim = next(c for _, c in asked([name]) if c.id == claim)
-    return check(claim, budget, seed)
+    return check(claim, budget, seed, witnesses=witnesses)
 
 
 def check(
-    names, budget=10.0, seed=0, workers="serial", out=None, expect=None, say=lambda line: None
+    names,
+    budget=10.0,
+    seed=0,
+    workers="serial",
+    out=None,
+    expect=None,
+    say=lambda line: None,
+    witnesses=(),
 ):
-    """(data, text, whether every verdict is the expected one)."""
+    """(data, text, whether every verdict is the expected one); `witnesses` are files of documents."""
     if expect is not None and expect not in STATUSES:
         refuse("expect", f"must be one of {', '.join(STATUSES)}", expect)
     claims, pool = asked(names), executor(workers)
@@ -88,7 +95,8 @@ def check(
         if not isinstance(pool, ProcessPoolExecutor)
         else [(name, claim.id) for name, claim in claims]
     )
-    verdicts, run = [], partial(verdict_of, budget=budget, seed=seed)
+    known = [read(path, "--witnesses") for path in witnesses]
+    verdicts, run = [], partial(verdict_of, budget=budget, seed=seed, witnesses=known)
     try:
         for verdict in (map if pool is None else pool.map)(run, jobs):
             verdicts.append(verdict)
@@ -274,13 +282,13 @@ def plain(value):
     return value if value is None or isinstance(value, (str, list, dict, int)) else str(value)
 
 
-def read(path):
+def read(path, whose="replay"):
     """A verdict's document from a file, or the one inside a kept verdict; Refused where none would
     be that long."""
     from fedtheory.certificates import documents
 
     if not path.is_file():
-        refuse("replay", "takes a JSON file", str(path))
+        refuse(whose, "takes a JSON file", str(path))
     documents.small(path)
     document = ledger.read(path)
     if not isinstance(document, dict):

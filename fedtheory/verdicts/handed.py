@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from fedtheory.search import counterexample
+from fedtheory.search import counterexample, hunting
 from fedtheory.search.witnesses import Found, asked
 from fedtheory.verdicts.verdict import Tightness, Verdict
 
@@ -38,6 +38,20 @@ def tried(claim, at, witnesses):
     verdict = document and refuted_by(claim, document, says)
     rated = [each for each in found if each.ratio is not None and each.ratio <= 1]
     return Tried(verdict, max(rated, key=lambda each: each.ratio, default=None), says)
+
+
+def refuted(claim, at, witnesses, seconds):
+    """(the Verdict by the first witness that refutes a line, None if none does; the seconds that it
+    took, which are about so many at most)."""
+    work = 0.0
+    for found, steps in asked(claim, at, witnesses):
+        work += steps
+        if found is not None and found.document:
+            verdict = refuted_by(claim, found, "an instance that was found before")
+            return verdict, work / hunting.PER_SECOND
+        if work > seconds * hunting.PER_SECOND:
+            break
+    return None, work / hunting.PER_SECOND
 
 
 def refuted_by(claim, found, says):

@@ -8,7 +8,9 @@ certificate. What seems not to be needed is then dropped together, as far as the
 from dataclasses import dataclass, field
 
 from fedtheory import arguments, discover, given
+from fedtheory.certificates import check_instance
 from fedtheory.errors import refuse
+from fedtheory.search import witnesses
 from fedtheory.verdicts.checking import as_meant
 from fedtheory.verdicts.verdict import Verdict
 
@@ -75,11 +77,15 @@ def minimise(claim, budget=60.0, seed=0, progress=None):
     all_of_them = [*claim.assumes, *claim.unstated]
     first = budget * FIRST / (1 + len(all_of_them))
 
+    known = []  # what refutes it without some hypothesis, tried first without others
+
     def judged(kept, seconds):
         """The Verdict under some of the hypotheses."""
         lacking = [a.name for a in all_of_them if a not in kept]
         name = (claim.id + (f"!without {', '.join(lacking)}" if lacking else ""))[: given.LONGEST]
-        verdict = as_meant(claim.under(kept, name), seconds, seed)
+        verdict = as_meant(claim.under(kept, name), seconds, seed, witnesses=known)
+        if verdict.status == "violated" and verdict.certificate["format"] == check_instance.FORMAT:
+            known[:] = [*witnesses.read([verdict.certificate]), *known][: witnesses.MOST]
         if progress:
             progress(verdict)
         return verdict

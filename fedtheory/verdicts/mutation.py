@@ -17,10 +17,10 @@ from fedtheory import arguments, discover
 from fedtheory.enclosure.arithmetic import Many
 from fedtheory.errors import InvalidInput
 from fedtheory.proofs import algebra
-from fedtheory.search import hunting, waves
+from fedtheory.search import hunting, waves, witnesses
 from fedtheory.search.target import Target, as_array
 from fedtheory.settings import fitting
-from fedtheory.verdicts import checking, dropped, looking
+from fedtheory.verdicts import checking, dropped, handed, looking
 from fedtheory.verdicts.mutants import mutants
 from fedtheory.verdicts.verdict import Verdict
 
@@ -31,6 +31,7 @@ SHAPES = (
 MOST = 400  # populations of the pool
 CLIMBED, GENERATIONS = 4, 80  # populations that a mutant is climbed from, and how far at most:
 PATIENCE, GROWTH = 10, 1.1  # as long as so many generations bring so much
+KEPT, KNOWN = 40, 0.2  # witnesses that are kept, and the share of a budget that they may take
 LOOKS = 3  # exact looks at a population
 EFFORT = 40  # how long a counterexample is made smaller
 HEAVY = 4  # what a dropped term or hypothesis counts for, against a changed constant
@@ -191,6 +192,7 @@ class Pool:
 
     def __init__(self, claim, budget, seed):
         self.blocks, self.work = {}, 0.0
+        self.witnesses = []  # of relatives that were refuted, the last one first
         settings, lines = (
             fitting(claim),
             [n for n, (_, sign, _) in enumerate(claim.lines) if sign != "O"],
@@ -232,6 +234,10 @@ class Pool:
             block.add(
                 own, np.array([np.zeros(len(rows)) if n is None else rows[:, n] for n in column]).T
             )
+
+    def keep(self, document):
+        """Keep a counterexample, which is tried first on the relatives that follow."""
+        self.witnesses = [*witnesses.read([document]), *self.witnesses][:KEPT]
 
     def at(self, line, targets):
         """(ratios, gain, population, target) of a mutant's line in each population, the largest
@@ -278,9 +284,14 @@ def judge(claim, mutant, pool, budget, seed):
         mutant.killed = mutant.asked = mutant.verdict.status == "violated"
         return budget
     search = Search(mutant, pool)
-    for spent in search.steps(near, targets, budget, seed):
+    found, known = handed.refuted(mutant.claim, mutant.line, pool.witnesses, KNOWN * budget)
+    search.verdict = found
+    for spent in search.steps(near, targets, budget - known, seed) if found is None else ():
         if search.verdict:
             break
+    spent += known
+    if search.verdict:
+        pool.keep(search.verdict.certificate)
     mutant.killed = search.verdict is not None
     mutant.asked = mutant.killed or bool(search.cases) and not weaker and search.broken(budget)
     mutant.verdict = search.verdict or Verdict(

@@ -20,7 +20,7 @@ from fedtheory.search import hunting, waves
 from fedtheory.search.rationals import UNANSWERED, Point
 from fedtheory.search.target import Target, bounded
 from fedtheory.settings import fitting
-from fedtheory.verdicts import looking
+from fedtheory.verdicts import handed, looking
 from fedtheory.verdicts.mutation import (
     EFFORT,
     GENERATIONS,
@@ -269,6 +269,24 @@ class Less:
                     break
         if reached is not None:
             keep(self.found, self.part, *reached)
+        self._known(reached[0] if reached is not None else self.part.printed)
+        if self.found.certificate is not None:
+            self.pool.keep(self.found.certificate)
+
+    def _known(self, reached):
+        """Set a more telling value if what was found for other parts refutes it."""
+        part, values = self.part, [self.goal]
+        if part.kind != "exponent":  # a value between, where none so far is refuted
+            values += [rounded((reached + self.goal) / 2, up=self.found.most)]
+        for value in values if self.pool.witnesses else ():
+            if self._sharper(value, reached) or self.found.refuted is None:
+                claim = part.variant(value)
+                verdict, seconds = handed.refuted(claim, part.line, self.pool.witnesses, PROOF)
+                self.spent += seconds
+                if verdict:
+                    self.found.refuted = Fraction(int(value.p), int(value.q))
+                    self.found.certificate = verdict.certificate
+                    return
 
     def _values(self, rate):
         """Values that an instance with this ratio may refute, the most telling first."""

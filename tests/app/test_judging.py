@@ -56,6 +56,15 @@ def test_a_users_claims_are_proved_and_refuted(mine, tmp_path, capsys):
         assert status == 1 and "refused" in out and "Traceback" not in out + err
 
 
+def test_witnesses_are_files(mine, tmp_path, capsys):
+    assert run(capsys, "check", mine, "--budget", 1, "--out", tmp_path / "out")[0] == 0
+    kept = [tmp_path / "out" / f"mine.wrong.{kind}.json" for kind in ("certificate", "verdict")]
+    status, out, _ = run(capsys, "check", mine, "--budget", 1, "--json", "--witnesses", *kept)
+    found = {row["claim"]: row for row in json.loads(out)}["mine.wrong"]
+    assert status == 0 and found["searched"] == "2 of 2 instances that were handed in"
+    assert found["status"] == "violated" and found["cases"] == 1
+
+
 def test_what_was_expected(mine, capsys):
     assert (
         run(capsys, "check", "fsl.gradient_identity", "--budget", 1, "--expect", "proved")[0] == 0
@@ -73,6 +82,7 @@ def test_what_was_expected(mine, capsys):
         (("check", "fsl.lemma2", "--budget", "nan"), "budget must be a positive number"),
         (("check", "fsl.lemma2", "--seed", "-1"), "seed must be an integer >= 0"),
         (("check", "fsl.lemma2", "--expect", "true"), "expect must be one of"),
+        (("check", "fsl.lemma2", "--witnesses", "no_such.json"), "takes a JSON file"),
         (("check", "fsl.lemma2", "--executor", "cluster:9"), "executor must be serial"),
         (("replay", "no_such_file.json"), "takes a JSON file"),
         (("mutate", "fsl.table2"), "inequality or an equation"),

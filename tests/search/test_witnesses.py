@@ -1,0 +1,146 @@
+"""Instances that were found before are asked first, exactly; what is handed in decides nothing but by
+its instance, and costs little whatever it is."""
+
+import json
+import time
+
+import pytest
+import sympy
+
+import fedtheory as ft
+from fedtheory.errors import InvalidInput
+from fedtheory.search import witnesses
+from fedtheory.verdicts import checking, handed, minimiser
+
+LEMMA = "fsl.lemma4"
+
+
+@pytest.fixture(scope="module")
+def tight():
+    """The verdict on a lemma that holds, with its tightest instance."""
+    return checking.as_meant(ft.claim(LEMMA), 1.0, 0, proofs=False)
+
+
+@pytest.fixture(scope="module")
+def broken():
+    return ft.check("flex.eq2_printed", budget=0.3)
+
+
+def relative(share):
+    """The lemma with a share of its bound."""
+    claim = ft.claim(LEMMA)
+    return claim.replace(bound=share * claim.lines[0][2], name="less")
+
+
+def test_a_counterexample_is_tried_before_anything_is_searched(broken):
+    for given in (broken, broken.certificate, json.loads(json.dumps(broken.as_dict()))):
+        again = ft.check("flex.eq2_printed", budget=0.3, witnesses=[given])
+        assert again.status == "violated" and again.cases == 1
+        assert again.searched == "1 of 1 instances that were handed in"
+        assert ft.replay(again.certificate)["status"] == "violated"
+
+
+def test_the_tightest_instance_refutes_what_asks_for_more(tight):
+    """With a ratio r > 0.1 at an instance, a twentieth of the bound fails there; three times the
+    bound does not."""
+    assert tight.status == "holds" and float(tight.tightness) > 0.1
+    less = checking.as_meant(
+        relative(sympy.Rational(1, 20)), 0.05, 0, witnesses=witnesses.read([tight])
+    )
+    assert less.status == "violated" and less.cases == 1
+    assert ft.replay(less.certificate)["status"] == "violated"
+    more = handed.tried(relative(3), 0, witnesses.read([tight]))
+    assert more.verdict is None and more.best.ratio == pytest.approx(tight.tightness / 3)
+
+
+def test_no_less_is_reported_than_is_known(tight):
+    little = checking.as_meant(
+        ft.claim(LEMMA), 0.05, 5, proofs=False, witnesses=witnesses.read([tight])
+    )
+    assert little.status == "holds" and little.tightness >= tight.tightness
+    assert little.searched.startswith("1 of 1 instances that were handed in; ")
+
+
+def test_a_constant_below_the_instance_s_own_is_no_witness(tight):
+    """With a hundredth of L the lemma fails at most points: these do not meet its hypotheses."""
+    numbers = dict(tight.witness["numbers"])
+    numbers["slack L"] = "1/100"
+    given = witnesses.read([dict(tight.witness, numbers=numbers)])
+    assert handed.tried(ft.claim(LEMMA), 0, given).says == ""
+
+
+def test_an_instance_that_was_changed_is_only_what_it_is(broken):
+    """Its instance is asked anew; words and values that a document has beside count for nothing."""
+    forged = dict(broken.certificate, left="7", says="anything", claim=LEMMA)
+    assert ft.check("flex.eq2_printed", budget=0.3, witnesses=[forged]).cases == 1
+    assert handed.tried(ft.claim(LEMMA), 0, witnesses.read([forged])).says == ""
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "x",
+        7,
+        {},
+        [7],
+        [{}],
+        [{"setting": "none", "numbers": {}}],
+        [{"setting": "fsl_round", "numbers": {}}],
+        [{"setting": "fsl_round", "numbers": {"x": 1}, "shape": {"N": 1}}],
+        [{"setting": "fsl_round", "numbers": {"x": "9" * 5000}, "shape": {"N": 1}}],
+        [{"setting": "fsl_round", "numbers": {}, "shape": {"N": 10**9}}],
+        [{"setting": "fsl_round", "numbers": {}, "shape": {"N": "9" * 30}}],
+        [{"setting": "fsl_round", "numbers": {}, "shape": {"N": 64, "d": 64}}],
+        [{"setting": "fsl_round", "numbers": {}, "shape": {str(n): 1 for n in range(100)}}],
+        [{"format": "fedtheory family 1", "setting": "fsl_round", "numbers": {}}],
+        [{"setting": "fsl_round", "numbers": {}, "shape": {"N": 1}}] * 1000,
+    ],
+    ids=range(15),
+)
+def test_what_is_no_witness_is_refused_in_one_sentence(given):
+    with pytest.raises(InvalidInput, match="^witnesses must be") as why:
+        ft.check(LEMMA, budget=0.1, witnesses=given)
+    assert "\n" not in str(why.value) and len(str(why.value)) < 600
+
+
+@pytest.mark.parametrize(
+    "change", [dict(K=64, K_0=64), dict(K="9" * 20), dict(S="9" * 20), dict(d=9), {}]
+)
+def test_whatever_a_shape_asks_for_ends_soon(tight, change):
+    begun = time.process_time()
+    shape = dict(tight.witness["shape"], **change)
+    given = witnesses.read([dict(tight.witness, shape=shape)] * 3)
+    assert bool(handed.tried(ft.claim(LEMMA), 0, given).says) == (not change)
+    assert time.process_time() - begun < 20
+
+
+def test_a_relative_is_refuted_by_what_refuted_another(tight):
+    one = checking.as_meant(
+        relative(sympy.Rational(1, 20)), 0.05, 0, witnesses=witnesses.read([tight])
+    )
+    known = witnesses.read([one.certificate])
+    verdict, seconds = handed.refuted(relative(sympy.Rational(1, 30)), 0, known, 1.0)
+    assert verdict.status == "violated" and 0 < seconds < 1
+    assert ft.replay(verdict.certificate)["status"] == "violated"
+    assert handed.refuted(ft.claim(LEMMA), 0, known, 1.0)[0] is None
+
+
+def test_mutants_are_asked_at_what_refuted_those_before(monkeypatch):
+    given, plain = [], handed.refuted
+    monkeypatch.setattr(handed, "refuted", lambda *a: given.append(len(a[2])) or plain(*a))
+    found = ft.mutate(LEMMA, budget=1.0, only=lambda m: m.change.startswith("without the term"))
+    killed = [m.killed for m in found.mutants]
+    assert any(killed) and given == [sum(killed[:n]) for n in range(len(killed))]
+
+
+def test_hypotheses_are_dropped_with_what_was_found_without_others(monkeypatch, broken):
+    given = []
+
+    def fake(claim, budget, seed, witnesses=()):
+        given.append(len(witnesses))
+        status = "violated" if len(given) == 2 else "holds"
+        return checking.Verdict(claim.id, status, "exact", certificate=broken.certificate)
+
+    monkeypatch.setattr(minimiser, "as_meant", fake)
+    ft.minimise(LEMMA, budget=1.0)
+    assert given[:2] == [0, 0] and set(given[2:]) == {1}
