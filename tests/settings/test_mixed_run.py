@@ -324,3 +324,27 @@ def test_many_steps_in_closed_form_are_the_kernels_where_they_are_few(method, K)
         for way in (moments.by_kernels, moments.in_closed_form)
     )
     assert read == closed
+
+
+def test_a_first_step_as_far_as_one_likes_by_hand():
+    """f = x^2 from 1, where f' is 2: thrown far away, no point of 90 rounds has a smaller gradient,
+    and theorem B.3 promises 14 F/(eta (T + 1)) = 14 * 24/91 < 4."""
+    half = [curve(Q(1))]
+    case = dict(
+        **dict(losses=[half, half], smooth="each", x=[Q(1)], N=1, S=1, K=1, T=90),
+        **dict(noise=[], noise_c=[], first=[[Q(-(10**9))], [Q(-(10**9))]]),
+    )
+    steps = dict(eta=Q(1, 24), eta_c=Q(1, 24), eta_s=Q(1), eta_m=Q(1))
+    known = mixed_run.constants("two_way_gt", case)
+    found = mixed_run.measure("two_way_gt", case, {**known, **steps}, ["best_sq_grad"])
+    assert (known["beta"], known["F"], found["best_sq_grad"]) == (1, 1, 4)
+    assert 14 * 24 / Q(91) < 4
+    near = dict(case, first=[[Q(1)], [Q(1)]])
+    assert mixed_run.measure("two_way_gt", near, {**known, **steps}, ["best_sq_grad"]) != found
+
+
+@pytest.mark.slow
+def test_theorem_b3_needs_true_first_gradients():
+    v = ft.check("mixed.theoremB3_nonconvex_explicit", budget=12)
+    assert (v.status, v.printed.status) == ("holds", "violated")
+    assert ft.replay(v.printed.certificate)["status"] == "violated"

@@ -37,6 +37,7 @@ MEASURED = (
     "best_sq_grad",
 )
 FIRST = ("f_t", "f_next", "gap", "sq_grad", "sq_dist", "sq_dist_next")  # of a run's first round
+FAR = 4  # logarithms of a first transferred gradient are so many times those of other numbers
 MANY = dict(parallel_training=(10, 30, 100), one_way_gt=(10, 30, 100), two_way_gt=(90, 170))
 RUN = frozenset(
     {
@@ -90,9 +91,14 @@ def shapes(method, random, relaxed):
                 if "gradients_first" not in relaxed
                 else random.choice(["gradients", "none", "any"])
             )
-        if random.random() < (1.0 if strong else 0.3 if method == "two_way_gt" else 0.6):
+        thrown = shape.get("first") == "any" and random.random() < 0.6
+        if thrown:  # by a first step as far as one likes: nothing else need happen
+            shape.update(pieces=1, d=1, soft=0, start="right", noise="none", noise_c="none")
+        often = 0.3 if method == "two_way_gt" else 0.6
+        if random.random() < (1.0 if strong or thrown else often):
             # Theorems B.1 and B.3 ask for 6 and 81 rounds where mu > 0, the latter with mu near
-            # beta; a floor of noise shows after many. A text, lest long runs pass for large shapes.
+            # beta; a floor of noise shows after many, and so does how far away the first transferred
+            # gradients have led. A text, lest long runs pass for large shapes.
             shape.update(T=str(random.choice(MANY[method])), K=random.choice([1, 1, 2]))
             if "copies" in shape:
                 shape.update(K=2)
@@ -148,6 +154,7 @@ def coordinates(shape):
         found["more_B"] = "nonnegative"
     if shape.get("first") == "any":
         found.update({f"first_{side}_{j}": "real" for side in "fc" for j in range(shape["d"])})
+        found["first_far"] = "positive"
     return found
 
 
@@ -174,7 +181,9 @@ def build(shape, point):
         given = dict(
             gradients=lambda side, loss: list(losses.grad(loss, x)),
             none=lambda side, loss: [Fraction(0)] * d,
-            any=lambda side, loss: [point[f"first_{side}_{j}"] for j in range(d)],
+            any=lambda side, loss: [
+                point["first_far"] ** FAR * point[f"first_{side}_{j}"] for j in range(d)
+            ],
         )[shape["first"]]
         built["first"] = [given(side, loss) for side, loss in zip("fc", built["losses"])]
     return built
