@@ -17,7 +17,7 @@ from fedtheory.verdicts.verdict import ORDER
 from figures import _style
 
 SEED = 0
-BUDGET = dict(smoke=0.5, quick=0.5, paper=10.0)  # seconds of a core for the verdict of each claim
+BUDGET = dict(smoke=1.0, quick=1.0, paper=10.0)  # seconds of a core for the verdict of each claim
 SHARPENED = dict(smoke=0.2, quick=0.5, paper=10.0)  # and for its constants
 INEQUALITIES = {"<", "<=", ">", ">="}
 COLOURS = dict(

@@ -44,7 +44,7 @@ def test_what_convexity_saves_and_a_constant_that_is_needed_whole(mixed):
 def test_rows_say_what_the_arrays_hold(mixed):
     rows = figures.figure("printed_mixed").rows(mixed)
     assert rows[0] == _needed.HEADER and {len(row) for row in rows} == {len(_needed.HEADER)}
-    assert rows[-1][:4] == [f"2 of {mixed['claims']} claims", "budgets", "0.5 s", "0.5 s"]
+    assert rows[-1][:4] == [f"2 of {mixed['claims']} claims", "budgets", "1 s", "1 s"]
     by_claim = {row[0]: row for row in rows}
     assert by_claim["mixed.propD5"][2:4] == ["violated", "holds"]
     assert by_claim["mixed.propD5"][6].endswith("[proof of D.5, f_i and f_c convex]")
