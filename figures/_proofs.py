@@ -58,7 +58,7 @@ def arrays(ids, scale, progress):
     status = ["textbook" if facts.known(name) else nodes[name].status for name in names]
     return dict(
         name=np.array(names),
-        place=np.array([shortened(nodes[name].place) for name in names]),
+        place=np.array(places(nodes)),
         status=np.array(status),
         layer=np.array([depth[name] for name in names]),
         ratio=np.array([ratio(name, verdicts) for name in names]),
@@ -129,9 +129,34 @@ def ratio(name, verdicts):
     return np.nan if part is None or part["tightness"] is None else float(part["tightness"])
 
 
+def places(nodes):
+    """Where each line stands, in few words; lines of several claims at one place are told apart by
+    what their ids do not have in common."""
+    short = [shortened(node.place) for node in nodes.values()]
+    claims = [name.rpartition("/")[0] for name in nodes]
+    found = []
+    for where, claim in zip(short, claims):
+        alike = [other for other, there in zip(claims, short) if there == where]
+        words = [set(other.split("_")) for other in alike]
+        own = [w for w in claim.split("_") if not all(w in other for other in words)]
+        found.append(f"{where} ({' '.join(own)})" if own else where)
+    return found
+
+
+WORDY = (
+    ("proof of ", ""),
+    (", line ", " l."),
+    ("appendix ", ""),
+    (", by the steps of SCAFFOLD's D.2", ", constants"),
+    (", with the constants of SCAFFOLD's E", ", constants"),
+    (", of the mean over rounds", ", mean"),
+    (", with the constants of", ", constants of"),
+)
+
+
 def shortened(place):
     """A place as it is written beside its mark; the number of its line is never cut off."""
-    for long, short in (("proof of ", ""), (", line ", " l."), ("appendix ", "")):
+    for long, short in WORDY:
         place = place.replace(long, short)
     where, mark, line = place.partition(" l.")
     where = where if len(where) <= LONGEST else where[: LONGEST - 2] + "..."

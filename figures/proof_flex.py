@@ -1,9 +1,9 @@
-"""Flex, theorem 3.2: the proof as a graph of its steps, with what each line is."""
+"""Flex, theorems 3.1 and 3.2: their proofs as a graph of steps, with what each line is."""
 
 from figures import _proofs
 from figures._record import Figure
 
-CLAIMS = ("flex.theorem3_2_arrival", "flex.theorem3_2_departure")
+CLAIMS = ("flex.theorem3_1", "flex.theorem3_2_arrival", "flex.theorem3_2_departure")
 
 
 def compute(scale, progress):
@@ -11,12 +11,12 @@ def compute(scale, progress):
 
 
 FIGURE = Figure(
-    cites="flex, theorem 3.2",
-    title="What theorem 3.2 rests on",
+    cites="flex, theorems 3.1 and 3.2",
+    title="What theorems 3.1 and 3.2 rest on",
     shows=tuple(CLAIMS),
     compute=compute,
     draw=_proofs.draw,
     rows=_proofs.rows,
     width="page",
-    height=3.4,
+    height=4.4,
 )

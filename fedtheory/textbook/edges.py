@@ -22,6 +22,9 @@ from fedtheory.writing import plain
 
 BUDGET = 0.1  # seconds of a core, counted as work, for the proof of a step
 QUICK = 0.5
+INDUCTION = (
+    "an induction over rounds is no implication between numbers; its start and its step are lines"
+)
 # Conditions that say no less than another: (the stronger, the weaker).
 STRONGER = (
     (conditions.STRONGLY_CONVEX, conditions.CONVEX),  # mu > 0 is mu >= 0
@@ -96,6 +99,8 @@ def edge(claim, at):
     )
     if claim.lines[at][1] == "O":
         return make("undecided", "an order of growth is no relation that algebra decides")
+    if facts.PREFIX + "induction" in some:
+        return make("undecided", INDUCTION)
     lines = [one for one in some if not isinstance(one, str)]
     documents = []
     for other, n in lines:

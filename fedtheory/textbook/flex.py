@@ -1,4 +1,4 @@
-"""Flex, theorem 3.2: how its quantities come out of gradients at minimisers.
+"""Flex, theorem 3.1: what aggregated work is at most. Theorem 3.2: how its quantities come out of gradients at minimisers.
 
 Of an arrival, G_l is grad F_l at the old minimiser w*, where grad F, called G_F, vanishes; of a
 departure, grad F_l at the new minimiser, where grad of the new objective, G_F there, vanishes. The
@@ -9,6 +9,7 @@ from sympy import Eq, Le, sqrt
 
 from fedtheory.claims.flex._assumptions import SMOOTH, STRONGLY_CONVEX
 from fedtheory.symbols.flex import (
+    E,
     Gamma_l,
     L,
     grad_l_new,
@@ -18,6 +19,8 @@ from fedtheory.symbols.flex import (
     mu,
     n,
     n_l,
+    ps,
+    ratio_sup,
     shift,
     tilde_Gamma_l,
 )
@@ -34,6 +37,8 @@ def moved(share, steep, slope, excess):
 
 
 FACTS = (
+    # s_tau^k is at most E, and the p^k add up to 1
+    Fact(PREFIX + "definition", Le(ps, ratio_sup * E)),
     *moved(n_l / (n + n_l), grad_new_old, grad_l_old, Gamma_l),
     *moved(n_l / n, grad_old_new, grad_l_new, tilde_Gamma_l),
 )

@@ -470,27 +470,41 @@ def test_a_shift_worked_by_hand(event):
 def test_a_bound_worked_by_hand():
     """L = mu = E = N = 1, full work, no noise: gamma = 64, B = 2 G^2 = 2, V = max(64^2/16, 16^2 2)
     = 512, tau = 64."""
-    found = ft.claim("flex.theorem3_1").evaluate(
-        dict(
-            L=1,
-            mu=1,
-            G=1,
-            E=1,
-            tau=64,
-            theta=1,
-            ps=1,
-            ps_Gamma=0,
-            ps_plus=0,
-            p2s_over_p=1,
-            p2s_sigma=0,
-            ratio_min=1,
-            ratio_max=1,
-            ratio_sup=1,
-            sq_dist_0=Q(1, 16),
-            eta=Q(16, 128),
-        )
+    agree(ft.claim("flex.theorem3_1"), WORKED, 4)
+
+
+WORKED = dict(
+    L=1,
+    mu=1,
+    G=1,
+    E=1,
+    tau=64,
+    theta=1,
+    ps=1,
+    ps_Gamma=0,
+    ps_plus=0,
+    p2s_over_p=1,
+    p2s_sigma=0,
+    ratio_min=1,
+    ratio_max=1,
+    ratio_sup=1,
+    sq_dist_0=Q(1, 16),
+    eta=Q(16, 128),
+)
+
+
+def test_the_proof_of_theorem_3_1_worked_by_hand():
+    """There x = 128, V/(x + 1) = 512/129. In round 0, at eta_0 = 16/64 = 1/4, eta_1 being 16/65,
+    (1 - 1/8)/16 + 2/16 = 23/128."""
+    for n, right in enumerate((1, 4, 256)):
+        agree(ft.claim("flex.step3_1_start"), WORKED, right, line=n)
+    level = ft.claim("flex.step3_1_level")
+    agree(level, WORKED, Q(512, 129))
+    agree(level, WORKED, Q(1, 129), line=1)
+    assert level.evaluate_left({n: v for n, v in WORKED.items() if n in level.symbols}).exact == (
+        (1 - Q(8, 128)) * 4 + Q(512, 128**2)
     )
-    assert found.exact == 4
+    agree(ft.claim("flex.step3_1_round"), {**WORKED, "tau": 1, "eta": Q(16, 65)}, Q(23, 128))
 
 
 def test_assumption_3_5_and_the_learning_rate_are_asked_for():

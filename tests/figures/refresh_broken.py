@@ -11,7 +11,7 @@ from fedtheory.files import write
 from fedtheory.verdicts import checking, graphs
 from figures import _proofs
 
-FIGURES, BUDGET = ("proof_flex", "proof_fsl", "proof_lamb", "proof_mixed"), 1.0
+FIGURES, BUDGET = ("proof_flex", "proof_fsl", "proof_lamb", "proof_mixed"), dict(order=5.0)
 
 
 def document(claim, n):
@@ -22,7 +22,7 @@ def document(claim, n):
                 return one
         except Refused:
             pass
-    verdict = checking.line(claim, n, BUDGET, 0)
+    verdict = checking.line(claim, n, BUDGET.get(claim.kind, 1.0), 0)
     return verdict.certificate if verdict.status == "violated" else None
 
 
@@ -31,7 +31,7 @@ def main():
     for name in FIGURES:
         for id in import_module(f"figures.{name}").CLAIMS:
             for one in graphs.ordered(graphs.lines(discover.claim(id))):
-                if isinstance(one, str) or one[0].kind == "order":
+                if isinstance(one, str):
                     continue
                 claim, n = one
                 if (key := (claim.id, n)) not in found:

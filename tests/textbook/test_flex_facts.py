@@ -47,7 +47,7 @@ def numbers(event):
     return {TABLE[name].symbol: Q(value) for name, value in known.items()}
 
 
-@pytest.mark.parametrize("event, at", (("arrival", 0), ("departure", 3)))
+@pytest.mark.parametrize("event, at", (("arrival", 1), ("departure", 4)))
 def test_each_fact_holds_of_parabolas_and_what_is_nudged_fails(event, at):
     known = numbers(event)
     growth, share, gap = (fact.relation for fact in flex.FACTS[at : at + 3])
@@ -59,7 +59,7 @@ def test_each_fact_holds_of_parabolas_and_what_is_nudged_fails(event, at):
 
 def test_the_shares_of_the_two_events_are_not_each_other_s():
     known = {**numbers("departure"), TABLE["n"].symbol: Q(4)}
-    assert not truth(flex.FACTS[4].relation, known)
+    assert not truth(flex.FACTS[5].relation, known)
 
 
 @pytest.mark.parametrize("event", ("arrival", "departure"))
@@ -83,3 +83,27 @@ def test_the_other_readings_of_the_excess_do_not_follow():
         claim = discover.claim(f"flex.theorem3_2_{reading}")
         asked = claim.replace(follows=(f"flex.step3_2_{event}",))
         assert edges.edge(asked, 0).status != "proved"
+
+
+def test_mean_work_is_at_most_that_of_the_largest_coefficient():
+    """Two devices of weights 1/4 and 3/4; coefficients 1/2 and 3/4, of 1 and 2 steps out of E = 2."""
+    known = dict(
+        ps=Q(1, 2) * 1 + Q(3, 4) * 2, ratio_sup=max(Q(1, 2) * 4, Q(3, 4) * Q(4, 3)), E=Q(2)
+    )
+    known = {TABLE[name].symbol: value for name, value in known.items()}
+    assert truth(flex.FACTS[0].relation, known)
+    assert not truth(flex.FACTS[0].relation, {**known, TABLE["ps"].symbol: Q(5)})
+
+
+def test_of_theorem_3_1_all_but_the_induction_is_decided():
+    claim = discover.claim("flex.theorem3_1")
+    assert edges.edge(claim, 0).status == "undecided"
+    for name, lines in (("start", (0, 1)), ("level", (0, 1))):
+        step = discover.claim(f"flex.step3_1_{name}")
+        assert all(edges.edge(step, at).status == "proved" for at in lines)
+
+
+def test_a_level_that_falls_too_fast_does_not_follow():
+    step = discover.claim("flex.step3_1_level")
+    less = step.replace(bound=step.bound * sympy.Rational(99, 100))
+    assert edges.edge(less, 0).status == "undecided"
