@@ -50,12 +50,10 @@ class Statement:
         )
 
     def relation(self, relation):
-        if isinstance(relation, sympy.Ne):  # that a letter is not its least value
+        if isinstance(relation, sympy.Ne):  # of a count, that it is not its least value
             left, right = relation.args
             if left.is_Symbol and left.is_integer and left.is_positive and right == 1:
                 return [">", self.tree(left), "1"]
-            if left.is_Symbol and left.is_nonnegative and right == 0:
-                return [">", self.tree(left), "0"]
         for kind, sign in RELATIONS:
             if isinstance(relation, kind):
                 return [sign, self.tree(relation.lhs), self.tree(relation.rhs)]

@@ -39,15 +39,16 @@ class Point:
 
     def asked(self, question):
         """What a question comes to; None where it has no value, or takes more work than it may."""
-        with work.within(self.hunt.look) as left:
-            before = left[0]
-            try:
+        left, before = [0], 0
+        try:
+            with work.within(self.hunt.look) as left:
+                before = left[0]
                 return question()
-            except UNANSWERED as why:
-                self.dear |= isinstance(why, work.Spent)
-                return None
-            finally:
-                self.hunt.work += ASKED + STEP * (before - left[0])
+        except UNANSWERED as why:  # `within` may be what raises it, where NumPy went on
+            self.dear |= isinstance(why, work.Spent)
+            return None
+        finally:
+            self.hunt.work += ASKED + STEP * (before - left[0])
 
     @classmethod
     def near(cls, hunt, raw):

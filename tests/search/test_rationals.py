@@ -56,6 +56,20 @@ def test_what_numpy_makes_of_an_exception_is_told_apart():
         raise SystemError("of its own")
 
 
+def test_a_look_that_numpy_went_on_with_has_no_answer(point):
+    """A sum of NumPy drops the error of a term, and ends in one of its own."""
+
+    def sum_that_went_on():
+        try:
+            work.spend(10**12)
+        except work.Spent:
+            raise SystemError("a result with an exception set") from None
+
+    again = Point(point.hunt, point.numbers)
+    before = again.hunt.work
+    assert again.asked(sum_that_went_on) is None and again.dear and again.hunt.work > before
+
+
 def test_a_look_may_take_a_share_of_the_budget():
     looks = [waves.look_of(seconds) for seconds in (0.01, 0.1, 4, 10, 1000)]
     assert looks == sorted(looks) and looks[0] == looks[1] == waves.FEWEST and looks[-1] == LOOK

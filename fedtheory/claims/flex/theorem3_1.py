@@ -47,6 +47,7 @@ ONE = (
     Assumption(Eq(tau, 1), "one round"),
     Assumption(eta <= 16 * E / (mu * ps) / (E + gamma), "theorem 3.1, learning rate of some round"),
 )
+SOME_WORK = Assumption(ps > 0, "before theorem 3.1, some work")
 x = tau * E + gamma  # what the bound of round tau is divided by
 THEOREM = dict(
     algorithm="flex_c",  # p_tau^k is any scheme's
@@ -94,7 +95,7 @@ CLAIMS = (
         cites="flex, proof of theorem 3.1, start, not in the text",
         algorithm="flex_c",
         symbols=TABLE,
-        assumes=(A5, LAW, WORK),
+        assumes=(A5, LAW, SOME_WORK),
         measures=ps,
         bound=theta * E,
         also=((gamma, ">=", 4 * E), (V, ">=", gamma**2 * sq_dist_0)),
@@ -107,7 +108,7 @@ CLAIMS = (
         cites="flex, proof of theorem 3.1, tau to tau + 1, not in the text",
         algorithm="flex_c",
         symbols=TABLE,
-        assumes=(A5, LAW, WORK),
+        assumes=(A5, LAW, SOME_WORK),
         measures=(1 - 8 * E / x) * V / x + V * E / x**2,
         bound=V / (x + E),
         also=((1 / (2 * x), "<=", 1 / (x + E)),),
