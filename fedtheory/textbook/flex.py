@@ -12,6 +12,8 @@ from fedtheory.symbols.flex import (
     E,
     Gamma_l,
     L,
+    V,
+    gamma,
     grad_l_new,
     grad_l_old,
     grad_new_old,
@@ -22,6 +24,7 @@ from fedtheory.symbols.flex import (
     ps,
     ratio_sup,
     shift,
+    sq_dist_0,
     tilde_Gamma_l,
 )
 from fedtheory.textbook.facts import PREFIX, Fact
@@ -41,4 +44,5 @@ FACTS = (
     Fact(PREFIX + "definition", Le(ps, ratio_sup * E)),
     *moved(n_l / (n + n_l), grad_new_old, grad_l_old, Gamma_l),
     *moved(n_l / n, grad_old_new, grad_l_new, tilde_Gamma_l),
+    Fact(PREFIX + "largest", Le(gamma**2 * sq_dist_0, V, evaluate=False)),  # V is a maximum
 )

@@ -101,7 +101,11 @@ CLAIMS = (
         also=((gamma, ">=", 4 * E), (V, ">=", gamma**2 * sq_dist_0)),
         teeth=theta * E / 2,
         meaning="(3) holds at the start, as V is at least gamma^2 times the distance there, and gamma at least 1.",
-        follows={1: ("textbook.definition",), 2: ("flex.step3_1_start/1",)},
+        follows={
+            1: ("textbook.definition",),
+            2: ("flex.step3_1_start/1",),
+            3: ("textbook.largest",),
+        },
     ),
     Claim(
         id="flex.step3_1_level",
