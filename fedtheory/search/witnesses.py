@@ -143,12 +143,13 @@ def asked(claim, at, witnesses):
         q = targets.setdefault(name, Target(claim, witness.setting, at))
         if q.impossible:
             continue
-        with work.within(documents.STEPS) as left:
-            before = left[0]
-            try:
+        left, before, found = [0], 0, None
+        try:
+            with work.within(documents.STEPS) as left:
+                before = left[0]
                 found = _asked(q, witness)
-            except (*UNANSWERED, Refused, LookupError, ValueError, TypeError, ArithmeticError):
-                found = None
+        except (*UNANSWERED, Refused, LookupError, ValueError, TypeError, ArithmeticError):
+            pass  # `within` may be what raises it, where NumPy went on
         yield found, STEP * (before - left[0])
 
 

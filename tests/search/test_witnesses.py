@@ -8,6 +8,7 @@ import pytest
 import sympy
 
 import fedtheory as ft
+from fedtheory.enclosure import work
 from fedtheory.errors import InvalidInput
 from fedtheory.search import witnesses
 from fedtheory.verdicts import checking, handed, minimiser
@@ -112,6 +113,15 @@ def test_whatever_a_shape_asks_for_ends_soon(tight, change):
     given = witnesses.read([dict(tight.witness, shape=shape)] * 3)
     assert bool(handed.tried(ft.claim(LEMMA), 0, given).says) == (not change)
     assert time.process_time() - begun < 20
+
+
+def test_a_witness_at_which_numpy_goes_on_after_an_exception_is_none(tight, monkeypatch):
+    def dear(q, witness):
+        work.within(0).__enter__()[0] = -1
+        raise SystemError("a sum went on though a term of it raised")
+
+    monkeypatch.setattr(witnesses, "_asked", dear)
+    assert handed.tried(ft.claim(LEMMA), 0, witnesses.read([tight])).says == ""
 
 
 def test_a_relative_is_refuted_by_what_refuted_another(tight):
