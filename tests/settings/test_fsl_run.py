@@ -13,6 +13,7 @@ from fedtheory.settings.fsl import round as fsl_round
 from fedtheory.settings.fsl import run as fsl_run
 from fedtheory.settings.fsl.moments import by_paths, quadratic_gradients
 from fedtheory.settings.losses import bent, curve
+from fedtheory.verdicts.checking import as_meant
 from tests.settings.agree import exact_is_batch, refuted, teeth
 
 STEPS = dict(eta_l=Q(1, 8), eta_g=Q(3, 2), eta_0=Q(1, 4), gamma=Q(1, 2))
@@ -196,8 +197,12 @@ def test_a_cohort_that_is_always_the_same():
 
 @pytest.mark.slow
 def test_theorem2_needs_weights_and_cohorts_that_its_text_leaves_open():
-    v = ft.check("fsl.theorem2", budget=6)
-    assert (v.status, v.printed.status) == ("holds", "violated")
-    saved = " ".join(v.saved_by)
-    assert "plain mean of the clients' losses" in saved and "cohorts are uniform" in saved
-    assert ft.replay(v.printed.certificate)["status"] == "violated"
+    """With one cohort exact numbers may be too dear to say so, but it is not held."""
+    claim = ft.claim("fsl.theorem2")
+    lacking = {hypothesis.name: reading for hypothesis, reading in claim.lacking.items()}
+    for reading in (claim.as_printed, lacking["equal_weights"]):
+        found = as_meant(reading, 4.0, 0, proofs=False)
+        assert found.status == "violated"
+        assert ft.replay(found.certificate)["status"] == "violated"
+    found = as_meant(lacking["uniform_cohort"], 4.0, 0, proofs=False)
+    assert found.status == "violated" or "seems to fail" in found.why
