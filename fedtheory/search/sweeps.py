@@ -19,7 +19,7 @@ DRAWS, START, PAIRS, PASSES = (
     15,
     4,
 )  # points drawn, those swept, sweeps of two symbols, and repetitions
-CLIMBS, OFFSPRING = 15, 25  # generations of steps from where sweeps end, and steps of each point
+CLIMBS, OFFSPRING = 20, 20  # generations of steps from where sweeps end, and steps of each point
 RISING = 1.25  # growth at each of the last steps that is taken for growth without bound
 HIGHEST = 40.0  # rounds are looked for up to e to this
 SAID = (
@@ -75,17 +75,17 @@ def sweeps(hunt, shown, held, others, rounds):
         points, most = every[best[np.isfinite(rates[best])]], [*most, rates[best[0]]]
     if most[-1] > RISING * most[-2]:
         return float(most[-1]), "sweeps of sweeps, which find more each time"
-    high = climbed(hunt, points, shown, rounds)
-    found = "steps from where sweeps end, which find far more" if high > RISING * most[-1] else ""
+    half, high = climbed(hunt, points, shown, rounds)
+    found = "steps from where sweeps end, which find ever more" if high > RISING * half else ""
     return float(max(most[-1], high)), found
 
 
 def climbed(hunt, points, shown, rounds):
-    """The largest ratio that shrinking random steps of what the shape mentions reach: sweeps pass
-    by what lies between their steps."""
+    """The largest ratios that random steps of what the shape mentions reach, half of the way and in
+    the end: sweeps pass by what lies between their steps."""
     columns = [n for n, symbol in enumerate(hunt.symbols) if symbol.name in shown]
     whole = [n for n in columns if hunt.symbols[n].is_integer]
-    best, most = points, ratios(hunt, points, rounds)[0]
+    best, most, track = points, ratios(hunt, points, rounds)[0], []
     for _ in range(CLIMBS):
         trial = np.tile(best, (OFFSPRING, 1))
         size = 10.0 ** hunt.rng.uniform(-2, 0.7, (len(trial), 1))
@@ -96,7 +96,8 @@ def climbed(hunt, points, shown, rounds):
         rates = np.concatenate([most, ratios(hunt, trial, rounds)[0]])
         order = np.argsort(-np.nan_to_num(rates, nan=-np.inf), kind="stable")[: len(best)]
         best, most = every[order], rates[order]
-    return float(most[0])
+        track.append(float(most[0]))
+    return track[CLIMBS // 2], track[-1]
 
 
 def edges(hunt, shown):

@@ -17,7 +17,7 @@ from fedtheory.search.target import EXACT
 WAVE, DEEP, GENERATIONS, BROAD, BRIEF = 12, 2, 30, 5, 12
 # Steps of exact arithmetic that a look at one point takes at most: a share of what the budget buys,
 # at so many of them a second, and as many at least whatever the budget
-SHARE, EXACTLY, FEWEST = 0.1, 120_000, 6_000
+SHARE, EXACTLY, FEWEST = 0.1, 120_000, 20_000
 OTHERS = 8  # of so many shapes one is looked at though it is not wanted
 
 

@@ -19,7 +19,7 @@ from fedtheory.verdicts.verdict import Removal, Tightness, Verdict
 
 # Of the budget, on top of it: for all readings with fewer hypotheses; half of it is for the one
 # without any unstated one. Below LEAST seconds of budget, none is searched.
-SHARE, LEAST = 0.4, 0.5
+SHARE, LEAST = 0.4, 1.0
 STANDS = ("proved", "holds")
 SHORT = f"It is searched as printed from a budget of {LEAST:g} s on."
 

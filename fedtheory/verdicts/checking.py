@@ -24,9 +24,9 @@ from fedtheory.verdicts.replaying import replay
 from fedtheory.verdicts.verdict import Verdict, across, together
 
 ATTEMPTS = 4  # exact looks at a shape while it is hunted
-# Shares of a budget: for a proof, which has LONGEST seconds at most, and for the exact looks in the
+# Shares of a budget: for a proof, which has SHORTEST to LONGEST seconds, and for the exact looks in the
 # end
-PROOF, LONGEST, ENDS = 0.2, 2.0, 0.2
+PROOF, SHORTEST, LONGEST, ENDS = 0.2, 0.05, 2.0, 0.2
 
 
 def check(claim, budget=10.0, seed=0, progress=None, witnesses=()):
@@ -111,7 +111,7 @@ def line(claim, at, budget, seed, progress=None, proofs=True):
     """The Verdict on one line; without `proofs` by search alone."""
     if claim.lines[at][1] == "O":
         return orders.decide(claim, at, budget, seed, as_meant)
-    seconds = min(LONGEST, PROOF * budget)
+    seconds = min(LONGEST, max(SHORTEST, PROOF * budget))
     if proofs and (proof := algebra.line(claim, at, budget=seconds, refute=False, seed=seed)):
         return Verdict(
             claim.id,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from figures import __main__ as making
+from figures import _making as making
 from tests.verify.forging import BUDGET, SOME, copied
 from verify.__main__ import main
 

@@ -11,7 +11,7 @@ import pytest
 
 from fedtheory import discover
 from fedtheory.app import ledger, package
-from figures import __main__ as making
+from figures import _making as making
 from tests.verify.forging import (
     SOME,
     begins,

@@ -16,7 +16,7 @@ PRINTED = "certificates/{}.printed.json"
 @pytest.fixture(scope="module")
 def both(tmp_path_factory):
     out = tmp_path_factory.mktemp("printed") / "verify"
-    assert main([NAME, OTHER, "--budget", "0.6", "--workers", "0", "--out", str(out)]) == 0
+    assert main([NAME, OTHER, "--budget", "1.5", "--workers", "0", "--out", str(out)]) == 0
     return out
 
 
@@ -39,7 +39,7 @@ def test_both_verdicts_are_derived_anew(both, capsys):
 
 
 def test_the_summary_names_what_saves_a_claim(both, capsys):
-    args = [NAME, OTHER, "--budget", "0.6", "--workers", "0", "--out", str(both)]
+    args = [NAME, OTHER, "--budget", "1.5", "--workers", "0", "--out", str(both)]
     assert main(args) == 0
     told = capsys.readouterr().out
     assert "false as printed" in told and f"  {NAME}: f_0, ..., f_N are convex" in told
