@@ -13,7 +13,7 @@ from contextlib import closing
 from fedtheory.app import ledger, processes
 from fedtheory.errors import FedtheoryError
 
-SMOKE, FULL = 0.05, 10.0  # budgets of a claim, in seconds of one core
+SMOKE, FULL = 0.1, 10.0  # budgets of a claim, in seconds of one core
 RETRIES = 3  # how often processes that died are replaced before giving up
 
 
