@@ -27,9 +27,9 @@ def found(claim):
 
 
 @pytest.mark.parametrize("share, status", [(1, None), (sympy.Rational(1, 1000), "violated")])
-def test_what_floats_say_above_1_is_asked_exactly(share, status):
-    """A line that holds where floats have it fail is not doubted; one that fails is refuted; and what
-    takes more work than there is stays open."""
+def test_what_floats_say_above_1_is_asked_exactly(share, status, monkeypatch):
+    """A line that holds where floats have it fail is not doubted; one that fails is refuted, also
+    where the first look is too dear; and what takes more work than there is stays open."""
     claim = claim_of("fsl.lemma4")
     claim = claim.replace(bound=share * claim.lines[0][2], name="relative")
     hunt, row, looked = found(claim)
@@ -38,6 +38,10 @@ def test_what_floats_say_above_1_is_asked_exactly(share, status):
     verdict = asked()
     assert (verdict and verdict.status) == status
     hunt.look = 10
+    verdict = asked()
+    assert (verdict and verdict.status) == status and hunt.look == LOOK
+    hunt.look = 10
+    monkeypatch.setattr(looking, "FEW", 0)
     verdict = asked()
     assert verdict.status == "undecided" and "seems to fail" in verdict.why
 
