@@ -38,7 +38,7 @@ TITLES = {
 WORST_T = (5, 10, 20, 40)
 ROUNDS = dict(smoke=(4, 1280), quick=(2, 10240), paper=(2, 40960))  # factor between them, most
 TRIALS = dict(smoke=40, quick=200, paper=1000)
-SECONDS = dict(smoke=0.3, quick=3.0, paper=20.0)  # of search for each statement and T
+SECONDS = dict(smoke=0.1, quick=3.0, paper=20.0)  # of search for each statement and T
 
 
 def ceiling(gamma, eta_g, L, **others):
