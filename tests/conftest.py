@@ -54,3 +54,9 @@ def pytest_cmdline_main(config):
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node):
     node.workerinput["markexpr"] = node.config.option.markexpr
+
+
+def pytest_collection_modifyitems(items):
+    """Tests of minutes begin first, so that all processes end together."""
+    marks = lambda item: item.get_closest_marker("slow")
+    items.sort(key=lambda item: not (marks(item) and marks(item).kwargs.get("minutes")))

@@ -83,7 +83,9 @@ def sources(tmp_path, monkeypatch):
 # Pages whose commands search, or make a package
 LONG = {"adding.md", "reading_verdicts.md", "tour.md"}
 AS_TESTS = [
-    pytest.param(page, id=page.name, marks=[pytest.mark.slow] if page.name in LONG else [])
+    pytest.param(
+        page, id=page.name, marks=[pytest.mark.slow(minutes=True)] if page.name in LONG else []
+    )
     for page in PAGES
 ]
 
