@@ -160,6 +160,14 @@ def test_a_removed_hypothesis_must_fail_where_the_relative_does():
     assert relatives.objection(made, verdict) == ""
 
 
+def test_a_base_is_refuted_by_the_instance_or_the_relative_s_verdict_is_wrong():
+    true, false = TRUE["young"], FALSE["young.no_inverse"]
+    verdict = checking.check(false.replace("house.relative", kind="exact"), budget=0.5)
+    assert verdict.status == "violated"
+    assert soundness.fails_too(false, verdict, 1e-6, 0)  # though no search would find it
+    assert not soundness.fails_too(true, verdict, 0.5, 0)
+
+
 def test_the_campaign_would_tell_and_goes_on_where_it_was(tmp_path, monkeypatch):
     monkeypatch.setitem(soundness.TRUE, "wrong", FALSE["young.no_inverse"])
     monkeypatch.setitem(soundness.TRUE, "right", TRUE["young"])
