@@ -15,18 +15,27 @@ from fedtheory import discover
 from fedtheory.verdicts import checking, sharpening
 from fedtheory.verdicts.verdict import ORDER
 from figures import _style
+from figures._record import Figure
 
 SEED = 0
 BUDGET = dict(smoke=1.0, quick=1.0, paper=10.0)  # seconds of a core for the verdict of each claim
 SHARPENED = dict(smoke=0.2, quick=0.5, paper=10.0)  # and for its constants
 INEQUALITIES = {"<", "<=", ">", ">="}
-COLOURS = dict(
-    proved=_style.AGREE,
-    holds="#5d9bd3",
-    violated=_style.DIFFER,
-    vacuous="#b28100",
-    undecided=_style.OPEN,
-)
+
+
+def table(paper, few, compute):
+    """The figure of a paper's table; `compute` stands in the figure's own file, which names what is
+    kept."""
+    return Figure(
+        cites=f"{paper}, all statements with lines",
+        title="Printed, meant, and what the truth needs",
+        shows=few,
+        compute=compute,
+        draw=draw,
+        rows=rows,
+        width="page",
+        height=3.4,
+    )
 
 
 def arrays(papers, few, scale, progress):
@@ -122,7 +131,7 @@ def _matrix(ax, data):
                 ha="center",
                 va="center",
                 fontsize=_style.NORMAL if count else _style.SMALL,
-                color=COLOURS[printed] if count else _style.RULE,
+                color=_style.STATUS[printed] if count else _style.RULE,
                 weight="bold" if printed != meant and count else "normal",
             )
     ax.set(

@@ -18,14 +18,7 @@ from figures import _style
 BUDGET = dict(smoke=0.02, quick=1.0, paper=10.0)  # seconds of a core, for each claim
 LONGEST = 46  # letters of a place: what fits beside the marks
 BROKEN = Path(__file__).with_name("_broken.json")  # claim -> documents of its violated lines
-COLOURS = dict(
-    proved=_style.AGREE,
-    holds="#5d9bd3",
-    violated=_style.DIFFER,
-    vacuous="#b28100",
-    undecided=_style.OPEN,
-    textbook=_style.RULE,
-)
+COLOURS = dict(_style.STATUS, textbook=_style.RULE)
 WORDS = dict(
     proved="proved",
     holds="holds by search",

@@ -12,6 +12,7 @@ import numpy as np
 SMALL, NORMAL = 7.5, 8.5  # points; nothing is printed smaller
 INK, PALE, RULE = "#1a1a1a", "#e9e9e9", "#b8b8b8"
 AGREE, DIFFER, OPEN = "#00579c", "#b3261e", "#5f5f5f"  # told apart by their marks as well
+STATUS = dict(proved=AGREE, holds="#5d9bd3", violated=DIFFER, vacuous="#b28100", undecided=OPEN)
 
 RC = {
     "font.family": ["STIXGeneral", "DejaVu Sans"],

@@ -2,7 +2,6 @@
 constants the truth needs."""
 
 from figures import _needed
-from figures._record import Figure
 
 PAPERS = ("lamb",)
 FEW = ("lamb.step7", "lamb.step_average")  # at smoke scale
@@ -12,13 +11,4 @@ def compute(scale, progress):
     return _needed.arrays(PAPERS, FEW, scale, progress)
 
 
-FIGURE = Figure(
-    cites="FED-LAMB, all statements with lines",
-    title="Printed, meant, and what the truth needs",
-    shows=FEW,
-    compute=compute,
-    draw=_needed.draw,
-    rows=_needed.rows,
-    width="page",
-    height=3.4,
-)
+FIGURE = _needed.table("FED-LAMB", FEW, compute)

@@ -88,7 +88,7 @@ CLAIMS = (
         + 2 * z * earlier * ps_Gamma,
         teeth=(1 - mu * ps * earlier / 2) * sq_dist_0,
         meaning="A round comes closer to the optimum, up to noise and drift, and to what favoured devices cost.",
-        note="The text gives no proof. Nothing was found against 1 in the place of 1/2; the theorem needs 1/8.",
+        note="The text gives no proof; theorem 3.1 needs 1/8 in the place of 1/2.",
     ),
     Claim(
         id="flex.step3_1_start",
