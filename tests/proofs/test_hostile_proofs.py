@@ -3,18 +3,34 @@ look at."""
 
 import json
 import time
+from contextlib import contextmanager
+from fractions import Fraction
 
 import pytest
 
 import fedtheory as ft
 from fedtheory import discover
-from fedtheory.certificates import check_proof
+from fedtheory.certificates import check_proof, check_worst_case
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.claim import Claim
 from fedtheory.symbol import Table
 from fedtheory.verdicts.replaying import OWN, RECORDED
 
-SECONDS = 2.0  # of this process: what a document may take to be refused
+
+@contextmanager
+def soon():
+    """Refused within six times what the products take that a worst case may spend, measured here and
+    now: a slow or a busy machine lengthens both."""
+    with pytest.raises(Refused) as caught:
+        begun = time.process_time()
+        try:
+            yield caught
+        finally:
+            taken = time.process_time() - begun
+    begun, third = time.process_time(), Fraction(1, 3)
+    for k in range(check_worst_case.STEPS):
+        third * k
+    assert taken < 6 * (time.process_time() - begun)
 
 
 def proof(variables=None, **changes):
@@ -164,14 +180,9 @@ BOMBS = {
 
 @pytest.mark.parametrize("name", BOMBS)
 def test_no_document_takes_long(name):
-    begun = time.process_time()
-    with pytest.raises(Refused) as caught:
+    with soon() as caught:
         ft.replay(BOMBS[name])
-    assert (
-        time.process_time() - begun < SECONDS
-        and "\n" not in str(caught.value)
-        and len(str(caught.value)) < 400
-    )
+    assert "\n" not in str(caught.value) and len(str(caught.value)) < 400
 
 
 def test_a_recorded_proof_takes_a_small_part_of_what_it_may(of_the_record):
@@ -186,10 +197,10 @@ def test_looking_at_a_document_takes_as_long_as_it_is():
     tree = lambda depth: (
         [tree(depth - 1), tree(depth - 1)] if depth else "a text of twenty-six letters"
     )
-    begun = time.process_time()
-    with pytest.raises(Refused, match="values"):
-        ft.replay(proof(note=[tree(17)]))
-    assert time.process_time() - begun < SECONDS
+    document = proof(note=[tree(17)])
+    with soon() as caught:
+        ft.replay(document)
+    assert "values" in str(caught.value)
 
 
 def test_a_claim_of_ones_own_proves_its_lines():
@@ -263,7 +274,6 @@ def test_a_worst_case_is_proved_by_hand():
     ids=lambda change: next(iter(change)),
 )
 def test_a_worst_case_that_is_none_is_refused_soon(change):
-    begun = time.process_time()
-    with pytest.raises(Refused) as caught:
+    with soon() as caught:
         ft.replay(worst(**change))
-    assert time.process_time() - begun < SECONDS and "Refused" not in str(caught.value)
+    assert "Refused" not in str(caught.value)
