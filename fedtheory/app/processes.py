@@ -35,13 +35,9 @@ def done(function, tasks, workers=WORKERS):
         finished = True
     finally:
         if not finished:
-            executor.shutdown(wait=False, cancel_futures=True)
-            ours = set(multiprocessing.active_children()) - others
-            for process in ours:
+            for process in set(multiprocessing.active_children()) - others:
                 process.terminate()
-            for process in ours:
-                process.join()
-        executor.shutdown()
+        executor.shutdown(cancel_futures=True)  # waits: whoever waits for a process twice loses it
 
 
 def _prepare():
