@@ -26,6 +26,10 @@ class NotExact(FedtheoryError):
     """The moment asked for has no closed or enumerable form here; the message says why."""
 
 
+class OneByOne(NotExact):
+    """Code asks what a batch of instances answers in different ways: each must be asked alone."""
+
+
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C reached a run; `partial` holds the rounds that were finished and can be resumed."""
 

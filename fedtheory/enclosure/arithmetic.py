@@ -24,6 +24,10 @@ class Undecided(FedtheoryError):
     """Two intervals overlap where their order matters."""
 
 
+class NoTruth(TypeError):
+    """A comparison goes one way for some instances of a batch, and the other way for others."""
+
+
 class Many:
     """An array of floats, one for each instance of a batch; NumPy's object arrays take it for a
     number."""
@@ -83,7 +87,9 @@ class Many:
         return Many(self.at >= self._other(other))
 
     def __bool__(self):
-        raise TypeError("a batch has no single truth: use arithmetic.where, maximum, minimum")
+        if np.size(self.at) == 1:
+            return bool(np.all(self.at))
+        raise NoTruth("a batch has no single truth: use arithmetic.where, maximum, minimum")
 
     def __repr__(self):
         return f"Many({self.at})"

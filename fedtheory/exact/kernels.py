@@ -15,8 +15,18 @@ import numpy as np
 
 from fedtheory import jit
 from fedtheory.algorithm import ROLES
-from fedtheory.enclosure.arithmetic import Many, maximum, minimum, root, vector
-from fedtheory.errors import NotExact
+from fedtheory.enclosure.arithmetic import (
+    Many,
+    NoTruth,
+    exp,
+    log,
+    maximum,
+    minimum,
+    root,
+    vector,
+    where,
+)
+from fedtheory.errors import NotExact, OneByOne
 
 
 class Count(int):
@@ -113,6 +123,44 @@ def exactly(value):
 
 
 ZERO, ONE = Fraction(0), Fraction(1)
+
+
+def each(function):
+    """A function of numbers as NumPy's are: of arrays, entry by entry."""
+
+    def run(*arguments):
+        arrays = [a for a in arguments if isinstance(a, np.ndarray)]
+        if not arrays:
+            return function(*arguments)
+        shape = np.broadcast_shapes(*map(np.shape, arrays))
+        spread = [
+            np.broadcast_to(a, shape).ravel() if isinstance(a, np.ndarray) else None
+            for a in arguments
+        ]
+        found = np.empty(shape, dtype=object)
+        for n in range(found.size):
+            one = (a if row is None else row[n] for a, row in zip(arguments, spread))
+            found.reshape(-1)[n] = function(*one)
+        return seen(found)
+
+    return run
+
+
+def sign(value):
+    if isinstance(value, Many):
+        return Many(np.sign(value.at))
+    return ONE if value > 0 else -ONE if value < 0 else ZERO
+
+
+def norm(v):
+    """The Euclidean one."""
+    return root(sum((x * x for x in np.ravel(v)), ZERO))
+
+
+def dot(a, b):
+    return np.asarray(a).dot(np.asarray(b))
+
+
 # What a kernel may ask of NumPy and of Python, on any numbers.
 NUMPY = SimpleNamespace(
     zeros=filled(ZERO),
@@ -122,10 +170,19 @@ NUMPY = SimpleNamespace(
     zeros_like=_alike(ZERO),
     empty_like=_alike(ZERO),
     ones_like=_alike(ONE),
-    sqrt=root,
-    abs=abs,
-    maximum=maximum,
-    minimum=minimum,
+    sqrt=each(root),
+    exp=each(exp),
+    log=each(log),
+    abs=each(abs),
+    sign=each(sign),
+    where=each(where),
+    square=each(lambda value: value * value),
+    maximum=each(maximum),
+    minimum=each(minimum),
+    sum=lambda a: np.asarray(a).sum(),
+    mean=lambda a: np.asarray(a).sum() / Count(np.size(a)),
+    dot=dot,
+    linalg=SimpleNamespace(norm=norm),
     float64=exactly,
     int64=Count,
     ndarray=np.ndarray,
@@ -218,6 +275,8 @@ class Kernels:
         def run(*arguments):
             try:
                 kernel(*map(seen, arguments))
+            except NoTruth as error:
+                raise OneByOne(f"{name}'s {role}: {error}") from None
             except NotExact as error:
                 raise NotExact(f"{name}'s {role}: {error}") from None
             except (TypeError, AttributeError) as error:

@@ -83,6 +83,10 @@ class Rounds:
         """The state before the first round."""
         return self.kernels.state(x_0, self.N, self.layers, self.h)
 
+    def at(self, t):
+        """From now on it is round t: methods may count rounds in `begin`."""
+        self.t = t
+
     @cached_property
     def zero(self):
         return vector([Fraction(0)] * self.losses.d)
@@ -197,11 +201,13 @@ class Rounds:
         return [(p, trace.after) for p, trace in self.of(state, law)]
 
 
-def followed(after, law, start, T, kept=lambda state: state):
+def followed(after, law, start, T, kept=lambda state: state, at=lambda t: None):
     """Levels t = 0, ..., T of [(probability, (x_0, ..., x_t), state)]: all ways that T rounds can
-    go, each to `after(state, law)`; `kept` is what is kept of a state's numbers, which grow."""
+    go, each to `after(state, law)`; `kept` is what is kept of a state's numbers, which grow. `at`
+    is told which round begins."""
     levels = [[(ONE, (start.x,), start)]]
-    for _ in range(T):
+    for t in range(T):
+        at(t)
         levels.append(
             [
                 (p * q, (*path, then.x), then)

@@ -103,7 +103,7 @@ def share(problem, ratio=1.0):
     if n[0] == 0:
         return problem  # nothing to share
     holds = (n > 0) & (np.arange(len(n)) > 0)
-    own = np.where(holds, n / (n + n[0]), 1.0)
+    own = np.where(holds, n / (n + n[0]), 1)  # whole numbers: n may be of Fractions
     p = p / own  # proportional to p_i (n_i + n_0) / n_i
     sizes = problem.sizes + problem.sizes[0] * (np.arange(len(n)) > 0)
     found = {
@@ -125,7 +125,7 @@ def share(problem, ratio=1.0):
         kernels=kernels,
         weights=p / p.sum(),
         constants=found,
-        data=Shared(problem.data, own, np.where(holds, 1.0 - own, 0.0), problem.sizes.copy()),
+        data=Shared(problem.data, own, np.where(holds, 1 - own, 0), problem.sizes.copy()),
         sizes=sizes,
         minimize=_lowest if problem.affine else None,
         reweigh=None,

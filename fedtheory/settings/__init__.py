@@ -46,6 +46,7 @@ class Setting(NamedTuple):
     # (claim) -> whether step sizes go over rounds as the claim prescribes; None: they do
     runs: Callable | None = None
     by: str = ""  # what is asked where a method runs: `kernels` or `beside`; "" where none runs
+    optional: tuple = ()  # real parameters that stay at their defaults where a claim is silent
     # {coordinate, or what stands before its first "_": (power of a point, power of a loss)}
     coordinates_in: Mapping = MappingProxyType({})
 
@@ -141,6 +142,7 @@ def fitting(claim):
     if claim.left_open:
         return []
     wanted, named = {entry.measure for entry in claim.quantities.values()}, set(methods(claim))
+    refuse_letters(claim, named)
     found = [
         setting
         for setting in [*all_settings(), *further(claim, named)]
@@ -152,7 +154,7 @@ def fitting(claim):
         and (not named or not setting.algorithms or named & set(setting.algorithms))
         and (setting.runs is None or setting.runs(claim))
     ]
-    on_a_run = [name for name, entry in claim.quantities.items() if entry.measure.of_a_run]
+    on_a_run = on_runs(claim)
     if on_a_run and not named and found and all(setting.algorithms for setting in found):
         able = sorted({name for setting in found for name in setting.algorithms})
         refuse(
@@ -164,9 +166,53 @@ def fitting(claim):
     return found
 
 
+def on_runs(claim):
+    """Names of what a claim measures on a run."""
+    return [name for name, entry in claim.quantities.items() if entry.measure.of_a_run]
+
+
+def of_a_paper(claim):
+    """Whether a claim is in the letters of a paper with settings of its own."""
+    return claim.table.paper in {setting.table.paper for setting in all_settings()} - {HOUSE}
+
+
+def refuse_letters(claim, named):
+    """Refuse a claim of one's own about runs of methods where a letter is none of a method's: it
+    would be free of all that happens."""
+    runs = [s for s in all_settings() if s.table.paper == HOUSE and s.algorithms]
+    measured = frozenset().union(*(setting.measures for setting in runs))
+    wanted = {entry.measure for entry in claim.quantities.values()}
+    if of_a_paper(claim) or not on_runs(claim) or not wanted <= measured:
+        return
+    if not named:
+        refuse(
+            f"{claim.id}: algorithm",
+            f"must name the method on whose run {', '.join(on_runs(claim))} is measured, such as "
+            f"{', '.join(sorted({name for s in runs for name in s.algorithms}))}",
+            claim.algorithm,
+        )
+    for name in sorted(named):
+        settings = [s for s in [*runs, *further(claim, named)] if name in s.algorithms]
+        strange = [
+            sorted({*strangers(setting, claim), *unread(setting, claim)}) for setting in settings
+        ]
+        if settings and all(strange):
+            takes = dict.fromkeys(
+                letter
+                for setting in settings
+                for letter in (*setting.gives, *setting.loose, *setting.takes, *setting.optional)
+            )
+            refuse(
+                f"{claim.id}: its letters",
+                f"must be, with the domain and the unit that they have there, those of {name} and "
+                f"of its runs ({', '.join(takes)}) where it is no measured one",
+                ", ".join(strange[0]),
+            )
+
+
 def further(claim, named):
     """Settings of methods that no file here runs: made of the method's record."""
-    if claim.table.paper in {setting.table.paper for setting in all_settings()} - {HOUSE}:
+    if of_a_paper(claim):
         return []
     known = {
         name
@@ -189,13 +235,20 @@ def reads(setting, claim):
     instance."""
     if claim.table.paper in {other.table.paper for other in all_settings()}:
         return setting.table.paper == claim.table.paper
+    return not unread(setting, claim)
+
+
+def unread(setting, claim):
+    """Names of a claim's parameters that are no letters of a setting, or others there."""
     alike = lambda name, entry: (
         name in setting.table
         and (entry.unit, entry.domain) == (setting.table[name].unit, setting.table[name].domain)
     )
-    return all(
-        name.startswith(ANY) or alike(name, entry) for name, entry in claim.parameters.items()
-    )
+    return [
+        name
+        for name, entry in claim.parameters.items()
+        if not name.startswith(ANY) and not alike(name, entry)
+    ]
 
 
 def strangers(setting, claim):
@@ -207,7 +260,7 @@ def strangers(setting, claim):
         for other in all_settings()
         if other.algorithms and other.table.paper == setting.table.paper
         for name in other.takes
-    } - {*setting.takes, *setting.gives, *setting.loose}
+    } - {*setting.takes, *setting.optional, *setting.gives, *setting.loose}
     tied = {
         symbol.name
         for a in claim.assumptions

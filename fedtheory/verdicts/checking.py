@@ -197,7 +197,11 @@ def unfit(claim):
     ]
     named = set(methods(claim))
     if able and named and not any(named & set(s.algorithms) or not s.algorithms for s in able):
-        return f"No setting that measures it runs {', '.join(sorted(named))}."
+        own = f"{', '.join(sorted(named))}"
+        return (
+            f"No setting in the letters of {claim.table.paper} runs {own}: in those of "
+            "fedtheory.symbols.run any method may be spoken of."
+        )
     foreign = {name for s in able if named & set(s.algorithms) for name in strangers(s, claim)}
     if foreign:
         return f"No number of {', '.join(sorted(named))} is called {', '.join(sorted(foreign))}: other methods take it."

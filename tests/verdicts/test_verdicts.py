@@ -249,8 +249,8 @@ def test_a_step_size_of_another_method_is_no_free_number():
     from verify.textbook import TRUE
 
     rate = TRUE["gd_contraction"]
-    foreign = ft.check(rate.replace("house.foreign", algorithm="fedavg"), budget=0.3)
-    assert foreign.status == "undecided" and "is called eta: other methods take it" in foreign.why
+    with pytest.raises(ft.errors.InvalidInput, match="must be, .* those of fedavg .*got 'eta'"):
+        ft.check(rate.replace("house.foreign", algorithm="fedavg"), budget=0.3)
     tied = rate.replace(
         "house.tied",
         algorithm="fedavg",

@@ -2,82 +2,115 @@
 and a user's own.
 
 The letters are the house's (N, S, T, L, mu, G, zeta, sigma, what is measured) and the method's own
-hyper-parameters; those that a claim does not mention stay at their defaults. Where the method uses
-a server's loss, one is drawn too.
+hyper-parameters; one that the house has with another meaning is followed by an underscore (the
+local steps T of Fed-LAMB are T_). Numbers that a claim does not mention stay at their defaults,
+counts may be any; a word is the number of its place, 1 for the first, and stays the first where a
+claim does not mention it. Where the method uses a server's loss, one is drawn too. The minimiser
+lies anywhere, for a method may not treat all points alike.
 """
 
+import dis
 from fractions import Fraction
 from functools import cache, partial
 from math import comb
 
-from fedtheory import discover
+import sympy
+
+from fedtheory import discover, jit
 from fedtheory.algorithm import Algorithm
-from fedtheory.errors import refuse
+from fedtheory.enclosure import Undefined
+from fedtheory.errors import OneByOne
 from fedtheory.settings import Setting, kernels, losses, names
 from fedtheory.settings.general import run as whole
-from fedtheory.settings.general.runs import MOST, constants, measured, met
-from fedtheory.symbol import Entry
+from fedtheory.settings.general._sight import one_by_one
+from fedtheory.settings.general.runs import MOST, chosen, constants, inside, measured, met
+from fedtheory.symbol import DOMAINS, PLAIN, Entry
 from fedtheory.symbols.run import TABLE
 
 KNOWN = frozenset().union(
     *(setting.algorithms for setting in whole.SETTINGS)
 )  # those have settings of their own
 ZERO = Fraction(0)
+SHARED = dict(eta=False, eta_l=False, eta_g=False, K=True)  # letters that mean the same; counts
+TAKEN = frozenset(  # what a run is measured in, and the entries of an instance
+    {"N", "S", "T", "losses", "at_star", "x_0", "noise", "convex", "lipschitz", "server", "origin"}
+    | {"layers", *TABLE}
+)
+
+
+@cache
+def letters(method):
+    """{name of a hyper-parameter: the letter that claims have for it}."""
+    found = {}
+    for name, field in method.hyper.items():
+        same = SHARED.get(name) is field.integer or name == "option" and field.choices
+        letter = name
+        while letter in TAKEN and not same or letter in found.values():
+            letter += "_"
+        found[name] = letter
+    return found
 
 
 def integers(method):
-    """Names of a method's counts: steps of clients and of the server."""
-    return [name for name, field in method.hyper.items() if field.integer and not field.choices]
+    """[(letter, field)] of a method's counts: steps of clients and of the server."""
+    return _fields(method, lambda field: field.integer and not field.choices)
 
 
 def reals(method):
-    return [name for name, field in method.hyper.items() if not field.integer and not field.choices]
+    return _fields(method, lambda field: not field.integer and not field.choices)
 
 
-def readable(method):
-    """Refused where a letter of the method is one of the house's with another meaning."""
-    taken = sorted(
-        {"N", "S", "T", *TABLE} & set(method.hyper) - {"eta", "eta_l", "eta_g", "K", "lam"}
+def words(method, table):
+    """Of the words that a method is given those that a claim speaks of."""
+    return [each for each in _fields(method, lambda field: field.choices) if each[0] in table]
+
+
+def _fields(method, kind):
+    own = letters(method)
+    return [(own[name], field) for name, field in method.hyper.items() if kind(field)]
+
+
+def sees_layers(method):
+    """Whether a method is told where layers start and looks at it."""
+    return any(
+        step.argval == "layers" and step.opname.startswith("LOAD")
+        for function in (method.init, method.local)
+        if function is not None
+        for step in dis.get_instructions(jit.python(function))
     )
-    if taken:
-        refuse(
-            f"{method.name}: its hyper-parameters",
-            "must not share a letter with what a run is measured in",
-            taken,
-        )
-    if method.transform is not None:
-        refuse(
-            f"{method.name}",
-            "must train on the losses themselves to be read on exact numbers",
-            "a transform",
-        )
 
 
-def shapes(random, relaxed, method):
+def shapes(random, relaxed, method, table):
     while True:
         shape = whole.shapes(random, relaxed, "fedsgd")
         shape.pop("K")
-        shape.update({name: random.choice([1, 1, 2, 2, 3]) for name in integers(method)})
+        for letter, field in integers(method):
+            least = max(field.low, 0)
+            drawn = random.choice([least, least, least + 1, least + 1, least + 2])
+            shape[letter] = int(min(drawn, field.high))
+        for letter, field in words(method, table):
+            shape[letter] = random.randint(1, len(field.choices))
         if method.everyone:
             shape["S"] = shape["N"]
         shape["server"] = int(method.server)
+        shape["away"] = int(random.random() < 0.25)
+        if sees_layers(method):
+            shape["layered"] = int(shape["d"] > 1 and random.random() < 0.5)
         if ways(shape, method) <= MOST:
             return shape
 
 
 def draws(method, shape, which, asked):
     """Gradients of a client, or of the server, in a round."""
-    steps = which if isinstance(which, int) else shape[which] if which else 0
+    steps = which if isinstance(which, int) else shape[letters(method)[which]] if which else 0
     return steps + bool(asked)
 
 
 def ways(shape, method):
     """Outcomes of a run."""
     calls = shape["S"] * draws(method, shape, method.steps, method.client_grad)
-    calls += draws(method, shape, method.server_steps, method.server_grad) if method.server else 0
-    return (comb(shape["N"], shape["S"]) * (1 if shape["noise"] == "none" else 2**calls)) ** shape[
-        "T"
-    ]
+    each = 1 if shape["noise"] == "none" else 2**calls
+    return (comb(shape["N"], shape["S"]) * each) ** shape["T"]
 
 
 def coordinates(shape):
@@ -85,13 +118,16 @@ def coordinates(shape):
     if shape["server"]:
         found.update({f"server_{j}": "unit" for j in range(shape["d"])})
         found.update({f"server_tilt_{j}": "real" for j in range(shape["d"])})
+    if shape["away"]:
+        found.update({f"origin_{j}": "real" for j in range(shape["d"])})
     return found
 
 
-def build(shape, point, method):
+def build(shape, point, method, table):
     instance = whole.build({**shape, "K": 1}, point)
     instance.pop("K")
-    instance.update({name: shape[name] for name in integers(method)})
+    for letter, _ in (*integers(method), *words(method, table)):
+        instance[letter] = shape[letter]
     if shape["server"]:
         bend = lambda u: point["scale"] * (u if shape["convex"] else 2 * u - 1)
         instance["server"] = [
@@ -100,15 +136,32 @@ def build(shape, point, method):
             )
             for j in range(shape["d"])
         ]
+    if shape["away"]:
+        instance["origin"] = [point[f"origin_{j}"] for j in range(shape["d"])]
+    if shape.get("layered"):
+        instance["layers"] = [0, 1]
     return instance
 
 
-def known(instance, method):
-    found = constants({"K": 1, **instance})
+def known(instance, method, table):
+    found = constants({**instance, "K": 1, "option": 1})
     for name in ("K", "option"):
         found.pop(name)
-    found.update({name: Fraction(instance[name]) for name in integers(method)})
+    for letter, field in integers(method):
+        found[letter] = Fraction(inside(field, instance[letter]))
+    for letter, field in words(method, table):
+        if letter in instance:
+            chosen(field, instance[letter])
+            found[letter] = Fraction(instance[letter])
+    if (
+        method.everyone
+        and instance["S"] != instance["N"]
+        or method.server != ("server" in instance)
+    ):
+        raise Undefined("clients, or a server, that the method does not ask for")
     if "server" in instance:  # the constants are those of every loss, the server's among them
+        if len(instance["server"]) != len(instance["x_0"]):
+            raise Undefined("a server's loss of another dimension")
         low, high = losses.convexity(instance["server"]), losses.smoothness(instance["server"])
         found.update(mu=losses.minimum(found["mu"], low), L=losses.maximum(found["L"], high))
     return found
@@ -127,58 +180,71 @@ def holds(instance):
 
 
 def measure(instance, values, wanted, method, table):
-    return measured(instance, values, {name: table[name].measure for name in wanted}, method)
+    """By the method's kernels; where they go different ways in one batch, instance by instance."""
+    entries = {name: table[name].measure for name in wanted}
+    run = lambda instance, values: measured(instance, values, entries, method, letters(method))
+    try:
+        return run(instance, values)
+    except OneByOne:
+        return one_by_one(run, instance, values)
 
 
 @cache
-def setting_of(method, table=TABLE):
+def setting_of(method, table=None):
     """The Setting of a method's runs; `table` is the claim's, which says what the method's letters
-    are."""
-    readable(discover.adopted(method))
-    own = [
-        table[name] if name in table else Entry(*_letter(name, method))
+    are. Without one it speaks of all of them."""
+    discover.adopted(method)
+    own = letters(method)
+    mine = [
+        table[own[name]]
+        if table is not None and own[name] in table
+        else Entry(*_letter(own[name], method.hyper[name]))
         for name in method.hyper
-        if name not in TABLE and not method.hyper[name].choices
+        if own[name] not in TABLE and (not method.hyper[name].choices or _spoken(own[name], table))
     ]
-    letters = TABLE.extended(own)
+    all_letters = TABLE.extended(mine)
+    told = dict(method=method, table=all_letters)
     return Setting(
         name=f"run_{method.name}",
         says=f"runs of {method.name}",
         measures=names(TABLE, *whole.MEASURED),
         algorithms=(method.name,),
         by=kernels(method.name),
-        gives=("N", "S", "T", *integers(method)),
+        gives=(
+            *("N", "S", "T"),
+            *(letter for letter, _ in (*integers(method), *words(method, all_letters))),
+        ),
         loose=dict(L=1, G=1, zeta=1, sigma=1, R=1, mu=-1),
-        takes=tuple(name for name in reals(method) if method.hyper[name].default is None),
-        shapes=partial(shapes, method=method),
+        takes=tuple(letter for letter, field in reals(method) if field.default is None),
+        optional=tuple(letter for letter, field in reals(method) if field.default is not None),
+        shapes=partial(shapes, **told),
         coordinates=coordinates,
-        build=partial(build, method=method),
-        constants=partial(known, method=method),
-        measure=partial(measure, method=method, table=letters),
-        table=letters,
+        build=partial(build, **told),
+        constants=partial(known, **told),
+        measure=partial(measure, **told),
+        table=all_letters,
         early=frozenset({"sq_distance_0", "gap_0"}),
         ensures=whole.ENSURES,
         holds=holds,
     )
 
 
-def _letter(name, method):
+def _spoken(letter, table):
+    return table is None or letter in table
+
+
+def _letter(letter, field):
     """A hyper-parameter that a claim does not mention, as a letter."""
-    import sympy
-
-    from fedtheory.symbol import DOMAINS, PLAIN
-
-    field = method.hyper[name]
     domain = (
         "count"
-        if field.integer
+        if field.choices or field.integer and field.low >= 1
         else "positive"
         if field.low == 0 and field.open_low
         else "nonnegative"
         if field.low >= 0
         else "real"
     )
-    return sympy.Symbol(name, **DOMAINS[domain][0]), name, field.meaning, PLAIN, domain
+    return sympy.Symbol(letter, **DOMAINS[domain][0]), letter, field.meaning, PLAIN, domain
 
 
 def of_claim(named, table):

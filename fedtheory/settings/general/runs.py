@@ -15,9 +15,11 @@ from fedtheory import discover
 from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import Many, minimum, root, vector, where
 from fedtheory.enclosure.intervals import INF
-from fedtheory.exact.traces import Losses, Rounds, followed, uniform
+from fedtheory.exact.kernels import Kernels
+from fedtheory.exact.traces import Rounds, followed, uniform
 from fedtheory.settings import losses
 from fedtheory.settings.families import sound_noise, variance
+from fedtheory.settings.general._sight import origin, sight
 from fedtheory.settings.quantities import sq
 
 ZERO, ONE = Fraction(0), Fraction(1)
@@ -208,24 +210,31 @@ def met(instance):
     )
 
 
-def rounds_of(clients, instance, values, method):
-    """The rounds of a recorded method on an instance's losses, `values` giving its step sizes."""
-    noise = [(p, vector(n)) for p, n in instance["noise"]]
-    given = {
-        name: instance[name] if name in instance else inside(method.hyper[name], values[name])
-        for name in method.hyper
-        if name in instance or name in values
-    }
-    if "option" in given:
+def rounds_of(clients, instance, values, method, letters=None):
+    """The rounds of a recorded method on an instance's losses, `values` giving its step sizes;
+    `letters` are what instance and values call the method's hyper-parameters, where otherwise."""
+    given = {}
+    for name, field in method.hyper.items():
+        letter = (letters or {}).get(name, name)
+        if letter in instance or letter in values:
+            number = instance[letter] if letter in instance else values[letter]
+            given[name] = chosen(field, number) if field.choices else inside(field, number)
+    if letters is None and "option" in given:
         given["option"] = OPTIONS[instance["option"]]
-    grad = lambda i, x: clients.grad(i - 1, x) if i else losses.grad(instance["server"], x)
-    seen = Losses(
-        grad,
-        lambda i, k: noise if i else [],
-        (ZERO, *[Fraction(1, clients.N)] * clients.N),
-        clients.d,
-    )
-    return Rounds(method, seen, given)
+    h = Kernels(method).hyper(given)
+    if clients.exact and method.check is not None:
+        try:
+            method.check(h, clients.N, instance["S"])
+        except (ValueError, TypeError) as why:  # or what its sentence cannot write down
+            raise Undefined(str(why)) from None
+    return Rounds(method, sight(clients, instance, method, h), given)
+
+
+def chosen(field, number):
+    """The word that a number stands for: 1 for the first."""
+    if type(number) is not int or not 1 <= number <= len(field.choices):
+        raise Undefined("a choice that there is not")
+    return field.choices[number - 1]
 
 
 def inside(field, value):
@@ -239,19 +248,24 @@ def inside(field, value):
     return value
 
 
-def outcomes_of(instance, values, method):
+def outcomes_of(instance, values, method, letters=None):
     """(clients, levels t = 0, ..., T of [(probability, points x_0, ..., x_t, state)]): the method's
     own kernels."""
-    clients = Clients(instance)
-    rounds = rounds_of(clients, instance, values, discover.algorithm(method))
+    clients, method = Clients(instance), discover.algorithm(method)
+    rounds = rounds_of(clients, instance, values, method, letters)
+    away = origin(instance, clients.d)
     law = uniform(clients.N, instance["S"], rounds.steps)
-    start = rounds.start(vector(instance["x_0"]))
-    return clients, followed(rounds.after, law, start, instance["T"])
+    x_0 = vector(instance["x_0"])
+    start = rounds.start(x_0 if away is None else x_0 + away)
+    levels = followed(rounds.after, law, start, instance["T"], at=rounds.at)
+    if away is not None:  # what is measured is counted from there
+        levels = [[(p, tuple(x - away for x in path), s) for p, path, s in ways] for ways in levels]
+    return clients, levels
 
 
-def measured(instance, values, entries, method):
+def measured(instance, values, entries, method, letters=None):
     """Values of symbols by what their Measures say."""
-    clients, levels = outcomes_of(instance, values, method)
+    clients, levels = outcomes_of(instance, values, method, letters)
     x_star = clients.least()[1]
     at = dict(
         loss=clients.F,
