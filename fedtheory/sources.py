@@ -2,7 +2,8 @@
 
 A file reaches the modules that it imports, wherever in it. A file that walks folders finds what it
 does not import: it reaches the modules and folders that its text names, and its own folder. What
-counts of a file is its syntax: a comment, a docstring and a line break compute nothing.
+counts of a file is its syntax (a comment, a docstring and a line break compute nothing), and every
+byte of the data files beside it that its text names, in full or by an ending such as ".v".
 """
 
 import ast
@@ -20,9 +21,11 @@ from fedtheory.files import write
 ROOT = Path(__file__).resolve().parents[1]
 TOPS = ("fedtheory", "figures", "verify")
 WALKERS = {"importlib", "pkgutil"}  # who imports one of these finds files itself
-FORMAT = "fedtheory sources 1"
+FORMAT = "fedtheory sources 2"
 KEPT = "sources.sealed"  # in the private folder: what parsing found, by the hash of what was parsed
 MOST = 4096  # files in it; of more, most are gone by now
+DATA = re.compile(r"[\w-]*\.[a-z]{1,5}")  # a text that may name a data file, or end its name
+CODE = {".py", ".pyc"}
 
 
 class Facts(NamedTuple):
@@ -32,6 +35,7 @@ class Facts(NamedTuple):
     imports: tuple  # (module, name or "") pairs
     places: tuple  # dotted names in its text, if it walks folders
     walks: bool
+    named: tuple  # texts that may name data files beside it
 
 
 # ---------------------------------------------------------------- syntax
@@ -73,14 +77,16 @@ def parsed(content):
     tree = ast.parse(content)
     imports = tuple(dict.fromkeys(imported(tree)))
     walks = any(module in WALKERS for module, _ in imports)
-    texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+    texts = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    texts = [text for text in texts if isinstance(text, str)]
     place = re.compile(rf"({'|'.join(TOPS)})(\.\w+)+\.?")
-    places = {t.rstrip(".") for t in texts if isinstance(t, str) and place.fullmatch(t)}
+    places = {text.rstrip(".") for text in texts if place.fullmatch(text)}
     return Facts(
         hashlib.sha256(repr(syntax(tree)).encode()).hexdigest(),
         imports,
         tuple(sorted(places)) if walks else (),
         walks,
+        tuple(sorted({text for text in texts if DATA.fullmatch(text)})),
     )
 
 
@@ -103,8 +109,8 @@ class _Kept:
         name = hashlib.sha256(content).hexdigest()
         if name not in self.found:
             self.found[name], self.new = parsed(content), True
-        syntax, imports, places, walks = self.found[name]
-        return Facts(syntax, tuple(map(tuple, imports)), tuple(places), walks)
+        syntax, imports, places, walks, named = self.found[name]
+        return Facts(syntax, tuple(map(tuple, imports)), tuple(places), walks, tuple(named))
 
     def keep(self):
         """Write what was parsed since; where nothing can be written, it is parsed again."""
@@ -127,6 +133,21 @@ def read(path):
 @cache
 def facts(path):
     return _kept().facts(read(path))
+
+
+@cache
+def data(path):
+    """(name, hash of its bytes) of each data file beside a source that the source's text names."""
+    named = facts(path).named
+    return tuple(
+        (each.name, hashlib.sha256(read(each)).hexdigest())
+        for each in (sorted(path.parent.iterdir()) if named else ())
+        if each.is_file() and each.suffix not in CODE and _names(named, each.name)
+    )
+
+
+def _names(texts, name):
+    return any(name == text or text.startswith(".") and name.endswith(text) for text in texts)
 
 
 # ---------------------------------------------------------------- reach
@@ -181,7 +202,8 @@ def digest(start, walked=True):
 @cache
 def _digest(start, walked):
     found = sorted((path.relative_to(ROOT).as_posix(), path) for path in reach(start, walked))
-    total = hashlib.sha256(repr([(name, facts(path).syntax) for name, path in found]).encode())
+    content = [(name, facts(path).syntax, data(path)) for name, path in found]
+    total = hashlib.sha256(repr(content).encode())
     _kept().keep()
     return total.hexdigest()
 
@@ -235,10 +257,11 @@ def _bound(alias):
 
 @cache
 def part(path, name, walked=True):
-    """A hash of what a name of a file needs: the file's own statements, and all that these can
-    reach."""
+    """A hash of what a name of a file needs: the file's own statements, the data files that it
+    names, and all that these can reach."""
     statements, names = used(read(path), name)
-    return hashlib.sha256(f"{statements} {digest(names, walked)}".encode()).hexdigest()
+    content = f"{statements} {data(path)} {digest(names, walked)}"
+    return hashlib.sha256(content.encode()).hexdigest()
 
 
 def of(thing):
@@ -257,5 +280,5 @@ def _written(thing):
 
 def forget():
     """Read files anew: they were edited while this process ran."""
-    for each in (facts, _digest, _kept, part):
+    for each in (facts, data, _digest, _kept, part):
         each.cache_clear()

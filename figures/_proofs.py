@@ -39,7 +39,7 @@ def arrays(ids, scale, progress):
             progress(len(verdicts), len(verdicts) + 1)
         return verdicts[claim.id] and graphs.statuses(verdicts[claim.id], claim)
 
-    graph_of = {id: graphs.graph(discover.claim(id), own) for id in ids}
+    graph_of = {id: graphs.graph(discover.claim(id), own, verdicts) for id in ids}
     for found in graph_of.values():
         nodes.update({n: node for n, node in found.nodes.items() if n not in nodes})
     for node in nodes.values():
@@ -54,7 +54,7 @@ def arrays(ids, scale, progress):
         place=np.array(places(nodes)),
         status=np.array(status),
         layer=np.array([depth[name] for name in names]),
-        ratio=np.array([ratio(name, verdicts) for name in names]),
+        ratio=np.array([ratio(nodes[name]) for name in names]),
         start=np.array([at[one] for one, _, _ in edges], dtype=int),
         end=np.array([at[other] for _, other, _ in edges], dtype=int),
         step=np.array([how for *_, how in edges]),
@@ -107,19 +107,9 @@ def layers(names, edges):
     return depth
 
 
-def ratio(name, verdicts):
-    """The largest ratio of left over right that was found at a line; NaN where none was looked
-    for."""
-    claim, _, line = name.rpartition("/")
-    found = verdicts.get(claim)
-    if found is None:
-        return np.nan
-    parts = found["lines"] if isinstance(found, dict) else found.lines or [found]
-    part = parts[int(line) - 1] if int(line) <= len(parts) else None
-    part = part if isinstance(part, dict) or part is None else vars(part)
-    if part is not None and part["status"] == "violated":
-        return np.inf
-    return np.nan if part is None or part["tightness"] is None else float(part["tightness"])
+def ratio(node):
+    """The largest share of its bound that a line was found to need; NaN where none was looked for."""
+    return np.nan if node.needs is None else node.needs
 
 
 def places(nodes):
@@ -156,6 +146,7 @@ def shortened(place):
     return where + mark + line
 
 
+LIGHT, HEAVY = 0.4, 1.5  # widths of a step to a line whose bound is not needed, and to a tight one
 BEYOND = 1.25  # where what fails is drawn, however far above 1 it is
 STEPS = dict(
     proved=dict(color=_style.INK, linewidth=0.6),
@@ -166,17 +157,18 @@ MARKERS = dict(proved="o", holds="o", violated="X", vacuous="s", undecided="D", 
 
 
 def draw(figure, data):
-    """On the left the steps, from each premise to what follows from it; on the right how tight each
-    line is."""
+    """On the left the steps, from each premise to what follows from it, as heavy as what is needed of
+    the line that they lead to, with their slack; on the right the same share, line by line."""
     left, right = figure.subplots(1, 2, sharey=True, width_ratios=(2.6, 1))
     shown = [n for n, name in enumerate(data["name"]) if name != f"{facts.PREFIX}definition"]
     row = {n: y for y, n in enumerate(shown)}
-    bend = np.linspace(0, np.pi, 40)
+    bend, words = np.linspace(0, np.pi, 40), dict(fontsize=_style.SMALL, annotation_clip=False)
     for start, end, step in zip(data["start"], data["end"], data["step"].tolist()):
         if start in row and end in row:
             middle, half = (row[start] + row[end]) / 2, (row[start] - row[end]) / 2
             wide = abs(half) ** 0.6 / len(shown) ** 0.6
-            left.plot(-wide * np.sin(bend), middle - half * np.cos(bend), **STEPS[step], zorder=1)
+            x, y = -wide * np.sin(bend), middle - half * np.cos(bend)
+            left.plot(x, y, **step_look(step, data["ratio"][end]), zorder=1)
     for n in shown:
         status = data["status"][n].item()
         look = dict(color=COLOURS[status], marker=MARKERS[status], linestyle="", markersize=4.5)
@@ -191,9 +183,14 @@ def draw(figure, data):
             fontsize=_style.SMALL,
             color=_style.DIFFER if status == "violated" else _style.INK,
         )
-        if np.isfinite(data["ratio"][n]) or data["ratio"][n] == np.inf:
+        if not np.isnan(data["ratio"][n]):
             right.plot(min(data["ratio"][n], BEYOND), row[n], **look, **hollow)
+        if n in data["end"] and data["ratio"][n] <= 1:
+            left.annotate(
+                f"{1 - data['ratio'][n]:.2f}", (0.75, row[n]), ha="right", va="center", **words
+            )
     left.set(xlim=(-0.75, 0.75), ylim=(len(shown) - 0.4, -0.6), title="what follows from what")
+    left.set_title("slack of the step", loc="right")
     right.axvline(1, color=_style.INK, linewidth=0.6, linestyle="--")
     right.set(
         xlim=(-0.03, 1.33),
@@ -208,6 +205,13 @@ def draw(figure, data):
     left.spines[["left", "bottom"]].set_visible(False)
     right.tick_params(axis="y", length=0, labelleft=False)
     _legend(figure, data, {data["status"][n].item() for n in shown})
+
+
+def step_look(step, needs):
+    """How a step is drawn: heavy where the bound that it leads to is needed, light where it has
+    slack."""
+    look = STEPS[step]
+    return look if not needs <= 1 else dict(look, linewidth=LIGHT + (HEAVY - LIGHT) * needs)
 
 
 def _legend(figure, data, present):
@@ -229,7 +233,9 @@ def _legend(figure, data, present):
         if status in present
     ]
     words = dict(
-        proved="a proved step", undecided="not shown to follow", refused="a premise assumes more"
+        proved="a proved step, heavy if tight",
+        undecided="not shown to follow",
+        refused="a premise assumes more",
     )
     handles += [
         Line2D([], [], label=words[step], **look)
@@ -253,6 +259,7 @@ def rows(data):
                 said,
                 ", ".join(names[data["start"][k]] for k in into),
                 "" if np.isnan(ratio) else f"{ratio:.4g}",
+                f"{1 - ratio:.4g}" if into and ratio <= 1 else "",
             ]
         )
-    return [["line", "what it is", "step", "from", "largest ratio"], *found]
+    return [["line", "what it is", "step", "from", "largest ratio", "slack"], *found]

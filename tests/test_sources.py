@@ -111,6 +111,69 @@ def test_an_import_inside_a_function_counts_and_a_walk_reaches_what_its_text_nam
         assert names(["fedtheory.lazy"], walked=False) == {"lazy.py", "walk.py"}
 
 
+@pytest.mark.parametrize(
+    "start, name, counts",
+    [
+        ("walk", "kept.json", True),  # named in full
+        ("walk", "lemma.v", True),  # by its ending
+        ("walk", "other.json", False),  # beside it, and not named
+        ("walk", "far/kept.json", False),  # named, and in another folder
+        ("top", "kept.json", True),  # through an import
+        ("alone", "kept.json", False),
+    ],
+)
+def test_a_data_file_that_a_module_names_beside_itself_counts(
+    tmp_path, monkeypatch, start, name, counts
+):
+    room = tmp_path / "fedtheory"
+    (room / "far").mkdir(parents=True)
+    texts = dict(
+        walk='A, B = "kept.json", f"{__name__}.v"\n\n\ndef f():\n    pass\n',
+        top="from fedtheory import walk\n",
+        alone='A = "lemma.w"\n',
+    )
+    for module, text in texts.items():
+        (room / f"{module}.py").write_text(text)
+    for file in ("kept.json", "lemma.v", "other.json", "far/kept.json"):
+        (room / file).write_text("{}")
+    monkeypatch.setattr(sources, "ROOT", tmp_path)
+    monkeypatch.setattr(sources._Kept, "keep", lambda self: None)
+    whole = lambda: sources.digest([f"fedtheory.{start}"])
+    part = lambda: sources.part(room / f"{start}.py", "f")
+    sources.forget()
+    try:
+        before = whole(), part()
+        (room / name).write_text('{"one": null}')
+        sources.forget()
+        after = whole(), part()
+        assert (before[0] != after[0], before[1] != after[1]) == (counts, counts)
+        (room / name).unlink()
+        sources.forget()
+        assert (whole() != before[0]) == counts
+    finally:
+        monkeypatch.undo()
+        sources.forget()
+
+
+def test_kept_proofs_and_broken_lines_bear_on_what_reads_them(edited):
+    from fedtheory import discover
+    from fedtheory.app import ledger
+    from figures import _store
+
+    keys = lambda: (
+        ledger.key(discover.claim("fsl.theorem1"), 1.0, 0),
+        _store.key("proof_lamb", "smoke"),
+    )
+    assert {"textbook/kept.py", "textbook/proofs.json", "rocq/roots.v"} <= set(ledger.sources())
+    first = keys()
+    edited("fedtheory/textbook/proofs.json", " ")
+    second = keys()
+    assert all(a != b for a, b in zip(first, second))
+    edited("figures/_broken.json", " ")
+    third = keys()
+    assert [a != b for a, b in zip(second, third)] == [False, True]
+
+
 def test_facts_are_kept_for_the_next_process_and_a_forged_file_counts_as_absent(
     tmp_path, monkeypatch
 ):

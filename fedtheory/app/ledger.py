@@ -32,11 +32,10 @@ LARGEST = 2**23  # bytes of a document of somebody else's
 
 @cache
 def sources():
-    """file -> SHA-256, of every source of the library."""
-    return {
-        path.relative_to(PACKAGE).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(PACKAGE.rglob("*.py"))
-    }
+    """file -> SHA-256, of every source of the library and of the data files that they name."""
+    found = {path: hashlib.sha256(path.read_bytes()).hexdigest() for path in PACKAGE.rglob("*.py")}
+    found |= {path.with_name(name): hash for path in [*found] for name, hash in code.data(path)}
+    return {path.relative_to(PACKAGE).as_posix(): found[path] for path in sorted(found)}
 
 
 @cache
@@ -281,7 +280,7 @@ def rests_on(claim, claims, verdicts):
     if not claim.follows:
         return None
     known = {c.id: graphs.statuses(verdicts[c.id], c) for c in claims if c.id in verdicts}
-    return graphs.graph(claim, lambda other, led: known.get(other.id))
+    return graphs.graph(claim, lambda other, led: known.get(other.id), verdicts)
 
 
 STATUSES = ("proved", "holds", "violated", "vacuous", "undecided")

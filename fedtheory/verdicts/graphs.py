@@ -4,6 +4,10 @@ these is.
 A step is decided by algebra (`textbook/edges.py`), a line that no proved step leads to by its own
 verdict. A line is proved where a proved step leads to it from proved lines; a proof is broken where a
 line that it goes through is violated, whether or not the steps around it are right.
+
+A step has slack: what its line says beyond the truth. Of a line that was searched the largest share of
+its bound that an instance needs is known (`search/rating.py`: offsets do not count), and what is left
+of the bound is the slack of the step to it.
 """
 
 from dataclasses import dataclass, field
@@ -26,6 +30,15 @@ class Node:
     status: str  # "proved", "holds", "violated", "vacuous", "undecided"
     edge: edges.Edge | None = None  # the step that leads to it, if the text names one
     own: str | None = None  # what its own verdict says, where that was asked
+    needs: float | None = (
+        None  # the largest share of its bound that an instance needs, if any was found
+    )
+
+    @property
+    def slack(self):
+        """The share of its bound that no instance was found to need; None of a line that fails, or of
+        which nothing was measured."""
+        return None if self.needs is None or self.needs > 1 else 1.0 - self.needs
 
     @property
     def leads(self):
@@ -127,7 +140,11 @@ class Graph:
             steps=self.steps,
             broken=self.broken,
             places={name: node.place for name, node in self.nodes.items()},
-            edges=[edge.as_dict() for edge in self.edges],
+            edges=[
+                dict(node.edge.as_dict(), slack=node.slack)
+                for node in self.nodes.values()
+                if node.edge
+            ],
         )
 
     @property
@@ -175,9 +192,10 @@ def axioms_of(name):
     return (known,) if isinstance(known, str) else known.axioms
 
 
-def graph(claim, own):
+def graph(claim, own, verdicts=None):
     """The Graph of a claim; `own(claim)` gives the statuses of its lines, or None where these are
-    not known. A proof that rests on itself is refused before anything is decided."""
+    not known, and `verdicts`, id -> Verdict, those from which slack is read in the end. A proof that
+    rests on itself is refused before anything is decided."""
     lines_of = lines(claim)
     nodes, proofs = {}, {}
     for one in ordered(lines_of):
@@ -187,6 +205,7 @@ def graph(claim, own):
             proofs[name] = facts.documents(name)
         else:
             nodes[name] = _node(*one, nodes, own)
+            nodes[name].needs = needed(*one, verdicts or {})
     roots = tuple(map(edges.label, lines_of))
     rest = [name for name in reversed(nodes) if name not in roots]
     return Graph(title(claim), {name: nodes[name] for name in (*roots, *rest)}, roots, proofs)
@@ -241,14 +260,29 @@ def _node(claim, at, nodes, own):
 
 def rests_on(claim, verdict, check):
     """The Graph of a claim of which the Verdict is known; `check(claim)` gives the others'."""
-    known = {claim.id: statuses(verdict, claim)}
+    known = {claim.id: verdict}
 
     def own(other, led):
         if other.id not in known and not led:
-            known[other.id] = statuses(check(other), other)
-        return known.get(other.id)
+            known[other.id] = check(other)
+        return statuses(known[other.id], other) if other.id in known else None
 
-    return graph(claim, own)
+    return graph(claim, own, known)
+
+
+def needed(claim, at, verdicts):
+    """The largest share of its bound that a line was found to need, infinite where it is violated;
+    None where nothing was measured."""
+    found = verdicts.get(claim.id)
+    if found is None:
+        return None
+    whole = found if isinstance(found, dict) else vars(found)
+    lines = whole["lines"] or [whole]
+    line = lines[at] if at < len(lines) else {}
+    line = line if isinstance(line, dict) else vars(line)
+    if line.get("status") == "violated":
+        return float("inf")
+    return None if line.get("tightness") is None else float(line["tightness"])
 
 
 def statuses(verdict, claim):
@@ -259,4 +293,4 @@ def statuses(verdict, claim):
     return [*some, *[None] * (len(claim.lines) - len(some))]
 
 
-__all__ = ["Graph", "Node", "graph", "rests_on", "statuses"]
+__all__ = ["Graph", "Node", "graph", "needed", "rests_on", "statuses"]

@@ -8,6 +8,7 @@ import pytest
 
 import fedtheory as ft
 from fedtheory import discover
+from fedtheory.verdicts import graphs
 from figures import _proofs, proof_flex
 
 DOCUMENTS = [(id, one) for id, some in _proofs.violations().items() for one in some]
@@ -48,6 +49,24 @@ def test_a_line_keeps_its_number_however_long_its_place_is():
 def test_what_fails_is_drawn_beyond_one_and_nothing_else():
     claim = discover.claim("lamb.step_B1")
     known = {claim.id: dict(status="violated", lines=[_proofs.FAILS])}
-    assert _proofs.ratio("lamb.step_B1/1", known) == np.inf
-    assert np.isnan(_proofs.ratio("lamb.step_B1/2", known))
-    assert np.isnan(_proofs.ratio("textbook.young", known))
+    told = lambda one, led: one is claim and ["violated"] or None
+    nodes = graphs.graph(claim, told, known).nodes
+    assert _proofs.ratio(nodes["lamb.step_B1/1"]) == np.inf
+    others = [_proofs.ratio(node) for name, node in nodes.items() if name != "lamb.step_B1/1"]
+    assert others and np.isnan(others).all()
+
+
+def test_a_step_is_as_heavy_as_what_is_needed_and_its_slack_is_told():
+    data = dict(
+        name=np.array(["mine.a/1", "textbook.young", "mine.b/1"]),
+        status=np.array(["holds", "textbook", "violated"]),
+        ratio=np.array([0.25, np.nan, np.inf]),
+        start=np.array([1, 0]),
+        end=np.array([0, 2]),
+        step=np.array(["proved", "proved"]),
+    )
+    _, first, fact, fails = _proofs.rows(data)
+    assert (first[-1], fact[-1], fails[-1]) == ("0.75", "", "")
+    width = lambda needs: _proofs.step_look("proved", needs)["linewidth"]
+    assert width(0.0) < width(0.25) < width(1.0) == _proofs.HEAVY
+    assert width(np.nan) == width(np.inf) == _proofs.STEPS["proved"]["linewidth"]

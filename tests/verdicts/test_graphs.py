@@ -95,6 +95,30 @@ def test_check_tells_what_a_claim_rests_on():
     assert ft.check("fsl.h_lower", budget=0.5).rests_on is None
 
 
+@pytest.mark.parametrize(
+    "line, slack",
+    [
+        (dict(status="holds", tightness=0.25), 0.75),
+        (dict(status="holds", tightness=1.0), 0.0),
+        (dict(status="holds", tightness=None), None),
+        (dict(status="violated", tightness=3.0), None),
+        (None, None),
+    ],
+)
+def test_the_slack_of_a_step_is_what_its_line_was_not_found_to_need(line, slack):
+    claim = own(2 * (f.E_c + f.gamma**2 * f.E_0), follows=(TRUE,))
+    known = {claim.id: dict(status="holds", lines=[line])} if line else {}
+    found = graphs.graph(claim, ALL(None), known).as_dict()["edges"]
+    assert {one["line"]: one["slack"] for one in found} == {"mine.a/1": slack, "mine.d/1": None}
+
+
+def test_slack_is_of_what_a_check_found():
+    verdict = ft.check("fsl.step21", budget=0.5)
+    found = {one["line"]: one["slack"] for one in verdict.as_dict()["rests_on"]["edges"]}
+    needs = float(verdict.lines[0].tightness)
+    assert 0 <= needs <= 1 and found["fsl.step21/1"] == 1 - needs
+
+
 def certificate(name="fsl.step24"):
     claim = discover.claim(name)
     return json.loads(json.dumps(graphs.graph(claim, ALL("holds")).certificate))
