@@ -4,7 +4,7 @@ work left for them."""
 from fedtheory.certificates.check_proof import Laborious, Refused
 from fedtheory.search import counterexample, hunting
 from fedtheory.search.columns import LOOK
-from fedtheory.search.rationals import Point
+from fedtheory.search.rationals import STEP, Point
 from fedtheory.verdicts.verdict import Tightness, Verdict
 
 NEAR = 1.0 - 1e-6  # a ratio from which the exact value is asked for
@@ -13,6 +13,7 @@ EXACT = 6  # shapes looked at in the end
 LOOKS, ROWS = 40, 3  # shapes with instances above 1 that are looked at in the end, and of each
 ALIKE = 1.001  # how much larger a float has to be to be worth another exact look
 FEW = 3  # cheap instances that are looked at if no other had an answer; dear ones, above 1
+MORE = 40  # times the work of all exact looks that one of those few may take, if LOOK is not less
 
 
 def ended(claim, ranked, looked, seconds):
@@ -28,6 +29,7 @@ class Ends:
     def __init__(self, ranked, seconds):
         self.hunts, self.steps = [hunt for _, hunt, _ in ranked], seconds * hunting.PER_SECOND
         self.begun = self.done()
+        self.look = min(LOOK, int(MORE * self.steps / STEP))
 
     def done(self):
         return sum(hunt.work for hunt in self.hunts)
@@ -51,7 +53,7 @@ def unexplained(claim, ranked, looked, ends):
             point = Point.near(hunt, row)
             if point is not None and not point.harmless() and point.dear and again:
                 # What would leave a claim undecided is worth more work, a few times.
-                hunt.look, again = LOOK, again - 1
+                hunt.look, again = max(hunt.look, ends.look), again - 1
                 point = Point.near(hunt, row)
             if point is not None and point.harmless():  # rounding's own
                 continue
@@ -140,7 +142,7 @@ def affordable(ranked, ends, lacking):
         yield each
     for each in sorted(ranked, key=lambda each: each[1].cost)[:FEW]:
         if lacking():
-            each[1].look = LOOK
+            each[1].look = max(each[1].look, ends.look)
             yield each
 
 
