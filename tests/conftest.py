@@ -8,6 +8,7 @@ import pytest
 from hypothesis import settings
 
 from fedtheory import sources
+from tests import durations
 
 settings.register_profile("house", deadline=None, print_blob=True, max_examples=50)
 settings.register_profile(
@@ -56,7 +57,12 @@ def pytest_configure_node(node):
     node.workerinput["markexpr"] = node.config.option.markexpr
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Tests of minutes begin first, so that all processes end together."""
-    marks = lambda item: item.get_closest_marker("slow")
-    items.sort(key=lambda item: not (marks(item) and marks(item).kwargs.get("minutes")))
+    """What took long when it was last measured is slow; what took longest begins first."""
+    seconds = durations.measured()
+    for item in items:
+        if durations.name_of(item) in seconds:
+            item.add_marker(pytest.mark.slow)
+    first = lambda item: max(seconds.get(durations.name_of(item), 0), durations.FIRST)
+    items.sort(key=first, reverse=True)

@@ -80,14 +80,7 @@ def sources(tmp_path, monkeypatch):
     return tmp_path
 
 
-# Pages whose commands search, or make a package
-LONG = {"adding.md", "reading_verdicts.md", "tour.md"}
-AS_TESTS = [
-    pytest.param(
-        page, id=page.name, marks=[pytest.mark.slow(minutes=True)] if page.name in LONG else []
-    )
-    for page in PAGES
-]
+AS_TESTS = [pytest.param(page, id=page.name) for page in PAGES]
 
 
 @pytest.mark.parametrize("page", AS_TESTS)

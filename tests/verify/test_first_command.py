@@ -16,7 +16,7 @@ from fedtheory.app import package
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.slow(minutes=True)
+@pytest.mark.slow
 def test_the_first_command_ends_in_a_page_with_figures(tmp_path):
     install, _, verify = re.search(
         r"^python -m pip .*$", (ROOT / "README.md").read_text(), re.MULTILINE
