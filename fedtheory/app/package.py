@@ -150,8 +150,9 @@ def shown(data, most=4000):
     return text if len(text) <= most else text[:most] + "\n... (the rest is in ledger.json)"
 
 
-def page(book, pictures=None):
-    """The page of a ledger, with pictures {name: SVG bytes} in it."""
+def page(book, pictures=None, checkers=None):
+    """The page of a ledger, with pictures {name: SVG bytes} in it, and with what checkers said of its
+    certificates, if they were asked."""
     from markupsafe import Markup
 
     script = Path(__file__).with_name("package_page.js").read_text()
@@ -171,6 +172,7 @@ def page(book, pictures=None):
             seal=seal,
             papers=listing(lambda e: e["paper"]),
             kinds=listing(lambda e: e["kind"]),
+            checkers=checkers or dict(rocq="", certificates={}),
         )
         .encode()
     )
@@ -190,9 +192,9 @@ def drawers():
 # ---------------------------------------------------------------- making one
 
 
-def build(folder, book, certificates, more, figures=None):
-    """Write the package; `more` is {file: data}, `figures` {name: bytes}. Files of an earlier one
-    that are no part of it go."""
+def build(folder, book, certificates, more, figures=None, checkers=None):
+    """Write the package; `more` is {file: data}, `figures` {name: bytes}, `checkers` what was said of
+    the certificates. Files of an earlier one that are no part of it go."""
     linked(folder)
     before = _named(folder / SUMS)
     (folder / SUMS).unlink(missing_ok=True)  # until all of it is there, it is no package
@@ -204,7 +206,9 @@ def build(folder, book, certificates, more, figures=None):
         **{name: ledger.text(document) for name, document in certificates.items()},
         **{f"figures/{name}": content for name, content in (figures or {}).items()},
     }
-    files["index.html"] = page(book, pictures(files))
+    if checkers is not None:
+        files[CHECKERS] = ledger.text(checkers)
+    files["index.html"] = page(book, pictures(files), checkers)
     for name, content in files.items():
         path = folder / name
         if not path.is_file() or path.is_symlink() or path.read_bytes() != content:

@@ -29,6 +29,7 @@ class Answer(NamedTuple):
     axioms: frozenset  # of all theorems together
     seconds: float  # of the processor
     version: str
+    ended: bool = True  # False: it takes too long, and says nothing
 
 
 def at_hand():
@@ -57,9 +58,9 @@ def judged(text, theorems, seconds=SECONDS):
                 text=True,
                 timeout=seconds,
             )
-            code, out, err = said.returncode, said.stdout, said.stderr
+            code, out, err, ended = said.returncode, said.stdout, said.stderr, True
         except subprocess.TimeoutExpired:
-            code, out, err = 1, "", f"it takes more than {seconds} seconds"
+            code, out, err, ended = 1, "", f"it takes more than {seconds} seconds", False
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     found = frozenset(axioms(out))
@@ -70,7 +71,7 @@ def judged(text, theorems, seconds=SECONDS):
         why = "it does not say on what each theorem rests"
     elif not found <= STANDARD:
         why = f"it rests on {', '.join(sorted(found - STANDARD))}"
-    return Answer(not why, why, found, spent, version())
+    return Answer(not why, why, found, spent, version(), ended)
 
 
 def said_of(out):

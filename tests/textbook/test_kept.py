@@ -1,0 +1,31 @@
+"""What is kept of proofs is what the records ask for: nothing is stale, and nothing is missing."""
+
+from fedtheory import discover
+from fedtheory.proofs import algebra
+from fedtheory.textbook import edges, facts, kept
+from fedtheory.textbook.leaves import LEAVES
+
+AGAIN = "run python -m tests.textbook.refresh"
+
+
+def test_every_step_and_fact_is_kept_and_nothing_else(monkeypatch):
+    """A step whose question is not kept would be searched for; a kept answer to no question is of a
+    step that was changed since."""
+    asked, sought, real = set(), [], kept.name
+
+    def name(document):
+        asked.add(real(document))
+        return real(document)
+
+    monkeypatch.setattr(kept, "name", name)
+    monkeypatch.setattr(algebra, "prove", lambda target, *rest, **more: sought.append(target))
+    edges.edge.cache_clear()
+    facts.documents.cache_clear()
+    for leaf in LEAVES:
+        facts.documents(leaf.id)
+    for claim in discover.claims():
+        for line in claim.follows:
+            edges.edge(claim, line - 1)
+    edges.edge.cache_clear()
+    assert not sought, f"{len(sought)} questions are not kept: {AGAIN}"
+    assert set(kept.store()) == asked, f"answers to {len(set(kept.store()) - asked)} others: {AGAIN}"

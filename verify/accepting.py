@@ -1,0 +1,157 @@
+"""Which checkers accept the certificates of a package: that of their format, and Rocq's kernel.
+
+A document never says of itself who accepted it. `python -m verify --rocq` asks both checkers about
+each one, and writes down what they say, with the hash of the document, beside the certificates.
+"""
+
+import hashlib
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+from fedtheory.app import ledger
+from fedtheory.certificates.check_proof import Refused
+from fedtheory.errors import FedtheoryError, refuse
+from fedtheory.rocq import coqc, exporting
+
+FILE = "checkers.json"
+FORMAT = "fedtheory checkers 1"
+FIELDS = dict(sha256=str, replays=(str, type(None)), rocq=(bool, type(None)), why=str)
+
+
+class Said(NamedTuple):
+    """What is said of one document."""
+
+    sha256: str
+    replays: str | None  # the status that its checker derives; None: it refuses
+    rocq: bool | None  # whether coqc accepts it; None: it was not asked, or did not end
+    why: str = ""  # where either does not accept
+
+
+def version():
+    """The version of coqc; a refusal where it is not at hand."""
+    if coqc.at_hand() is None:
+        refuse("--rocq", "needs coqc (Debian: apt-get install coq)", "no coqc on the path")
+    return coqc.version()
+
+
+def asked(certificates, store, workers=1, say=None):
+    """What both checkers say of each certificate, {file: document}; answers of coqc are kept in
+    `store` under the hash of what it was asked."""
+    by, done = version(), 0
+    store.mkdir(parents=True, exist_ok=True)
+    names = sorted(certificates)
+    with ThreadPoolExecutor(max(1, workers)) as pool:
+        texts = [_written(certificates[name]) for name in names]
+        answers = pool.map(lambda one: _answer(one, by, store), texts)
+        found = {}
+        for name, (accepted, why) in zip(names, answers):
+            found[name] = _said(certificates[name], accepted, why)._asdict()
+            done += 1
+            if say is not None:
+                say(f"{done}/{len(names)} certificates before two checkers")
+    return dict(format=FORMAT, rocq=by, certificates=found)
+
+
+def _written(document):
+    """(the file for coqc, ""), or (None, why there is none)."""
+    try:
+        return exporting.export(document), ""
+    except (exporting.Unwritten, exporting.Refused) as why:
+        return None, str(why)
+
+
+def _answer(one, by, store):
+    """(accepted or None, why) of a written document."""
+    text, why = one
+    if text is None:
+        return None, f"Rocq was not asked: {why}"
+    name = ledger.digest([FORMAT, by, text])[:40]
+    if (kept := ledger.kept(store, name)) is not None:
+        return tuple(kept)
+    answer = coqc.judged(text, exporting.theorems(text))
+    found = answer.accepted if answer.ended else None, answer.why
+    if answer.ended:
+        ledger.keep(store, name, found)
+    return found
+
+
+def _said(document, accepted, why):
+    from fedtheory.verdicts.replaying import replay
+
+    content = hashlib.sha256(ledger.text(document)).hexdigest()
+    try:
+        return Said(content, replay(document)["status"], accepted, why)
+    except Refused as refused:
+        return Said(content, None, accepted, f"its checker refuses: {refused}")
+
+
+def refused(found):
+    """Sentences: certificates that a checker does not accept."""
+    return [
+        f"{name}: {one['why']}"
+        for name, one in found["certificates"].items()
+        if one["replays"] is None or one["rocq"] is False
+    ]
+
+
+def told(found):
+    """In one sentence, how many certificates each checker accepts."""
+    some = found["certificates"].values()
+    count = lambda good: sum(map(good, some))
+    return (
+        f"{len(some)} certificates: {count(lambda one: one['replays'] is not None)} accepted by the "
+        f"checker of their format, {count(lambda one: one['rocq'] is True)} by {found['rocq']} as well, "
+        f"{count(lambda one: one['rocq'] is None)} of which it was not asked or did not end"
+    )
+
+
+def opened(files):
+    """What the file of a package says, or None if it has none; refused where it is not of the
+    certificates that are there, or has another shape."""
+    if FILE not in files:
+        return None
+    found = ledger.parsed(files[FILE], FILE)
+    try:
+        good = (
+            set(found) == {"format", "rocq", "certificates"}
+            and found["format"] == FORMAT
+            and isinstance(found["rocq"], str)
+            and set(found["certificates"])
+            == {name for name in files if name.startswith("certificates/")}
+            and all(
+                set(one) == set(FIELDS)
+                and all(isinstance(one[field], kind) for field, kind in FIELDS.items())
+                and one["sha256"] == hashlib.sha256(files[name]).hexdigest()
+                for name, one in found["certificates"].items()
+            )
+            and files[FILE] == ledger.text(found)
+        )
+    except (TypeError, AttributeError, KeyError):
+        good = False
+    if not good:
+        refuse(FILE, "must say what checkers said of each certificate that is here", FORMAT)
+    return found
+
+
+def unlike(theirs, files):
+    """Sentences: what checkers do not say here of certificates as it is written there; and the number
+    of answers that were derived anew."""
+    documents = {}
+    for name in theirs["certificates"]:
+        try:
+            documents[name] = ledger.parsed(files[name], name)
+        except FedtheoryError:
+            return [f"{name}: it cannot be read"], 0
+    with tempfile.TemporaryDirectory(prefix="fedtheory-checkers-") as store:
+        mine = asked(documents, Path(store))
+    found = [f"{FILE}: it is of {theirs['rocq']}, here is {mine['rocq']}"] * (
+        theirs["rocq"] != mine["rocq"]
+    )
+    found += [
+        f"{FILE}: of {name} it does not say what was derived here"
+        for name, one in mine["certificates"].items()
+        if theirs["certificates"][name] != one
+    ]
+    return found, len(documents)
