@@ -51,6 +51,11 @@ def _parser():
         help="make all figures at smoke scale first; with --replay: compute their arrays anew",
     )
     parser.add_argument(
+        "--rocq",
+        action="store_true",
+        help="ask coqc about each certificate too (minutes to hours); with --replay: ask it again",
+    )
+    parser.add_argument(
         "--open", action="store_true", help="show the page in a browser when it is made"
     )
     parser.add_argument(
@@ -95,7 +100,7 @@ def main(argv=None):
             if arguments.prefixes or arguments.smoke or arguments.budget or arguments.open:
                 refuse(
                     "--replay",
-                    f"takes no other options than --figures, --workers, {', '.join(REPLAY)}",
+                    f"takes no other options than --figures, --rocq, --workers, {', '.join(REPLAY)}",
                     arguments.replay,
                 )
             sample, drawn = (
@@ -118,6 +123,7 @@ def main(argv=None):
                 drawn,
                 arguments.figures,
                 arguments.json,
+                rocq=arguments.rocq,
             )
         for name in REPLAY:
             if getattr(arguments, name[2:].replace("-", "_")) not in (None, False):
@@ -141,7 +147,13 @@ def main(argv=None):
             "--seed", arguments.seed, int, lambda n: 0 <= n < 2**63, "must be an integer >= 0"
         )
         status = reviewing.make(
-            Path(arguments.out), budget, seed, tuple(arguments.prefixes), workers, arguments.figures
+            Path(arguments.out),
+            budget,
+            seed,
+            tuple(arguments.prefixes),
+            workers,
+            arguments.figures,
+            rocq=arguments.rocq,
         )
         if arguments.open:
             print(reviewing.shown(Path(arguments.out) / "index.html"), file=sys.stderr)

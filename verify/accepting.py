@@ -10,12 +10,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-from fedtheory.app import ledger
-from fedtheory.certificates.check_proof import Refused
+from fedtheory.app import ledger, package
 from fedtheory.errors import FedtheoryError, refuse
-from fedtheory.rocq import coqc, exporting
 
-FILE = "checkers.json"
+FILE = package.CHECKERS
 FORMAT = "fedtheory checkers 1"
 FIELDS = dict(sha256=str, replays=(str, type(None)), rocq=(bool, type(None)), why=str)
 
@@ -31,6 +29,8 @@ class Said(NamedTuple):
 
 def version():
     """The version of coqc; a refusal where it is not at hand."""
+    from fedtheory.rocq import coqc
+
     if coqc.at_hand() is None:
         refuse("--rocq", "needs coqc (Debian: apt-get install coq)", "no coqc on the path")
     return coqc.version()
@@ -56,6 +56,8 @@ def asked(certificates, store, workers=1, say=None):
 
 def _written(document):
     """(the file for coqc, ""), or (None, why there is none)."""
+    from fedtheory.rocq import exporting  # loads formulas, as does all that is loaded late here
+
     try:
         return exporting.export(document), ""
     except (exporting.Unwritten, exporting.Refused) as why:
@@ -64,6 +66,8 @@ def _written(document):
 
 def _answer(one, by, store):
     """(accepted or None, why) of a written document."""
+    from fedtheory.rocq import coqc, exporting
+
     text, why = one
     if text is None:
         return None, f"Rocq was not asked: {why}"
@@ -78,6 +82,7 @@ def _answer(one, by, store):
 
 
 def _said(document, accepted, why):
+    from fedtheory.certificates.check_proof import Refused
     from fedtheory.verdicts.replaying import replay
 
     content = hashlib.sha256(ledger.text(document)).hexdigest()

@@ -17,7 +17,7 @@ from random import Random
 
 from fedtheory.app import ledger, package, processes
 from fedtheory.errors import FedtheoryError, printable, refuse
-from verify import campaign, evidence, redrawing, reviewing
+from verify import accepting, campaign, evidence, redrawing, reviewing
 
 SECONDS = 240.0  # of one core that a sample of searches may take, if its size is not asked for
 SHOWN, NAMES = 200, 6  # differences that are printed, and names of what is absent
@@ -108,17 +108,27 @@ def replay(
     figures=False,
     as_json=False,
     say=None,
+    rocq=False,
 ):
     """Print what differs; the exit status."""
     if not folder.is_dir():
         refuse("--replay", "must be the folder of a package", str(folder))
-    report = differences(folder, every, workers, sample, seed, figures, say)
+    if rocq:
+        accepting.version()  # refused before anything is derived, where coqc is not at hand
+    report = differences(folder, every, workers, sample, seed, figures, say, rocq)
     print(json.dumps(report.as_dict(), indent=1) if as_json else report.text())
     return 1 if report.differs else 0
 
 
 def differences(
-    folder, every=False, workers=processes.WORKERS, sample=None, seed=None, figures=False, say=None
+    folder,
+    every=False,
+    workers=processes.WORKERS,
+    sample=None,
+    seed=None,
+    figures=False,
+    say=None,
+    rocq=False,
 ):
     """The Report on a package."""
     from fedtheory import discover
@@ -176,8 +186,24 @@ def differences(
     report.derived["figures"], report.absent["figures"] = len(made), absent
     report.unverified["figures' arrays (say --figures)"] = [] if every or figures else made
     report.derived["figures' arrays"] = len(made) if every or figures else 0
-    _remade(report, files, book, entries, claims, {**verdicts, **again}, drawn)
+    checkers = _checkers(report, files, rocq)
+    _remade(report, files, book, entries, claims, {**verdicts, **again}, drawn, checkers)
     return report
+
+
+def _checkers(report, files, rocq):
+    """What the package says of its certificates' checkers, asked again with `rocq`; None: nothing."""
+    try:
+        theirs = accepting.opened(files)
+    except FedtheoryError as error:
+        report.differ(str(error))
+        return None
+    if theirs is not None and rocq:
+        found, report.derived["answers of checkers"] = accepting.unlike(theirs, files)
+        report.differ(*found)
+    elif theirs is not None:
+        report.unverified["answers of checkers (say --rocq)"] = [package.CHECKERS]
+    return theirs
 
 
 def _with_documents(verdict, files):
@@ -271,7 +297,7 @@ def _searches(report, left, verdicts, book, every, workers, sample, seed, say):
     return found
 
 
-def _remade(report, files, book, entries, claims, verdicts, drawn):
+def _remade(report, files, book, entries, claims, verdicts, drawn, checkers=None):
     """Make ledger, certificates and page again from what was derived, and compare them with what is
     there."""
     shaped = {name: verdict for name, verdict in verdicts.items() if evidence.shaped(verdict)}
@@ -316,7 +342,7 @@ def _remade(report, files, book, entries, claims, verdicts, drawn):
     for name, document in certificates.items():
         if name in files and files[name] != ledger.text(document):
             report.differ(f"{name}: it is not written as certificates are here")
-    expected = {*OURS, *certificates}
+    expected = {*OURS, *certificates, *([package.CHECKERS] if package.CHECKERS in files else [])}
     report.differ(
         *(
             f"{name}: it is no part of this package"
@@ -326,7 +352,9 @@ def _remade(report, files, book, entries, claims, verdicts, drawn):
         *(f"{name}: it is missing" for name in sorted(expected) if name not in files),
     )
     page = package.page(
-        made, package.pictures({f"figures/{name}": content for name, content in drawn.items()})
+        made,
+        package.pictures({f"figures/{name}": content for name, content in drawn.items()}),
+        checkers,
     )
     if files.get("index.html") != page:
         report.differ("index.html: it is not the page that was derived here")

@@ -9,15 +9,19 @@ from pathlib import Path
 from fedtheory import private
 from fedtheory.app import ledger, package, processes
 from fedtheory.errors import InvalidInput, printable, refuse
-from verify import campaign
+from verify import accepting, campaign
 
 # in the campaign's store: what the package there was made from, and its checksums
 STAMP = "made.sealed"
 
 
-def make(out, budget, seed, prefixes=(), workers=processes.WORKERS, figures=False, say=None):
-    """Check claims, write the package to `out`, print the summary; the exit status."""
+def make(
+    out, budget, seed, prefixes=(), workers=processes.WORKERS, figures=False, say=None, rocq=False
+):
+    """Check claims, write the package to `out`, print the summary; the exit status. With `rocq` a
+    second kernel is asked about each certificate."""
     _ours(out)
+    kernel = accepting.version() if rocq else None
     pictures = out.parent / "figures"
     if figures:
         _draw(pictures)
@@ -34,6 +38,7 @@ def make(out, budget, seed, prefixes=(), workers=processes.WORKERS, figures=Fals
             _assets(),
             package.drawers(),
             package.listing(drawn).decode(),
+            kernel,
         ]
     )
     kept, unread = package.contents(out) if (store / STAMP).is_file() else ({}, [])
@@ -46,11 +51,16 @@ def make(out, budget, seed, prefixes=(), workers=processes.WORKERS, figures=Fals
         book = package.opened(kept["ledger.json"])
         print(f"nothing changed since {out} was made", file=sys.stderr)
     else:
-        book = _anew(out, store, drawn, budget, seed, prefixes, workers, say)
+        book = _anew(out, store, drawn, budget, seed, prefixes, workers, say, rocq)
         kept, _ = package.contents(out)
         ledger.write(store / STAMP, private.sealed(STAMP, _made(made_from, kept)))
     print(summary(book, out))
-    return 1 if any(entry["verdict"]["kind"] == "error" for entry in book["claims"]) else 0
+    wrong = any(entry["verdict"]["kind"] == "error" for entry in book["claims"])
+    if rocq:
+        said = accepting.opened(kept)
+        print("\n".join([accepting.told(said), *accepting.refused(said)]))
+        wrong = wrong or bool(accepting.refused(said))
+    return 1 if wrong else 0
 
 
 def _made(made_from, files):
@@ -63,7 +73,7 @@ def _stamp(store):
     return private.opened(STAMP, (store / STAMP).read_bytes())
 
 
-def _anew(out, store, drawn, budget, seed, prefixes, workers, say):
+def _anew(out, store, drawn, budget, seed, prefixes, workers, say, rocq):
     from fedtheory import discover, jit
 
     claims = [claim for claim in discover.claims() if claim.id.startswith(prefixes or "")]
@@ -100,8 +110,14 @@ def _anew(out, store, drawn, budget, seed, prefixes, workers, say):
             ),
         },
         drawn,
+        accepting.asked(certificates, store, workers, _progress) if rocq else None,
     )
     return book
+
+
+def _progress(line):
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r{line}\033[K")
 
 
 def _ours(out):

@@ -19,6 +19,7 @@ from xml.etree import ElementTree
 from fedtheory.app import ledger
 from fedtheory.errors import InvalidInput, refuse
 
+CHECKERS = "checkers.json"  # which checkers accept each certificate, where two were asked
 SUMS, RESULTS = (
     "SHA256SUMS",
     ".results",

@@ -28,4 +28,6 @@ def test_every_step_and_fact_is_kept_and_nothing_else(monkeypatch):
             edges.edge(claim, line - 1)
     edges.edge.cache_clear()
     assert not sought, f"{len(sought)} questions are not kept: {AGAIN}"
-    assert set(kept.store()) == asked, f"answers to {len(set(kept.store()) - asked)} others: {AGAIN}"
+    assert set(kept.store()) == asked, (
+        f"answers to {len(set(kept.store()) - asked)} others: {AGAIN}"
+    )
