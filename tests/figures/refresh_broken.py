@@ -26,17 +26,22 @@ def document(claim, n):
     return verdict.certificate if verdict.status == "violated" else None
 
 
-def main():
+def lines():
+    """(claim, place) of every line that figures of proofs go through, each once."""
     found = {}
     for name in FIGURES:
         for id in import_module(f"figures.{name}").CLAIMS:
             for one in graphs.ordered(graphs.lines(discover.claim(id))):
-                if isinstance(one, str):
-                    continue
-                claim, n = one
-                if (key := (claim.id, n)) not in found:
-                    found[key] = document(claim, n)
-                    print(*key, found[key] is not None, flush=True)
+                if not isinstance(one, str):
+                    found.setdefault((one[0].id, one[1]), one)
+    return list(found.values())
+
+
+def main():
+    found = {}
+    for claim, n in lines():
+        found[claim.id, n] = document(claim, n)
+        print(claim.id, n, found[claim.id, n] is not None, flush=True)
     kept = {}
     for (id, _), one in sorted(found.items()):
         if one is not None:

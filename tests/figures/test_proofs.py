@@ -10,6 +10,7 @@ import fedtheory as ft
 from fedtheory import discover
 from fedtheory.verdicts import graphs
 from figures import _proofs, proof_flex
+from tests.figures import refresh_broken
 
 DOCUMENTS = [(id, one) for id, some in _proofs.violations().items() for one in some]
 
@@ -19,6 +20,13 @@ def test_each_document_shows_that_its_line_fails(id, one):
     found = ft.replay(one)
     assert (found["status"], found["about"]) == ("violated", _proofs.RECORDED)
     assert one["claim"] == id and one["line"] in _proofs.violated(discover.claim(id))
+
+
+def test_documents_are_of_lines_that_figures_go_through_and_each_is_there_once():
+    """What no figure goes through is stale: python -m tests.figures.refresh_broken leaves it out."""
+    shown = [(id, one["line"]) for id, one in DOCUMENTS]
+    assert len(shown) == len(set(shown))
+    assert set(shown) <= {(claim.id, n) for claim, n in refresh_broken.lines()}
 
 
 def test_a_document_that_was_changed_breaks_nothing(monkeypatch):
