@@ -8,6 +8,7 @@ import numpy as np
 
 from fedtheory import enclosure
 from fedtheory.enclosure.arithmetic import pair
+from fedtheory.search import sizes
 from fedtheory.search.columns import LOOK
 from fedtheory.search.hunting import PER_SECOND, best_first, hunt_at
 from fedtheory.search.target import EXACT
@@ -18,6 +19,7 @@ WAVE, DEEP, GENERATIONS, BROAD, BRIEF = 12, 2, 30, 5, 12
 # Steps of exact arithmetic that a look at one point takes at most: a share of what the budget buys,
 # at so many of them a second, and as many at least whatever the budget
 SHARE, EXACTLY, FEWEST = 0.1, 120_000, 20_000
+VARIED = 3  # of those that came far, how many are tried at other sizes after a wave
 OTHERS = 8  # of so many shapes one is looked at though it is not wanted
 
 
@@ -27,15 +29,20 @@ def shapes_of(target, random, relaxed, number=1000):
     for _ in range(number):
         shape = target.setting.shapes(random, relaxed)
         numbers = {name: random.choice([1, 1, 2, 3, 5, 10, 100]) for name in target.counts}
-        counted = ((name, whole(v)) for name, v in (*shape.items(), *numbers.items()))
-        known = {name: pair(v) for name, v in counted if v is not None}
-        if all(
-            certain(relation, known)
-            for relation in target.relations
-            if all(name in known for name in target.names(relation))
-        ):
+        if admits(target, shape, numbers):
             return shape, numbers
     return None
+
+
+def admits(target, shape, numbers):
+    """Whether a shape meets the assumptions between counts."""
+    counted = ((name, whole(v)) for name, v in (*shape.items(), *numbers.items()))
+    known = {name: pair(v) for name, v in counted if v is not None}
+    return all(
+        certain(relation, known)
+        for relation in target.relations
+        if all(name in known for name in target.names(relation))
+    )
 
 
 def whole(value):
@@ -102,7 +109,7 @@ def searched(target, seconds, seed, reached=lambda ratio: ratio > 1.0 + 1e-9, wa
         return
     look = look_of(seconds)
     source = source if wanted is None else preferred(source, wanted)
-    best, peaks, climbed = (-1.0, None), [], set()
+    best, peaks, climbed, resizing = (-1.0, None), [], set(), set()
     while left > 0:
         wave = []
         for hunt in islice(source, WAVE):
@@ -122,15 +129,18 @@ def searched(target, seconds, seed, reached=lambda ratio: ratio > 1.0 + 1e-9, wa
             chosen.append(max(others, key=lambda hunt: len(features(hunt) - climbed)))
             others.remove(chosen[-1])
             climbed |= features(chosen[-1])
-        for turn in range(len(chosen) + 2):
+        for turn in range(len(chosen) + 2 + VARIED):
             if left <= 0:
                 return
             if turn < len(chosen):
                 hunt = chosen[turn]
             elif turn == len(chosen):
                 hunt = best[1]  # the best so far once more, unless nothing is left to gain
-            else:
+            elif turn == len(chosen) + 1:
                 hunt = restarted(peaks, random)
+            else:
+                hunt, work = resized(peaks, random, resizing)
+                left -= work
             if hunt is None:
                 continue
             hunt.look = look
@@ -164,6 +174,17 @@ def restarted(peaks, random):
         return None
     _, hunt = random.choice(peaks)
     return hunt_at(hunt.target, hunt.shape, hunt.numbers, random.getrandbits(128))
+
+
+def resized(peaks, random, before):
+    """(a hunt at other sizes than one of those that came far, at which it comes further, or None;
+    the work that this took); none of those that were tried `before`."""
+    below = [hunt for ratio, hunt in peaks if ratio < 1.0 - 1e-9 and hunt not in before]
+    if not below:
+        return None, 0.0
+    hunt = below[0] if random.random() < 0.5 else random.choice(below)
+    before.add(hunt)
+    return sizes.varied(hunt, random, lambda shape: admits(hunt.target, shape, hunt.numbers))
 
 
 def leading(wave):

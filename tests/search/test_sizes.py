@@ -1,0 +1,75 @@
+"""Sizes that cost nothing are changed along what came far, and only where the new shape has
+instances."""
+
+from random import Random
+
+import pytest
+
+from fedtheory.search import sizes, waves
+from fedtheory.search.hunting import hunt_at
+from fedtheory.search.target import Target
+from fedtheory.settings import by_name
+from verify import hundreds
+
+SHAPE = dict(
+    N="12",
+    S="12",
+    K="8",
+    T="90",
+    kinds=1,
+    first="12",
+    d=1,
+    convex=1,
+    lipschitz=1,
+    shared=1,
+    equal=1,
+    start="still",
+    noise=1,
+)
+
+
+def climbed(name="fedavg_rounds.noise_over_N_root_N", **shape):
+    target = Target(hundreds.FALSE[name], by_name("run_large_fedavg"))
+    hunt = hunt_at(target, {**SHAPE, **shape}, {}, 0)
+    for _ in hunt.climb(10):
+        pass
+    return hunt, lambda shape: waves.admits(target, shape, {})
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_bound_that_fails_only_at_many_clients_and_single_steps_is_led_there(seed):
+    """By hand: noise leaves a loss of eta sigma^2/(2 N (2 - eta)) after many rounds of single
+    steps, and the bound allows 2 eta sigma^2/N^(3/2) of it: it fails beyond N = 64 alone."""
+    hunt, admits = climbed()
+    assert sizes.far(hunt) < 1
+    for turn in range(8):
+        further, work = sizes.varied(hunt, Random(f"{seed}/{turn}"), admits)
+        assert work > 0
+        hunt = further or hunt
+    assert sizes.far(hunt) > 1 and int(hunt.shape["N"]) > 64 and int(hunt.shape["K"]) < 8
+    assert hunt.shape["S"] == hunt.shape["N"]  # the statement is of all clients
+
+
+def test_work_is_counted_and_nothing_else_decides():
+    hunt, admits = climbed()
+    one, other = (sizes.varied(hunt, Random("same"), admits) for _ in range(2))
+    assert one[1] == other[1] and one[0].shape == other[0].shape
+
+
+def test_a_shape_without_instances_is_not_gone_to():
+    """More clients in a cohort than there are, and a part that is larger than the whole."""
+    hunt, _ = climbed()
+    for wrong in (dict(S="13"), dict(kinds=2, first="12"), dict(N="0")):
+        assert sizes.placed(hunt, {**hunt.shape, **wrong}, Random(0)).top is None
+    assert sizes.placed(hunt, {**hunt.shape, "T": "91"}, Random(0)).top is not None
+
+
+def test_sizes_that_a_setting_never_changes_stay():
+    """Gradient steps are one a round; shapes whose sizes are numbers have none that are free."""
+    target = Target(hundreds.FALSE["sgd_cohorts.noise_over_N"], by_name("run_large_fedsgd"))
+    shape, numbers = waves.shapes_of(target, Random(1), target.relaxed)
+    found = sizes.sizes_of(hunt_at(target, shape, numbers, 0), Random(0))
+    assert set(found) == {"N", "S", "T", "first"}
+    small = Target(hundreds.FALSE["sgd_cohorts.noise_over_N"], by_name("run_fedsgd"))
+    shape, numbers = waves.shapes_of(small, Random(1), small.relaxed)
+    assert sizes.sizes_of(hunt_at(small, shape, numbers, 0), Random(0)) == {}
