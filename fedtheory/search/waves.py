@@ -100,11 +100,8 @@ def searched(target, seconds, seed, reached=lambda ratio: ratio > 1.0 + 1e-9, wa
 
     A hunt whose ratio is `reached` is not climbed further; the caller may stop the search there.
     """
-    left, source, random = (
-        seconds * PER_SECOND,
-        hunts(target, seed, target.relaxed),
-        Random(f"{seed}/waves"),
-    )
+    left, source = seconds * PER_SECOND, hunts(target, seed, target.relaxed)
+    random, sized = Random(f"{seed}/waves"), Random(f"{seed}/sizes")
     if target.impossible:
         return
     look = look_of(seconds)
@@ -139,7 +136,7 @@ def searched(target, seconds, seed, reached=lambda ratio: ratio > 1.0 + 1e-9, wa
             elif turn == len(chosen) + 1:
                 hunt = restarted(peaks, random)
             else:
-                hunt, work = resized(peaks, random, resizing)
+                hunt, work = resized(peaks, sized, resizing)
                 left -= work
             if hunt is None:
                 continue
