@@ -59,10 +59,11 @@ def pytest_configure_node(node):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """What took long when it was last measured is slow; what took longest begins first."""
+    """What took long when it was last measured is slow; what took longest begins first, and what
+    uses every core last, when others have compiled its kernels."""
     seconds = durations.measured()
     for item in items:
         if durations.name_of(item) in seconds:
             item.add_marker(pytest.mark.slow)
     first = lambda item: max(seconds.get(durations.name_of(item), 0), durations.FIRST)
-    items.sort(key=first, reverse=True)
+    items.sort(key=lambda item: (bool(item.get_closest_marker("cores")), -first(item)))

@@ -181,13 +181,13 @@ class Point:
     def replaced(self, name, value):
         return Point(self.hunt, {**self.numbers, name: value})
 
-    def simpler(self, effort=400):
+    def simpler(self, effort=400, looks=None):
         """The simplest numbers, one coordinate after another, at which the line still fails; as far
-        as so many tries, and as much work, lead."""
+        as so many tries, and as much work in exact steps, lead."""
         best, best_answer, tries = self, self.breaks(), 0
         if best_answer is None:
             return None
-        most = self.hunt.work + SIMPLER * STEP * self.hunt.look
+        most = self.hunt.work + STEP * (looks or SIMPLER * self.hunt.look)
         for round in range(2):
             changed = False
             for name in sorted(best.numbers, key=lambda n: -size(best.numbers[n])):

@@ -4,7 +4,7 @@ work left for them."""
 from fedtheory.certificates.check_proof import Laborious, Refused
 from fedtheory.search import counterexample, hunting
 from fedtheory.search.columns import LOOK
-from fedtheory.search.rationals import STEP, Point
+from fedtheory.search.rationals import SIMPLER, STEP, Point
 from fedtheory.verdicts.verdict import Tightness, Verdict
 
 NEAR = 1.0 - 1e-6  # a ratio from which the exact value is asked for
@@ -13,7 +13,9 @@ EXACT = 6  # shapes looked at in the end
 LOOKS, ROWS = 40, 3  # shapes with instances above 1 that are looked at in the end, and of each
 ALIKE = 1.001  # how much larger a float has to be to be worth another exact look
 FEW = 3  # cheap instances that are looked at if no other had an answer; dear ones, above 1
-MORE = 40  # times the work of all exact looks that one of those few may take, if LOOK is not less
+# Times the work of all exact looks that one of those few may take, or what makes a counterexample
+# simpler, where nobody says less
+MORE = 40
 
 
 def ended(claim, ranked, looked, seconds):
@@ -29,7 +31,8 @@ class Ends:
     def __init__(self, ranked, seconds):
         self.hunts, self.steps = [hunt for _, hunt, _ in ranked], seconds * hunting.PER_SECOND
         self.begun = self.done()
-        self.look = min(LOOK, int(MORE * self.steps / STEP))
+        most = int(MORE * self.steps / STEP)
+        self.look, self.simpler = min(LOOK, most), min(SIMPLER * LOOK, most)
 
     def done(self):
         return sum(hunt.work for hunt in self.hunts)
@@ -57,16 +60,24 @@ def unexplained(claim, ranked, looked, ends):
                 point = Point.near(hunt, row)
             if point is not None and point.harmless():  # rounding's own
                 continue
-            points = [near for near in Point.nearby(hunt, row) if near.answer() or not near.dear]
-            verdict = refuted(claim, hunt, points, looked.cases)
+            asked = (near for near in Point.nearby(hunt, row) if near.answer() or not near.dear)
+            asked = kept(asked, points := [])  # those behind one that breaks are not asked for
+            verdict = refuted(claim, hunt, asked, looked.cases, looks=ends.simpler)
             if verdict:
                 return verdict
-            certain = [p.ratio(certified=True) for p in points]
+            certain = [p.ratio(certified=True) for p in (*points, *asked)]
             told = [ratio for ratio in certain if ratio is not None]
             if any(ratio > 1 for ratio in told) or not told:
                 # It fails, and no document may say so, or nothing tells
                 return doubtful(claim, hunt, row, looked)
     return doubtful(claim, *above[LOOKS], looked) if len(above) > LOOKS else None
+
+
+def kept(points, into):
+    """Points as they come, each kept in a list."""
+    for point in points:
+        into.append(point)
+        yield point
 
 
 def doubtful(claim, hunt, raw, looked):
@@ -151,9 +162,9 @@ def violated(claim, hunt, raw, cases, effort=400):
     return refuted(claim, hunt, [Point.near(hunt, raw)], cases, effort)
 
 
-def refuted(claim, hunt, points, cases, effort=400):
+def refuted(claim, hunt, points, cases, effort=400, looks=None):
     """The Verdict if the line fails at one of some points for certain."""
-    small = next((p.simpler(effort) for p in points if p is not None and p.breaks()), None)
+    small = next((p.simpler(effort, looks) for p in points if p is not None and p.breaks()), None)
     if small is None:
         return None
     try:

@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.slow
+@pytest.mark.cores
 def test_the_first_command_ends_in_a_page_with_figures(tmp_path):
     install, _, verify = re.search(
         r"^python -m pip .*$", (ROOT / "README.md").read_text(), re.MULTILINE
