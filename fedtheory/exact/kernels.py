@@ -7,6 +7,7 @@ enclosure, and a literal 0.5 is the fraction that it stands for. Nothing of any 
 twice.
 """
 
+import builtins
 from fractions import Fraction
 from functools import cache
 from types import CodeType, FunctionType, ModuleType, SimpleNamespace
@@ -228,7 +229,8 @@ def _names(code):
 @cache
 def read(function):
     """A kernel, or a plain function such as a method's `init`, as Python on any numbers."""
-    plain, scope = jit.python(function), dict(BUILTINS)
+    # NumPy's own methods import what they need through the caller's builtins
+    plain, scope = jit.python(function), {**BUILTINS, "__builtins__": builtins}
     found = FunctionType(
         _constants(plain.__code__),
         scope,

@@ -260,8 +260,8 @@ SIGNS = Algorithm("signs", "mine", Counting, init, by_sign, averaged, begin=begi
 
 
 def test_a_method_may_branch_and_count_rounds():
-    """Steps of eta and eta / 2 against the sign: from a distance R in one dimension, 3/2 eta nearer
-    in two rounds unless the minimiser is passed. A batch of instances goes both ways."""
+    """Steps of eta and eta / 2 against the sign of each coordinate: 3/2 eta sqrt(d) in all, d <= 2
+    here. A batch of instances goes both ways."""
     table = TABLE.extended([])
     two = dict(table=table, measures=sq_distance_T)
     assumes = (Eq(T, 2), Eq(N, 1), STRONGLY_CONVEX, mu > 0, 3 * eta <= R)
@@ -272,7 +272,7 @@ def test_a_method_may_branch_and_count_rounds():
     instance.update(at_star=[], x_0=[Q(2)], noise=[])
     found = setting.measure(instance, dict(eta=Q(1)), ["sq_distance_T"])
     assert found["sq_distance_T"] == Q(1, 4)  # 2 - 1 - 1/2
-    assert ft.check(nearer(R, "mine.never_farther"), budget=0.5).status == "holds"
+    assert ft.check(nearer(R + 3 * eta, "mine.never_farther"), budget=0.5).status == "holds"
     false = ft.check(nearer(R - 2 * eta, "mine.no_shrinking_steps"), budget=0.5)
     assert false.status == "violated"
     assert ft.replay(false.certificate)["status"] == "violated"
