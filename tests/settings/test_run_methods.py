@@ -264,16 +264,16 @@ def test_a_method_may_branch_and_count_rounds():
     here. A batch of instances goes both ways."""
     table = TABLE.extended([])
     two = dict(table=table, measures=sq_distance_T)
-    assumes = (Eq(T, 2), Eq(N, 1), STRONGLY_CONVEX, mu > 0, 3 * eta <= R)
-    nearer = lambda most, name: claim(SIGNS, most**2, *assumes, name=name, **two)
-    setting = by_name("run_signs") or fitting(nearer(R, "mine.first"))[0]
+    within = lambda most, name: claim(SIGNS, most**2, Eq(T, 2), Eq(N, 1), name=name, **two)
+    setting = by_name("run_signs") or fitting(within(R, "mine.first"))[0]
     curve = dict(slope=Q(1), tilt=Q(0), bends=[], soft=[])
     instance = dict(N=1, S=1, T=2, convex=1, lipschitz=1, losses=[dict(curves=[curve])])
     instance.update(at_star=[], x_0=[Q(2)], noise=[])
     found = setting.measure(instance, dict(eta=Q(1)), ["sq_distance_T"])
     assert found["sq_distance_T"] == Q(1, 4)  # 2 - 1 - 1/2
-    assert ft.check(nearer(R + 3 * eta, "mine.never_farther"), budget=0.5).status == "holds"
-    false = ft.check(nearer(R - 2 * eta, "mine.no_shrinking_steps"), budget=0.5)
+    assert ft.check(within(R + 3 * eta, "mine.in_all"), budget=0.5).status == "holds"
+    # past the minimiser by eta and back by eta / 2
+    false = ft.check(within(R + eta / 3, "mine.past_it"), budget=0.5)
     assert false.status == "violated"
     assert ft.replay(false.certificate)["status"] == "violated"
 
