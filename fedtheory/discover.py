@@ -11,7 +11,8 @@ from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 
-from fedtheory.errors import InvalidInput, show
+from fedtheory import brought
+from fedtheory.errors import InvalidInput, refuse, show
 
 
 def _files(room):
@@ -21,8 +22,14 @@ def _files(room):
     )
 
 
-@cache
 def algorithms():
+    """name -> Algorithm, over every file of algorithms/, and those that users bring."""
+    own = {adopted(record).name: record for _, record in brought.records("ALGORITHM")}
+    return {**shipped_algorithms(), **own}
+
+
+@cache
+def shipped_algorithms():
     """name -> Algorithm, over every file of algorithms/."""
     found = {}
     for name in _files("algorithms"):
@@ -37,11 +44,15 @@ _ADOPTED: dict = {}  # name -> Algorithm, of methods that users brought
 
 def adopted(record):
     """A user's own method, from now on found by its name; a name of this library stays its own."""
-    if record is not algorithms().get(record.name, record):
+    from fedtheory.algorithm import Algorithm
+
+    if not isinstance(record, Algorithm):
+        refuse("ALGORITHM", "must be a fedtheory Algorithm", record)
+    if record is not shipped_algorithms().get(record.name, record):
         raise InvalidInput(
             f"a method of one's own must have a name that no method here has; got {show(record.name)}"
         )
-    if record.name not in algorithms():
+    if record.name not in shipped_algorithms():
         _ADOPTED[record.name] = record
     return record
 
@@ -85,10 +96,11 @@ def algorithm(name):
 
 
 def problem_makers():
-    """name -> function that makes a problem, over every file of problems/."""
+    """name -> function that makes a problem, over every file of problems/, and users' own."""
     from fedtheory import problems
 
-    return problems.MAKERS
+    own = [maker for file in brought.files() for maker in getattr(file.module, "MAKERS", ())]
+    return {**problems.MAKERS, **{maker.__name__: maker for maker in own}}
 
 
 def examples():
@@ -100,15 +112,53 @@ def examples():
             yield f"{name}.{label}", problem
 
 
-@cache
 def papers():
-    """id -> Paper, over every file of papers/."""
+    """id -> Paper, over every file of papers/, and users' own."""
+    own = {paper.id: paper for _, paper in brought.records("PAPER")}
+    return {**own, **_shipped_papers()}
+
+
+@cache
+def _shipped_papers():
     found = [importlib.import_module(f"fedtheory.papers.{name}").PAPER for name in _files("papers")]
     return {paper.id: paper for paper in found}
 
 
-@cache
+def own_claims():
+    """Claims that users bring; an id may be had once."""
+    from fedtheory.claim import Claim
+
+    found = [record for _, record in brought.records("CLAIM")]
+    for record in found:
+        if not isinstance(record, Claim):
+            refuse("CLAIM", "must be a fedtheory Claim", record)
+        if sum(record.id == other.id for other in found) > 1 or _is_shipped(record.id):
+            raise InvalidInput(f"two claims share an id: {record.id}")
+    for record in found:  # the one that was read last
+        _KEPT.pop(record.id, None)
+    return tuple(map(_kept, found))
+
+
+def _is_shipped(name):
+    """Whether a claim of this library has an id, which begins with a paper's; others stay unread."""
+    if name.partition(".")[0] not in {*_files("claims"), *_files("papers")}:
+        return False
+    return any(record.id == name for record in shipped_claims())
+
+
+def recorded(name):
+    """The claim that is recorded under an id, here or in a user's file; None where there is none."""
+    own = next((record for record in own_claims() if record.id == name), None)
+    return own or (claim(name) if _is_shipped(name) else None)
+
+
 def claims():
+    """Every Claim under claims/, in the order of papers and files, then users' own."""
+    return (*shipped_claims(), *own_claims())
+
+
+@cache
+def shipped_claims():
     """Every Claim under claims/, in the order of papers and files."""
     import fedtheory.claims as room
 
@@ -158,7 +208,10 @@ def claim(name):
             record = getattr(importlib.import_module(f"fedtheory.claims.{name}"), "CLAIM", None)
             if record is not None and record.id == name:
                 return _kept(record)
-    for record in claims():
+    for record in own_claims():
+        if record.id == name:
+            return record
+    for record in shipped_claims():
         if record.id == name:
             return record
     such_as = suggested(name, [record.id for record in claims()], ", such as ")

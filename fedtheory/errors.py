@@ -46,6 +46,10 @@ class Uncached(UserWarning):
     """No private folder can hold compiled kernels, so each process compiles anew."""
 
 
+class Unloaded(UserWarning):
+    """What an installed package announces cannot be imported; the message says why."""
+
+
 def printable(text):
     """Text that a terminal may be given: what is neither printable nor the end of a line stands as
     its escape."""

@@ -7,15 +7,37 @@ what was saved.
 import importlib
 import pkgutil
 from functools import cache
+from pathlib import Path
 
-from fedtheory.errors import InvalidInput, show
+from fedtheory import brought
+from fedtheory.errors import InvalidInput, refuse, show
+from figures._record import Figure
 
 SCALES = ("smoke", "quick", "paper")
 
 
 def ids():
-    """Names of all figures: those of the files of this folder."""
-    return sorted(name for _, name, _ in pkgutil.iter_modules(__path__) if not name.startswith("_"))
+    """Names of all figures: those of the files of this folder, and users' own."""
+    return sorted({*_shipped(), *own()})
+
+
+@cache
+def _shipped():
+    return [name for _, name, _ in pkgutil.iter_modules(__path__) if not name.startswith("_")]
+
+
+def own():
+    """id -> (File, Figure) of users' figures: FIGURE is called after its file, FIGURES say it."""
+    found = {}
+    for file in brought.files():
+        several = {**getattr(file.module, "FIGURES", {})}
+        if hasattr(file.module, "FIGURE"):
+            several[Path(file.path).stem] = file.module.FIGURE
+        for name, record in several.items():
+            if name in found or name in _shipped() or not isinstance(record, Figure):
+                refuse(f"{file.path}: FIGURE", "must be a Figure of a name that no other has", name)
+            found[name] = file, record
+    return found
 
 
 def known(name):
@@ -28,12 +50,13 @@ def known(name):
     return name
 
 
-@cache
 def figure(name):
     """The Figure of an id."""
-    return importlib.import_module(f"figures.{known(name)}").FIGURE
+    if known(name) in own():
+        return own()[name][1]
+    return importlib.import_module(f"figures.{name}").FIGURE
 
 
 def figures():
-    """id -> Figure, over every file of figures/."""
+    """id -> Figure, over every file of figures/, and users' own."""
     return {name: figure(name) for name in ids()}

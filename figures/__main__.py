@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import figures
+from fedtheory import brought
 from fedtheory.app import processes
 from fedtheory.errors import FedtheoryError, refuse
 from figures import _making
@@ -29,29 +30,45 @@ def main(argv=None):
     parser.add_argument(
         "--workers", default=str(processes.WORKERS), metavar="N", help="processes; 0: this one"
     )
+    parser.add_argument(
+        "--with",
+        dest="files",
+        action="append",
+        default=[],
+        metavar="FILE.py",
+        help="a file of your own with a FIGURE; its name is the file's",
+    )
     arguments = parser.parse_args(argv)
     try:
-        for name in arguments.ids:
-            figures.known(name)
-        if arguments.scale not in figures.SCALES:
-            refuse("--scale", f"must be one of {', '.join(figures.SCALES)}", arguments.scale)
-        if not (arguments.workers.isdecimal() and len(arguments.workers) < 3):
-            refuse("--workers", "must be from 0 to 99", arguments.workers)
-        workers = int(arguments.workers)
-        if arguments.data and not Path(arguments.data).is_dir():
-            refuse("--data", "must be a folder", arguments.data)
-        out = Path(arguments.out)
-        if out.exists() and not out.is_dir():
-            refuse("--out", "must be a folder", arguments.out)
-        folders = [Path(arguments.data), Path(arguments.data) / "data"] if arguments.data else []
-        ids = list(dict.fromkeys(arguments.ids)) or figures.ids()
-        failed = _making.make(ids, arguments.scale, out, folders, workers=workers)
+        with brought.beside(arguments.files):
+            return _made(arguments)
     except KeyboardInterrupt:
         print("figures: interrupted; what was finished is kept", file=sys.stderr)
         return 130
     except (FedtheoryError, OSError) as error:
         print(f"figures: {error}", file=sys.stderr)
         return 2
+
+
+def _made(arguments):
+    """The exit status of making figures; where files are given and no ID, of theirs alone."""
+    for name in arguments.ids:
+        figures.known(name)
+    if arguments.scale not in figures.SCALES:
+        refuse("--scale", f"must be one of {', '.join(figures.SCALES)}", arguments.scale)
+    if not (arguments.workers.isdecimal() and len(arguments.workers) < 3):
+        refuse("--workers", "must be from 0 to 99", arguments.workers)
+    workers = int(arguments.workers)
+    if arguments.data and not Path(arguments.data).is_dir():
+        refuse("--data", "must be a folder", arguments.data)
+    out = Path(arguments.out)
+    if out.exists() and not out.is_dir():
+        refuse("--out", "must be a folder", arguments.out)
+    folders = [Path(arguments.data), Path(arguments.data) / "data"] if arguments.data else []
+    given = {str(Path(name).resolve()) for name in arguments.files}
+    own = [name for name, (file, _) in figures.own().items() if file.path in given]
+    ids = list(dict.fromkeys(arguments.ids)) or own or figures.ids()
+    failed = _making.make(ids, arguments.scale, out, folders, workers=workers)
     print(f"{len(ids) - len(failed)} of {len(ids)} figures are in {out}")
     return 1 if failed else 0
 

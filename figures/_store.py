@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+import figures
 from fedtheory import sources
 from fedtheory.errors import InvalidInput, refuse
 from fedtheory.files import write
@@ -25,7 +26,11 @@ LARGEST = 2**30  # bytes of one file's arrays
 
 def key(name, scale):
     """Hex name of a figure's arrays at a scale."""
-    part = sources.part(sources.ROOT / "figures" / f"{name}.py", "compute")
+    own = figures.own().get(name)
+    if own is not None:  # a user's: of the whole file
+        part = own[0].sha256
+    else:
+        part = sources.part(sources.ROOT / "figures" / f"{name}.py", "compute")
     return hashlib.sha256(f"{name}\0{scale}\0{part}".encode()).hexdigest()[:20]
 
 

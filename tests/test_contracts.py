@@ -9,7 +9,7 @@ import pytest
 
 import fedtheory as ft
 from fedtheory import discover, jit
-from fedtheory.algorithm import example_hyper
+from fedtheory.app.contracts import broken_constants, clients, gradient_gap, points, settings
 from fedtheory.problem import Constant
 
 PROBLEMS = dict(discover.examples())
@@ -21,38 +21,6 @@ PAIRS = [
     if PROBLEMS[p].has_server or not ALGORITHMS[a].server
 ]
 TESTS = Path(__file__).parent
-
-
-def points(problem, count=4):
-    """Points around the minimiser, or around the start where none is known."""
-    generator = np.random.default_rng(7)
-    center = (
-        problem.minimizer()
-        if problem.minimize
-        else problem.start
-        if problem.start is not None
-        else 0.0
-    )
-    return [center + generator.standard_normal(problem.d) for _ in range(count)]
-
-
-def clients(problem):
-    return range(0 if problem.has_server else 1, problem.N + 1)
-
-
-def slope(f, x, direction, h=1e-5):
-    """Directional derivative by central differences, extrapolated once."""
-    central = lambda h: (f(x + h * direction) - f(x - h * direction)) / (2 * h)
-    return (4 * central(h) - central(2 * h)) / 3
-
-
-def gradient_gap(problem, i, x):
-    """How far a client's gradient is from its loss's differences, relative to their size."""
-    direction = np.random.default_rng(3).standard_normal(problem.d)
-    direction /= np.linalg.norm(direction)
-    told = problem.client_grad(i, x) @ direction
-    seen = slope(lambda z: problem.client_loss(i, z), x, direction)
-    return abs(told - seen) / (1 + abs(told))
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -101,43 +69,6 @@ def test_the_minimiser_is_stationary(name):
     assert np.linalg.norm(problem.grad(problem.minimizer())) < 1e-9 * scale
 
 
-def broken_constants(problem, slack=1e-9):
-    """Names of global constants that some pair of points contradicts."""
-    value = {n: c.value for n, c in problem.constants.items() if c.scope == "global"}
-    found = set()
-    xs = points(problem, 6)
-    for i in clients(problem):
-        for x, y in zip(xs, xs[1:]):
-            gap, move = problem.client_grad(i, x) - problem.client_grad(i, y), x - y
-            if "L" in value and np.linalg.norm(gap) > value["L"] * np.linalg.norm(move) * (
-                1 + slack
-            ):
-                found.add("L")
-            if "mu" in value and gap @ move < value["mu"] * (move @ move) * (1 - slack) - slack:
-                found.add("mu")
-    for x in xs:
-        g = problem.grad(x)
-        each = np.array([problem.client_grad(i, x) for i in range(1, problem.N + 1)])
-        if (
-            "G" in value
-            and np.mean(np.sum((each - g) ** 2, axis=1)) > value["G"] ** 2 * (1 + slack) + slack
-        ):
-            found.add("G")
-        if "xi_bar" in value and problem.has_server:
-            if (
-                np.sum((problem.client_grad(0, x) - g) ** 2)
-                > value["xi_bar"] ** 2 * (1 + slack) + slack
-            ):
-                found.add("xi_bar")
-        if {"G_star", "B"} <= set(value):
-            if (
-                np.mean(np.sum(each**2, axis=1))
-                > (value["G_star"] ** 2 + value["B"] ** 2 * (g @ g)) * (1 + slack) + slack
-            ):
-                found.add("B")
-    return found
-
-
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_global_constants_hold_at_random_points(name):
     assert not broken_constants(PROBLEMS[name])
@@ -151,17 +82,6 @@ def test_constants_that_are_too_good_are_seen(name):
         if c and c.scope == "global" and c.value > 0:
             better = {**problem.constants, constant: Constant(0.999 * c.value)}
             assert constant in broken_constants(replace(problem, constants=better))
-
-
-def settings(algorithm, problem):
-    hyper = example_hyper(algorithm)
-    for which in (algorithm.steps, algorithm.server_steps):
-        if isinstance(which, str):
-            hyper[which] = 2
-    S = problem.N if algorithm.everyone else max(1, problem.N - 1)
-    return dict(
-        rounds=2, trials=2, seed=4, S=S, keep="x", metrics=("loss", "sq_grad_norm"), **hyper
-    )
 
 
 # Quadratics use + - * / only; the others call the machine's exp, whose vector and scalar forms may

@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # From the bottom; rooms of one line do not import each other.
 LEVELS = (
     {"errors", "files"},
-    {"private", "arguments", "crossing"},
+    {"private", "arguments", "crossing", "brought"},
     {"sources", "enclosure"},
     {"jit"},
     {"rng"},

@@ -13,6 +13,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from fedtheory import brought
 from fedtheory.app import processes
 from fedtheory.errors import FedtheoryError, printable, refuse
 from verify import campaign, reviewing
@@ -74,6 +75,14 @@ def _parser():
         "--json", action="store_true", help="with --replay: one JSON document on standard output"
     )
     parser.add_argument(
+        "--with",
+        dest="files",
+        action="append",
+        default=[],
+        metavar="FILE.py",
+        help="a file of your own; without a PREFIX its claims alone are checked",
+    )
+    parser.add_argument(
         "--workers",
         default=str(processes.WORKERS),
         metavar="N",
@@ -90,74 +99,21 @@ def _number(name, text, kind, good, rule):
     return value if value is not None and good(value) else refuse(name, rule, text)
 
 
+def _own(files):
+    """Ids of the claims of files; () without any file."""
+    found = [
+        claim.id for file in brought.give(files) for _, claim in brought.records("CLAIM", file)
+    ]
+    if files and not found:
+        refuse("--with", "must define a CLAIM where no PREFIX says what to check", ", ".join(files))
+    return tuple(found)
+
+
 def main(argv=None):
     try:
         arguments = _parser().parse_args(argv)
-        workers = _number(
-            "--workers", arguments.workers, int, lambda n: 0 <= n <= 256, "must be from 0 to 256"
-        )
-        if arguments.replay is not None:
-            if arguments.prefixes or arguments.smoke or arguments.budget or arguments.open:
-                refuse(
-                    "--replay",
-                    f"takes no other options than --figures, --rocq, --workers, {', '.join(REPLAY)}",
-                    arguments.replay,
-                )
-            sample, drawn = (
-                text
-                and _number(name, text, int, lambda n: 0 <= n < 2**63, "must be an integer >= 0")
-                for name, text in (
-                    ("--sample", arguments.sample),
-                    ("--sample-seed", arguments.sample_seed),
-                )
-            )
-            from verify import (
-                replaying,  # loads formulas, which a campaign with nothing to do does without
-            )
-
-            return replaying.replay(
-                Path(arguments.replay),
-                arguments.all,
-                workers,
-                sample,
-                drawn,
-                arguments.figures,
-                arguments.json,
-                rocq=arguments.rocq,
-            )
-        for name in REPLAY:
-            if getattr(arguments, name[2:].replace("-", "_")) not in (None, False):
-                refuse(name, "goes with --replay", "no --replay")
-        if arguments.smoke and arguments.budget:
-            refuse("--smoke", "has a budget of its own", f"--budget {arguments.budget}")
-        budget = (
-            _number(
-                "--budget",
-                arguments.budget,
-                float,
-                lambda b: 0 < b < 1e6,
-                "must be a positive number of seconds",
-            )
-            if arguments.budget
-            else campaign.SMOKE
-            if arguments.smoke
-            else campaign.FULL
-        )
-        seed = _number(
-            "--seed", arguments.seed, int, lambda n: 0 <= n < 2**63, "must be an integer >= 0"
-        )
-        status = reviewing.make(
-            Path(arguments.out),
-            budget,
-            seed,
-            tuple(arguments.prefixes),
-            workers,
-            arguments.figures,
-            rocq=arguments.rocq,
-        )
-        if arguments.open:
-            print(reviewing.shown(Path(arguments.out) / "index.html"), file=sys.stderr)
-        return status
+        with brought.beside(arguments.files):
+            return _status(arguments)
     except KeyboardInterrupt as stopped:
         print(
             f"verify: {stopped if isinstance(stopped, campaign.Stopped) else 'interrupted'}",
@@ -169,6 +125,67 @@ def main(argv=None):
         return 1
     except (FedtheoryError, OSError) as error:
         return _said(error)
+
+
+def _status(arguments):
+    """The exit status of what is asked for."""
+    workers = _number(
+        "--workers", arguments.workers, int, lambda n: 0 <= n <= 256, "must be from 0 to 256"
+    )
+    if arguments.replay is not None:
+        if arguments.prefixes or arguments.smoke or arguments.budget or arguments.open:
+            refuse(
+                "--replay",
+                f"takes no other options than --figures, --rocq, --workers, {', '.join(REPLAY)}",
+                arguments.replay,
+            )
+        sample, drawn = (
+            text and _number(name, text, int, lambda n: 0 <= n < 2**63, "must be an integer >= 0")
+            for name, text in (
+                ("--sample", arguments.sample),
+                ("--sample-seed", arguments.sample_seed),
+            )
+        )
+        from verify import (
+            replaying,  # loads formulas, which a campaign with nothing to do does without
+        )
+
+        return replaying.replay(
+            Path(arguments.replay),
+            arguments.all,
+            workers,
+            sample,
+            drawn,
+            arguments.figures,
+            arguments.json,
+            rocq=arguments.rocq,
+        )
+    for name in REPLAY:
+        if getattr(arguments, name[2:].replace("-", "_")) not in (None, False):
+            refuse(name, "goes with --replay", "no --replay")
+    if arguments.smoke and arguments.budget:
+        refuse("--smoke", "has a budget of its own", f"--budget {arguments.budget}")
+    budget = (
+        _number(
+            "--budget",
+            arguments.budget,
+            float,
+            lambda b: 0 < b < 1e6,
+            "must be a positive number of seconds",
+        )
+        if arguments.budget
+        else campaign.SMOKE
+        if arguments.smoke
+        else campaign.FULL
+    )
+    seed = _number(
+        "--seed", arguments.seed, int, lambda n: 0 <= n < 2**63, "must be an integer >= 0"
+    )
+    prefixes = tuple(arguments.prefixes) or _own(arguments.files)
+    status = reviewing.make(Path(arguments.out), budget, seed, prefixes, workers, arguments.figures)
+    if arguments.open:
+        print(reviewing.shown(Path(arguments.out) / "index.html"), file=sys.stderr)
+    return status
 
 
 if __name__ == "__main__":

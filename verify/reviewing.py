@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from fedtheory import private
+from fedtheory import brought, private
 from fedtheory.app import ledger, package, processes
 from fedtheory.errors import InvalidInput, printable, refuse
 from verify import accepting, campaign
@@ -35,6 +35,7 @@ def make(
             sorted(prefixes),
             ledger.libraries(),
             ledger.sources(),
+            [file.source for file in brought.files()],
             _assets(),
             package.drawers(),
             package.listing(drawn).decode(),

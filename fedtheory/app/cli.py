@@ -13,6 +13,7 @@ import sys
 import time
 from pathlib import Path
 
+from fedtheory import brought
 from fedtheory.errors import FedtheoryError, Interrupted, InvalidInput, refuse
 
 
@@ -227,6 +228,18 @@ def worst(arguments):
     )
 
 
+def new(arguments):
+    from fedtheory.app import starting
+
+    return starting.new(arguments.kind, arguments.file)
+
+
+def contracts(arguments):
+    from fedtheory.app import contracts as kept
+
+    return kept.contracts([Path(name) for name in arguments.contracted])
+
+
 def warmup(arguments):
     """Compile every kernel on the small examples, so that no later command waits."""
     import fedtheory as ft
@@ -272,6 +285,14 @@ def _parser():
             )
         command.add_argument(
             "--json", action="store_true", help="one JSON document on standard output"
+        )
+        command.add_argument(
+            "--with",
+            dest="files",
+            action="append",
+            default=[],
+            metavar="FILE.py",
+            help="a file of your own methods, claims, problems, settings or figures; may be repeated",
         )
         command.set_defaults(function=function)
 
@@ -425,6 +446,19 @@ def _working(add):
         ),
         out=dict(flag=True, metavar="FILE", help="where its certificate goes"),
     )
+    add(
+        "new",
+        new,
+        "write a starting file that runs: a claim, method, problem, setting or figure of your own",
+        kind=dict(choices=["claim", "method", "problem", "setting", "figure"], metavar="KIND"),
+        file=dict(nargs="?", metavar="FILE.py", help="my_KIND.py if not given"),
+    )
+    add(
+        "contracts",
+        contracts,
+        "run the contract tests on what a file of your own defines",
+        contracted=dict(nargs="+", metavar="FILE.py"),
+    )
     add("warmup", warmup, "compile every kernel now")
 
 
@@ -436,7 +470,10 @@ def main(argv=None):
     elif rest:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     try:
-        data, text, *held = arguments.function(arguments)
+        named = getattr(arguments, "claims", None) or [getattr(arguments, "id", "")]
+        own = [name for name in named if name.endswith(".py") and os.path.isfile(name)]
+        with brought.beside(arguments.files, own):
+            data, text, *held = arguments.function(arguments)
     except KeyboardInterrupt as stopped:
         print(
             f"fedtheory: {stopped if isinstance(stopped, Interrupted) else 'interrupted'}",

@@ -1,7 +1,6 @@
 """`fedtheory check`, `replay`, `mutate`, `sharpen`: claims by id or from a file, verdicts in words,
 documents to and fro."""
 
-import importlib.util
 import sys
 import textwrap
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -9,7 +8,7 @@ from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
-from fedtheory import discover
+from fedtheory import brought, discover
 from fedtheory.app import ledger
 from fedtheory.claim import Claim
 from fedtheory.errors import InvalidInput, printable, refuse
@@ -34,14 +33,7 @@ def defined(path):
     """The claims of a user's file, which is run as any Python file is."""
     if not path.is_file():
         refuse("a claim", "must be an id, or a Python file that exists", str(path))
-    spec = importlib.util.spec_from_file_location(f"claims_of_{path.stem}", path)
-    module = importlib.util.module_from_spec(spec)
-    try:
-        spec.loader.exec_module(module)
-    except InvalidInput:
-        raise
-    except Exception as error:
-        raise InvalidInput(f"{path} cannot be run: {type(error).__name__}: {error}") from None
+    module = brought.load(path).module
     claims = list(getattr(module, "CLAIMS", ())) or [getattr(module, "CLAIM", None)]
     if not all(isinstance(claim, Claim) for claim in claims):
         raise InvalidInput(
@@ -163,10 +155,15 @@ def described(verdict, out=None, width=88):
         )
     lines += as_printed(verdict, width)
     if verdict.certificate is not None:
+        made = verdict.certificate.get("from", {}).get("file")
         lines.append(
-            "  its certificate stands alone: `fedtheory replay FILE`"
-            if out is not None
+            "  it has a certificate: add --out DIR to keep it"
+            if out is None and made
             else "  it has a certificate that stands alone: add --out DIR to keep it"
+            if out is None
+            else f"  its certificate is replayed beside that file: `fedtheory replay FILE --with {made}`"
+            if made
+            else "  its certificate stands alone: `fedtheory replay FILE`"
         )
     return "\n".join(lines)
 

@@ -276,13 +276,35 @@ def looser(name, text, tight, way):
     return given
 
 
+def came_from(setting):
+    """What a document says of where a setting comes from; None for one of this library."""
+    return dict(zip(("file", "sha256"), setting.source)) if setting.source else None
+
+
+def at_hand(document):
+    """The setting of a document. One of a user's is the one that the document was made with: its
+    file is known by the hash, and never read unless the user gives it."""
+    setting, told = by_name(document["setting"]), document.get("from")
+    if told is not None:
+        having(told, "`from`", "file", "sha256")
+    wanted = told and f"it was made with the file {show(told['file'])}, SHA-256 {told['sha256']}"
+    if told is not None and not told["sha256"]:
+        wanted = "it was made with what no file holds, as in a notebook"
+    given = f"no setting: {show(document['setting'])}"
+    require(setting is not None, f"{wanted}: give it with --with" if wanted else given)
+    if came_from(setting) != told:
+        require(told is not None, f"it does not say with which file {setting.name} was made")
+        mine = setting.source[1] if setting.source else "none"
+        require(False, f"{wanted}; the one at hand is another ({mine})")
+    return setting
+
+
 @refusing
 def check(document):
     """Refused unless the document's instance meets every hypothesis and breaks the line; {"left",
     "right", ...}."""
-    sealed(document, FORMAT, *ENTRIES)
-    setting = by_name(document["setting"])
-    require(setting is not None, f"no setting: {show(document['setting'])}")
+    sealed(document, FORMAT, *ENTRIES, perhaps=("from",))
+    setting = at_hand(document)
     stated, instance = Statement(document, setting), numbers(document["instance"])
     values = stated.values(document, instance)
     pairs = paired(values)

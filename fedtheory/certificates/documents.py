@@ -85,11 +85,11 @@ def digest(document):
     ).hexdigest()
 
 
-def sealed(document, kind, *names):
+def sealed(document, kind, *names, perhaps=()):
     """Refused unless a document has this format, exactly these entries, and the content that it had
     when written."""
     require(document.get("format") == kind, f"no document of the format {kind}")
-    having(document, "the document", "format", "digest", *names)
+    having(document, "the document", "format", "digest", *names, perhaps=perhaps)
     require(
         document["digest"] == digest(document),
         "its content does not match its digest: it was changed",

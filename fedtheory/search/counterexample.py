@@ -8,7 +8,6 @@ from fedtheory.certificates import check_instance
 from fedtheory.certificates.check_instance import approximately
 from fedtheory.claim import ANY
 from fedtheory.enclosure.arithmetic import Interval
-from fedtheory.errors import InvalidInput
 from fedtheory.given import LONGEST
 from fedtheory.search.rationals import UNANSWERED
 from fedtheory.search.target import Target
@@ -66,7 +65,9 @@ def statement(q):
     """What a document says of a Target whatever the instance is: all of it but the numbers and what
     follows."""
     claim = q.claim
+    came = check_instance.came_from(q.setting)
     return dict(
+        {} if came is None else {"from": came},
         format=check_instance.FORMAT,
         claim=title(claim),
         cites=claim.cites,
@@ -93,11 +94,8 @@ def recorded(name):
     if not isinstance(name, str) or len(name) > LONGEST:
         return None
     base, reading, _ = name.partition("!")
-    try:
-        claim = discover.claim(base)
-    except InvalidInput:
-        return None
-    if not reading:
+    claim = discover.recorded(base)
+    if claim is None or not reading:
         return claim
     return next((r for r in (claim.as_printed, *claim.lacking.values()) if r.id == name), None)
 

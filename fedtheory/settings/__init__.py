@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import sympy
 
+from fedtheory import brought
 from fedtheory.claim import ANY
 from fedtheory.errors import InvalidInput, refuse
 
@@ -47,6 +48,7 @@ class Setting(NamedTuple):
     runs: Callable | None = None
     by: str = ""  # what is asked where a method runs: `kernels` or `beside`; "" where none runs
     optional: tuple = ()  # real parameters that stay at their defaults where a claim is silent
+    source: tuple = ()  # (name, SHA-256) of the user's file that defines it; () in this library
     # {coordinate, or what stands before its first "_": (power of a point, power of a loss)}
     coordinates_in: Mapping = MappingProxyType({})
 
@@ -75,10 +77,34 @@ HOUSE = "house"  # the table in nobody's letters, which any method may be spoken
 GENERAL = "general"  # the folder of settings in nobody's letters
 
 
-@cache
 def homes():
     """[(Setting, its module's name)] of the folders here, paper by paper, those of one paper by
-    their files' names."""
+    their files' names; then users' own."""
+    return _homes(brought.files())
+
+
+@cache
+def _homes(files):
+    own = [_given(file, record) for f in files for file, record in brought.records("SETTING", f)]
+    names = [setting.name for setting, _ in (*_shipped(), *own)]
+    for setting, _ in own:
+        if names.count(setting.name) > 1 or setting.name.startswith("run_"):
+            refuse(
+                "SETTING",
+                "must have a name that no other has and that does not begin with run_",
+                setting.name,
+            )
+    return (*_shipped(), *own)
+
+
+def _given(file, record):
+    if not isinstance(record, Setting):
+        refuse("SETTING", "must be a fedtheory Setting", record)
+    return record._replace(source=file.source), file.module.__name__
+
+
+@cache
+def _shipped():
     files = [
         module.split(".")
         for _, name, package in pkgutil.iter_modules(__path__)
@@ -94,10 +120,14 @@ def homes():
     return tuple(found)
 
 
-@cache
 def all_settings():
-    """Every Setting of the folders here."""
-    return tuple(setting for setting, _ in homes())
+    """Every Setting of the folders here, and users' own."""
+    return _settings(brought.files())
+
+
+@cache
+def _settings(files):
+    return tuple(setting for setting, _ in _homes(files))
 
 
 def names(table, *symbols):

@@ -45,13 +45,19 @@ def found(claim):
     modules of this library that decide)."""
     try:
         settings = fitting(claim) if claim.lines else []
-        fits = [[setting.name for setting in settings], sorted(conditions(claim))]
+        fits = [[[s.name, *s.source] for s in settings], sorted(conditions(claim))]
         named = {*methods(claim), *(name for s in settings for name in s.algorithms)}
         named |= {one for same in claim.same for one in (same.one, same.other) if not callable(one)}
         records = [discover.algorithm(name) for name in sorted(named)]
     except InvalidInput as refused:  # as the check itself will be
         return str(refused), [], {CHECKER}
-    return fits, records, {CHECKER, *map(home, settings), *filter(None, map(module_of, records))}
+    ours = [home(setting) for setting in settings if not setting.source or is_made(setting)]
+    return fits, records, {CHECKER, *ours, *filter(None, map(module_of, records))}
+
+
+def is_made(setting):
+    """Whether a setting is made of a user's method here; any other of a user is told by its hash."""
+    return all(known is not setting for known, _ in homes())
 
 
 def home(setting):

@@ -61,7 +61,9 @@ def violation(document):
 
 def measured(name):
     """What a counterexample in a setting rests on."""
-    return f"exact arithmetic, and what the setting {name} measures: {by_name(name).says}"
+    setting = by_name(name)
+    whose = f", by {setting.source[0] or 'what no file holds'}" if setting.source else ""
+    return f"exact arithmetic, and what the setting {name} measures: {setting.says}{whose}"
 
 
 @refusing

@@ -6,31 +6,40 @@ hyper-parameters; one that the house has with another meaning is followed by an 
 local steps T of Fed-LAMB are T_). Numbers that a claim does not mention stay at their defaults,
 counts may be any; a word is the number of its place, 1 for the first, and stays the first where a
 claim does not mention it. Where the method uses a server's loss, one is drawn too. The minimiser
-lies anywhere, for a method may not treat all points alike.
+lies at 0, and anywhere if the method does not treat all points alike.
 """
 
 import dis
-from fractions import Fraction
+from dataclasses import fields
+from fractions import Fraction as Q
 from functools import cache, partial
 from math import comb
 
 import sympy
 
-from fedtheory import discover, jit
+from fedtheory import brought, discover, jit
 from fedtheory.algorithm import Algorithm
 from fedtheory.enclosure import Undefined
-from fedtheory.errors import OneByOne
+from fedtheory.enclosure.arithmetic import pair
+from fedtheory.errors import FedtheoryError, OneByOne
 from fedtheory.settings import Setting, kernels, losses, names
 from fedtheory.settings.general import run as whole
 from fedtheory.settings.general._sight import one_by_one
-from fedtheory.settings.general.runs import MOST, chosen, constants, inside, measured, met
+from fedtheory.settings.general.runs import (
+    MOST,
+    chosen,
+    constants,
+    inside,
+    measured,
+    met,
+    outcomes_of,
+)
 from fedtheory.symbol import DOMAINS, PLAIN, Entry
 from fedtheory.symbols.run import TABLE
 
 KNOWN = frozenset().union(
     *(setting.algorithms for setting in whole.SETTINGS)
 )  # those have settings of their own
-ZERO = Fraction(0)
 SHARED = dict(eta=False, eta_l=False, eta_g=False, K=True)  # letters that mean the same; counts
 TAKEN = frozenset(  # what a run is measured in, and the entries of an instance
     {"N", "S", "T", "losses", "at_star", "x_0", "noise", "convex", "lipschitz", "server", "origin"}
@@ -80,6 +89,47 @@ def sees_layers(method):
     )
 
 
+@cache
+def alike_everywhere(method):
+    """Whether two rounds around points near and far are the same rounds, moved: then a search need
+    not look elsewhere."""
+    curve = lambda slope, tilt: dict(slope=Q(slope), tilt=Q(tilt), bends=[], soft=[])
+    instance = dict(
+        N=2,
+        S=2,
+        T=2,
+        convex=1,
+        lipschitz=1,
+        losses=[dict(curves=[curve(1, 0)]), dict(curves=[curve("1/2", 0)])],
+        at_star=[[Q(1, 2)]],
+        x_0=[Q(1, 5)],
+        noise=[],
+    )
+    instance.update({letter: int(max(field.low, 2)) for letter, field in integers(method)})
+    if method.server:
+        instance["server"] = [curve("1/3", 1)]
+    own = letters(method)
+    values = {
+        own[name]: Q(1, 3)
+        for name, field in method.hyper.items()
+        if field.default is None and not field.integer
+    }
+
+    def paths(*origin):
+        moved = {**instance, "origin": list(origin)} if origin else instance
+        return [x[0] for _, path, _ in outcomes_of(moved, values, method, own)[1][-1] for x in path]
+
+    try:
+        here = paths()
+        return all(
+            pair(a - b)[0] <= 0 <= pair(a - b)[1]
+            for away in (Q(-3, 1000), Q(7, 2), Q(10**6))
+            for a, b in zip(here, paths(away), strict=True)
+        )
+    except (FedtheoryError, ArithmeticError, ValueError):
+        return False
+
+
 def shapes(random, relaxed, method, table):
     while True:
         shape = whole.shapes(random, relaxed, "fedsgd")
@@ -93,7 +143,8 @@ def shapes(random, relaxed, method, table):
         if method.everyone:
             shape["S"] = shape["N"]
         shape["server"] = int(method.server)
-        shape["away"] = int(random.random() < 0.25)
+        if not alike_everywhere(method):
+            shape["away"] = int(random.random() < 0.25)
         if sees_layers(method):
             shape["layered"] = int(shape["d"] > 1 and random.random() < 0.5)
         if ways(shape, method) <= MOST:
@@ -118,7 +169,7 @@ def coordinates(shape):
     if shape["server"]:
         found.update({f"server_{j}": "unit" for j in range(shape["d"])})
         found.update({f"server_tilt_{j}": "real" for j in range(shape["d"])})
-    if shape["away"]:
+    if shape.get("away"):
         found.update({f"origin_{j}": "real" for j in range(shape["d"])})
     return found
 
@@ -136,7 +187,7 @@ def build(shape, point, method, table):
             )
             for j in range(shape["d"])
         ]
-    if shape["away"]:
+    if shape.get("away"):
         instance["origin"] = [point[f"origin_{j}"] for j in range(shape["d"])]
     if shape.get("layered"):
         instance["layers"] = [0, 1]
@@ -148,11 +199,11 @@ def known(instance, method, table):
     for name in ("K", "option"):
         found.pop(name)
     for letter, field in integers(method):
-        found[letter] = Fraction(inside(field, instance[letter]))
+        found[letter] = Q(inside(field, instance[letter]))
     for letter, field in words(method, table):
         if letter in instance:
             chosen(field, instance[letter])
-            found[letter] = Fraction(instance[letter])
+            found[letter] = Q(instance[letter])
     if (
         method.everyone
         and instance["S"] != instance["N"]
@@ -226,7 +277,15 @@ def setting_of(method, table=None):
         early=frozenset({"sq_distance_0", "gap_0"}),
         ensures=whole.ENSURES,
         holds=holds,
+        source=() if method in discover.shipped_algorithms().values() else made_of(method),
     )
+
+
+def made_of(method):
+    """(name, hash) of the file of a user's method."""
+    functions = (getattr(method, field.name) for field in fields(method))
+    modules = {jit.python(f).__module__ for f in functions if callable(f)}
+    return brought.source(modules | {method.Hyper.__module__})
 
 
 def _spoken(letter, table):

@@ -1,0 +1,341 @@
+"""Contract tests: what every problem, method, claim, setting and figure must meet.
+
+`fedtheory contracts FILE.py` runs them on what a user's file defines; the tests of this library run
+them on everything discovered.
+"""
+
+from random import Random
+
+import numpy as np
+
+import fedtheory as ft
+from fedtheory import brought, discover
+from fedtheory.algorithm import example_hyper
+from fedtheory.errors import FedtheoryError, NotExact, refuse
+
+
+def points(problem, count=4):
+    """Points around the minimiser, or around the start where none is known."""
+    generator = np.random.default_rng(7)
+    center = (
+        problem.minimizer()
+        if problem.minimize
+        else problem.start
+        if problem.start is not None
+        else 0.0
+    )
+    return [center + generator.standard_normal(problem.d) for _ in range(count)]
+
+
+def clients(problem):
+    return range(0 if problem.has_server else 1, problem.N + 1)
+
+
+def slope(f, x, direction, h=1e-5):
+    """Directional derivative by central differences, extrapolated once."""
+    central = lambda h: (f(x + h * direction) - f(x - h * direction)) / (2 * h)
+    return (4 * central(h) - central(2 * h)) / 3
+
+
+def gradient_gap(problem, i, x):
+    """How far a client's gradient is from its loss's differences, relative to their size."""
+    direction = np.random.default_rng(3).standard_normal(problem.d)
+    direction /= np.linalg.norm(direction)
+    told = problem.client_grad(i, x) @ direction
+    seen = slope(lambda z: problem.client_loss(i, z), x, direction)
+    return abs(told - seen) / (1 + abs(told))
+
+
+def broken_constants(problem, slack=1e-9):
+    """Names of global constants that some pair of points contradicts."""
+    value = {n: c.value for n, c in problem.constants.items() if c.scope == "global"}
+    found = set()
+    xs = points(problem, 6)
+    for i in clients(problem):
+        for x, y in zip(xs, xs[1:]):
+            gap, move = problem.client_grad(i, x) - problem.client_grad(i, y), x - y
+            if "L" in value and np.linalg.norm(gap) > value["L"] * np.linalg.norm(move) * (
+                1 + slack
+            ):
+                found.add("L")
+            if "mu" in value and gap @ move < value["mu"] * (move @ move) * (1 - slack) - slack:
+                found.add("mu")
+    for x in xs:
+        g = problem.grad(x)
+        each = np.array([problem.client_grad(i, x) for i in range(1, problem.N + 1)])
+        if (
+            "G" in value
+            and np.mean(np.sum((each - g) ** 2, axis=1)) > value["G"] ** 2 * (1 + slack) + slack
+        ):
+            found.add("G")
+        if "xi_bar" in value and problem.has_server:
+            if (
+                np.sum((problem.client_grad(0, x) - g) ** 2)
+                > value["xi_bar"] ** 2 * (1 + slack) + slack
+            ):
+                found.add("xi_bar")
+        if {"G_star", "B"} <= set(value):
+            if (
+                np.mean(np.sum(each**2, axis=1))
+                > (value["G_star"] ** 2 + value["B"] ** 2 * (g @ g)) * (1 + slack) + slack
+            ):
+                found.add("B")
+    return found
+
+
+def settings(algorithm, problem):
+    hyper = example_hyper(algorithm)
+    for which in (algorithm.steps, algorithm.server_steps):
+        if isinstance(which, str):
+            hyper[which] = 2
+    S = problem.N if algorithm.everyone else max(1, problem.N - 1)
+    return dict(
+        rounds=2, trials=2, seed=4, S=S, keep="x", metrics=("loss", "sq_grad_norm"), **hyper
+    )
+
+
+# ---------------------------------------------------------------- a user's file
+
+
+def contracts(paths):
+    """(data, text, whether all are met) of what files define."""
+    rows = []
+    with brought.beside(paths) as files:
+        for file in files:
+            found = list(_asked(file))
+            if not found:
+                refuse("contracts", "takes a file with something to test", file.path)
+            rows += [dict(name=name, says=says, **_met(test)) for name, says, test in found]
+    text = "\n".join(
+        f"{'ok      ' if row['met'] else 'not met '}{row['name']}: {row['says']}"
+        + (f" ({row['why']})" if row["why"] else "")
+        for row in rows
+    )
+    return rows, text, all(row["met"] for row in rows)
+
+
+def _met(test):
+    try:
+        told = test()
+    except Exception as error:
+        return dict(met=False, why=f"{type(error).__name__}: {' '.join(str(error).split())[:200]}")
+    return dict(met=True, why=told or "")
+
+
+def _asked(file):
+    """(name, what must hold, a test that raises where it does not) of all that a file defines."""
+    for _, method in brought.records("ALGORITHM", file):
+        yield from _of_method(discover.adopted(method))
+    for label, problem in getattr(file.module, "examples", dict)().items():
+        yield from _of_problem(label, problem)
+    for _, claim in brought.records("CLAIM", file):
+        yield from _of_claim(claim)
+    for _, setting in brought.records("SETTING", file):
+        yield from _of_setting(setting)
+    for _, figure in brought.records("FIGURE", file):
+        yield from _of_figure(figure)
+
+
+def _same(a, b, tolerance):
+    gap = np.max(np.abs(np.asarray(a, dtype=float) - np.asarray(b, dtype=float)), initial=0.0)
+    if not gap <= tolerance:
+        raise ValueError(f"they differ by {gap:.3g}")
+
+
+def _of_method(method):
+    examples = dict(discover.examples())
+    problem, one = examples["quadratics.own"], examples["quadratics.one"]
+    run = lambda on=problem, **more: ft.run(on, method, **{**settings(method, on), **more})
+
+    def described():
+        if not (method.cites and method.name.isidentifier()):
+            raise ValueError("a method needs a name that is an identifier, and what it cites")
+        for name, field in method.hyper.items():
+            if not 3 < len(field.meaning):
+                raise ValueError(f"{name} needs a meaning")
+            try:
+                run(**{name: "no such word" if field.choices else float("nan")})
+            except ft.errors.InvalidInput:
+                continue
+            raise ValueError(f"{name} is not refused where it is no number")
+
+    def finite():
+        if not np.isfinite(run(on=one).x).all():
+            raise ValueError("one client in one dimension leaves the finite numbers")
+
+    def compiled():
+        if not method.compiled:
+            return "its kernels are not compiled: runs are slow and right"
+        _same(run(compiled=True).x, run(compiled=False).x, 1e-11)
+
+    yield method.name, "its hyper-parameters are described and guarded", described
+    yield method.name, "one client in one dimension runs", finite
+    yield method.name, "compiled and interpreted runs agree", compiled
+    spread = lambda: _same(run(workers=1, chunk=2).x, run(workers=2, chunk=1).x, 0)
+    yield method.name, "bits do not depend on workers or chunks", spread
+    yield method.name, "its kernels are read on exact numbers as they run", lambda: _exactly(method)
+
+
+def _exactly(method):
+    """Two rounds on parabolas, by the engine in floats and by the kernels on fractions."""
+    from fractions import Fraction
+
+    from fedtheory.settings.general import run_methods
+
+    curves = [(1, 0), (Fraction(1, 2), 1), (1, -1)]  # slope and gradient at 0; the server's first
+    given = settings(method, dict(discover.examples())["quadratics.one"])
+    hyper = {name: given[name] for name in method.hyper if name in given}
+    A = [[[float(a)]] for a, _ in curves]
+    b = [[float(-c / a)] for a, c in curves]
+    problem = ft.problems.quadratic_from_arrays(A, b)
+    r = ft.run(problem, method, rounds=2, x_0=[1.0], S=2, keep="x", **hyper)
+    star = float(problem.minimizer()[0])
+    own = run_methods.letters(method)
+    curve = lambda a, c: dict(slope=Fraction(a), tilt=Fraction(c), bends=[], soft=[])
+    at_star = Fraction(curves[1][0]) * Fraction(star).limit_denominator(1000) + curves[1][1]
+    instance = dict(
+        N=2,
+        S=2,
+        T=2,
+        convex=1,
+        lipschitz=1,
+        losses=[dict(curves=[curve(a, 0)]) for a, _ in curves[1:]],
+        at_star=[[at_star]],
+        x_0=[1 - Fraction(star).limit_denominator(1000)],
+        origin=[Fraction(star).limit_denominator(1000)],
+        noise=[],
+    )
+    for letter, field in run_methods.integers(method):
+        name = next(name for name in own if own[name] == letter)
+        instance[letter] = int(hyper.get(name, field.default))
+    if method.server:
+        a, c = curves[0]
+        shift = Fraction(star).limit_denominator(1000)
+        instance["server"] = [curve(a, c + a * shift)]
+    values = {
+        own[name]: Fraction(value) for name, value in hyper.items() if own[name] not in instance
+    }
+    try:
+        found = run_methods.setting_of(method).measure(instance, values, ["sq_distance_T"])
+    except NotExact as why:
+        return f"they cannot be: {why}; claims about it are not searched"
+    from fedtheory.enclosure.arithmetic import pair
+
+    told = float(sum(pair(found["sq_distance_T"])) / 2)
+    _same(told, (r.x[0, 2, 0] - star) ** 2, 1e-9 * (1 + told))
+
+
+def _of_problem(label, problem):
+    each = range(0 if problem.has_server else 1, problem.N + 1)
+
+    def gradients():
+        worst = max(gradient_gap(problem, i, x) for x in points(problem, 2) for i in each)
+        if not worst < 1e-6:
+            raise ValueError(f"one is off by {worst:.2g} of its size")
+
+    def whole():
+        p = problem.weights
+        for x in points(problem, 2):
+            total = sum(p[i] * problem.client_loss(i, x) for i in range(1, problem.N + 1))
+            _same(problem.loss(x), total, 1e-11 * (1 + abs(total)))
+
+    def constants():
+        broken = broken_constants(problem)
+        if broken:
+            raise ValueError(f"{', '.join(sorted(broken))} do not hold at points that were drawn")
+
+    def stationary():
+        if problem.minimize is None:
+            return "it knows no minimiser"
+        scale = max(1.0, *(np.linalg.norm(problem.grad(x)) for x in points(problem)))
+        _same(problem.grad(problem.minimizer()), 0 * problem.minimizer(), 1e-9 * scale)
+
+    def runs():
+        ft.run(problem, "fedavg", rounds=1, eta_l=0.01)
+
+    yield label, "gradients are those of the losses, by differences", gradients
+    yield label, "the objective is the weighted sum", whole
+    yield label, "constants hold at points that are drawn", constants
+    yield label, "the minimiser is stationary", stationary
+    yield label, "a method runs on it", runs
+
+
+def _of_claim(claim):
+    from fedtheory.settings import fitting
+    from fedtheory.verdicts.checking import unfit
+
+    def fits():
+        found = fitting(claim)
+        if claim.lines and not found:
+            raise ValueError(unfit(claim))
+        return ", ".join(setting.says for setting in found)
+
+    def decided():
+        return ft.check(claim, budget=0.2).status
+
+    def biting():
+        if claim.teeth is None:
+            return "it has none"
+        wrong = ft.check(claim.replace(bound=claim.teeth, name=f"{claim.id}!teeth"), budget=2)
+        if wrong.status != "violated":
+            raise ValueError(f"without what its bound adds to them it is {wrong.status}")
+
+    yield claim.id, "it can be explained", lambda: ft.explain(claim) and ""
+    yield claim.id, "something that can happen is measured as it asks", fits
+    yield claim.id, "a short search ends", decided
+    yield claim.id, "its teeth are refuted", biting
+
+
+def _of_setting(setting):
+    takes = lambda: setting.takes
+
+    def alike():
+        """The same numbers in a batch of floats as exactly."""
+        from fedtheory.enclosure.arithmetic import Many, pair
+        from fedtheory.search.rationals import rounded
+
+        random, names, compared = Random(0), sorted(_measured(setting)), 0
+        for _ in range(8):
+            shape = setting.shapes(random, frozenset())
+            kinds = {**setting.coordinates(shape), **dict.fromkeys(takes(), "positive")}
+            draw = lambda kind: rounded(
+                random.random() if kind != "real" else random.gauss(0, 1), 12
+            )
+            point = {name: draw(kind) for name, kind in kinds.items()}
+            batch = {name: Many(np.array([float(n)] * 2)) for name, n in point.items()}
+            told = []
+            for numbers in (point, batch):
+                instance = setting.build(
+                    shape, {name: numbers[name] for name in setting.coordinates(shape)}
+                )
+                known = setting.constants(instance)
+                values = {**known, **{name: numbers[name] for name in takes()}}
+                told.append({**known, **setting.measure(instance, values, names)})
+            for name, value in told[0].items():
+                if isinstance(value, float):
+                    continue
+                many = told[1][name]
+                other = float(np.ravel(many.at)[0]) if isinstance(many, Many) else float(many)
+                exact = float(sum(pair(value)) / 2)
+                _same(other, exact, 1e-9 * (1 + abs(exact)))
+                compared += 1
+        return f"{compared} numbers"
+
+    yield setting.name, "a batch of floats gives the numbers that fractions give", alike
+
+
+def _measured(setting):
+    return [name for name, entry in setting.table.items() if entry.measure in setting.measures]
+
+
+def _of_figure(figure):
+    def drawn():
+        from matplotlib.figure import Figure
+
+        data = figure.compute("smoke", lambda done, total: None)
+        if not isinstance(data, dict) or not data:
+            raise FedtheoryError("compute must return a dict of arrays")
+        figure.draw(Figure(figsize=(3.3, 2.4)), {n: np.asarray(a) for n, a in data.items()})
+        return ", ".join(data)
+
+    yield figure.title, "what it computes can be drawn", drawn
