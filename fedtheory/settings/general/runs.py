@@ -219,6 +219,8 @@ def rounds_of(clients, instance, values, method, letters=None):
         if letter in instance or letter in values:
             number = instance[letter] if letter in instance else values[letter]
             given[name] = chosen(field, number) if field.choices else inside(field, number)
+        elif letters is not None and isinstance(field.default, float):
+            given[name] = Fraction(repr(field.default))  # 0.9 is nine tenths
     if letters is None and "option" in given:
         given["option"] = OPTIONS[instance["option"]]
     h = Kernels(method).hyper(given)
