@@ -182,7 +182,9 @@ def _status(arguments):
         "--seed", arguments.seed, int, lambda n: 0 <= n < 2**63, "must be an integer >= 0"
     )
     prefixes = tuple(arguments.prefixes) or _own(arguments.files)
-    status = reviewing.make(Path(arguments.out), budget, seed, prefixes, workers, arguments.figures)
+    status = reviewing.make(
+        Path(arguments.out), budget, seed, prefixes, workers, arguments.figures, rocq=arguments.rocq
+    )
     if arguments.open:
         print(reviewing.shown(Path(arguments.out) / "index.html"), file=sys.stderr)
     return status
