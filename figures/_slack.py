@@ -1,5 +1,5 @@
-"""What slack figures share: a proof's chain at drawn instances: where a bound's slack enters, and
-each line's ratio."""
+"""What slack figures share: a proof's chain at drawn instances: where a bound's slack enters, each
+line's ratio, and where a line fails."""
 
 import re
 
@@ -12,30 +12,33 @@ from figures import _style
 INSTANCES = dict(smoke=3, quick=20, paper=100)
 
 
+BEYOND = 1.25  # where an instance is drawn at which a line fails, however far above 1 it is
+
+
 def arrays(id, scale, progress):
-    """Ratios of every line (lines, instances), and the waterfall of the first instance with slack
-    at every stage."""
+    """Of every line at every instance its ratio and whether it fails; of every stage that bounds what
+    the claim bounds, its share of the claim's slack; NaN where there is none."""
     audits = []
     for seed in range(INSTANCES[scale]):
         audits.append(ft.audit(id, at="drawn", seed=seed))
         progress(seed + 1, INSTANCES[scale])
-    names = [(row["claim"], row["line"]) for row in audits[0].rows]
+    names = list(dict.fromkeys((row["claim"], row["line"]) for a in audits for row in a.rows))
     ratios = np.full((len(names), len(audits)), np.nan)
+    fails, shares = np.zeros(ratios.shape, bool), np.full(ratios.shape, np.nan)
     for n, audit in enumerate(audits):
         for row in audit.rows:
-            if (
-                row["ratio"] is not None
-                and row["sign"] == "<="
-                and (row["claim"], row["line"]) in names
-            ):
-                ratios[names.index((row["claim"], row["line"])), n] = row["ratio"]
-    fall = max((audit.waterfall() for audit in audits), key=len)
+            at = names.index((row["claim"], row["line"])), n
+            fails[at] = row["status"] == "fails"
+            if row["ratio"] is not None and row["sign"] == "<=":
+                ratios[at] = row["ratio"]
+        if (whole := audit.rows[-1]["slack"]) and not fails[-1, n]:
+            for row in audit.waterfall():
+                shares[names.index((row["claim"], row["line"])), n] = row["adds"] / whole
     return dict(
         line=np.array([label(*name) for name in names]),
         ratios=ratios,
-        stage=np.array([label(row["claim"], row["line"]) for row in fall]),
-        adds=np.array([float(row["adds"]) for row in fall]),
-        fails=np.array(sum(audit.fails is not None for audit in audits)),
+        fails=fails,
+        shares=shares,
         measures=np.array(discover.claim(id).latex(discover.claim(id).lines[-1][0])),
     )
 
@@ -50,73 +53,80 @@ def label(id, line):
 
 
 def draw(figure, data):
-    """On the left how the slack adds up, on the right how tight each line is."""
-    left, right = figure.subplots(1, 2, width_ratios=(1, 1.5))
-    shares = data["adds"] / data["adds"].sum()
-    ends = np.cumsum(shares)
-    for n, (share, end) in enumerate(zip(shares, ends)):
-        left.barh(n, share, left=end - share, color=_style.look("fsl").colour, height=0.6)
-        if n + 1 < len(ends):
-            left.plot([end, end], [n - 0.3, n + 1.3], color=_style.INK, linewidth=0.6)
-        wide, late = share > 0.5, end > 0.6  # its number stands inside, or before, or after it
-        left.annotate(
-            percent(share),
-            (end - share / 2 if wide else end - share if late else end, n),
-            xytext=(0 if wide else -3 if late else 3, 0),
-            textcoords="offset points",
-            va="center",
-            ha="center" if wide else "right" if late else "left",
-            fontsize=_style.SMALL,
-            color="white" if wide else _style.INK,
-        )
+    """On the left which part of the slack each stage adds, over instances; on the right how tight each
+    line is, and where it fails."""
+    left, right = figure.subplots(1, 2, width_ratios=(0.75, 1.5))
+    colour, staged = _style.look("fsl").colour, np.isfinite(data["shares"]).any(axis=1)
+    for n, row in enumerate(data["shares"][staged]):
+        low, middle, high, most = np.nanquantile(row, (0.25, 0.5, 0.75, 1))
+        left.plot([low, high], [n, n], color=colour, linewidth=5, solid_capstyle="butt", alpha=0.5)
+        left.plot(middle, n, marker="|", markersize=9, color=_style.INK, linestyle="")
+        left.plot(most, n, marker="o", markersize=3, color=colour, markerfacecolor="white")
     left.set(
-        yticks=range(len(ends)),
-        yticklabels=data["stage"].tolist(),
-        ylim=(len(ends) - 0.4, -0.6),
-        xlim=(0, 1.02),
-        xlabel="share of the bound's slack",
+        yticks=range(staged.sum()),
+        yticklabels=data["line"][staged].tolist(),
+        ylim=(staged.sum() - 0.4, -0.6),
+        xlim=(-0.03, 1.03),
+        xlabel="share: quartiles, median, largest (ring)",
         title="where slack enters",
     )
-    shown = np.isfinite(data["ratios"]).any(axis=1)
-    ratios, names = data["ratios"][shown], data["line"][shown].tolist()
-    for n, row in enumerate(ratios):
-        right.plot(
-            row,
-            np.full(len(row), n),
-            linestyle="",
-            marker="o",
-            markersize=2.5,
-            alpha=0.5,
-            color=_style.look("fsl").colour,
-        )
-        right.plot(np.nanmedian(row), n, marker="|", markersize=7, color=_style.INK)
+    shown = np.isfinite(data["ratios"]).any(axis=1) | data["fails"].any(axis=1)
+    names = data["line"][shown].tolist()
+    for n, (row, fails) in enumerate(zip(data["ratios"][shown], data["fails"][shown])):
+        kept = row[~fails & np.isfinite(row)]
+        right.plot(kept, np.full(len(kept), n), "o", markersize=2.5, alpha=0.5, color=colour)
+        if fails.any():
+            failed = dict(marker="X", markersize=5, color=_style.DIFFER, linestyle="")
+            right.plot(BEYOND, n, **failed)
+            told = f"{fails.sum()} of {len(fails)}"
+            right.annotate(
+                told, (BEYOND + 0.05, n), va="center", fontsize=_style.SMALL, color=_style.DIFFER
+            )
+        if len(kept):
+            right.plot(np.median(kept), n, marker="|", markersize=7, color=_style.INK)
     right.set(
         yticks=range(len(names)),
         yticklabels=names,
         ylim=(len(names) - 0.4, -0.6),
-        xlim=(-0.02, 1.03),
-        xlabel="left side over right side, one dot per instance",
-        title="how tight each line is",
+        xlim=(-0.02, BEYOND + 0.3 if data["fails"].any() else 1.03),
+        xlabel="share of the right side needed, by instance",
+        title=title(data),
     )
+    if data["fails"].any():
+        right.axvline(1, color=_style.INK, linewidth=0.6, linestyle="--")
+        right.set_xticks([0, 0.25, 0.5, 0.75, 1, BEYOND], ["0", "", "0.5", "", "1", "fails"])
+        for text, fails in zip(right.get_yticklabels(), data["fails"][shown].any(axis=1)):
+            text.set_color(_style.DIFFER if fails else _style.INK)
     right.grid(axis="y", color=_style.PALE, linewidth=0.6)
     right.set_axisbelow(True)
     for ax in (left, right):
         ax.tick_params(axis="y", length=0)
 
 
-def percent(share):
-    return f"{100 * share:.3g} %" if share == 0 or share >= 1e-4 else "< 0.01 %"
+def title(data):
+    """What the right side shows, in words."""
+    false = int(data["fails"].any(axis=1).sum())
+    lines = f"{false} line{'s' if false > 1 else ''} fail{'' if false > 1 else 's'}"
+    return f"how tight each line is: {lines}" if false else "how tight each line is"
 
 
 def rows(data):
-    median = [
-        f"{np.nanmedian(row):.4g}" if np.isfinite(row).any() else "" for row in data["ratios"]
-    ]
-    added = dict(zip(data["stage"].tolist(), data["adds"] / data["adds"].sum()))
+    """Each line's ratio at the median instance, where it fails, and its part of the slack."""
+    number = lambda value: "" if np.isnan(value) else f"{value:.4g}"
+    middle = lambda row: np.nanmedian(row) if np.isfinite(row).any() else np.nan
+    largest = lambda row: np.nanmax(row) if np.isfinite(row).any() else np.nan
     return [
-        ["line", "ratio, median", "share of slack"],
+        ["line", "ratio, median", "fails", "share of slack, median", "largest share"],
         *(
-            [name, middle, f"{added[name]:.4g}" if name in added else ""]
-            for name, middle in zip(data["line"].tolist(), median)
+            [
+                name,
+                number(middle(ratios[~fails])),
+                f"{fails.sum()} of {len(fails)}" if fails.any() else "",
+                number(middle(shares)),
+                number(largest(shares)),
+            ]
+            for name, ratios, fails, shares in zip(
+                data["line"].tolist(), data["ratios"], data["fails"], data["shares"]
+            )
         ),
     ]

@@ -16,5 +16,5 @@ FIGURE = Figure(
     draw=_slack.draw,
     rows=_slack.rows,
     width="page",
-    height=5.6,
+    height=6.8,
 )

@@ -3,6 +3,7 @@ themselves."""
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 import fedtheory as ft
 import figures
@@ -409,12 +410,29 @@ def test_the_slack_adds_up(tmp_path, monkeypatch):
     monkeypatch.setitem(_slack.INSTANCES, "smoke", 1)
     data = figures.figure("slack_mixed").compute("smoke", lambda done, total: None)
     row = ft.audit("mixed.stepB2_convex", at="drawn", seed=0).rows[-1]
-    assert (
-        data["adds"].sum() == pytest.approx(row["slack"])
-        and (data["adds"] >= 0).all()
-        and data["fails"] >= 0
+    assert np.nansum(data["shares"]) == pytest.approx(1) and row["slack"] > 0
+    assert not (data["shares"] < 0).any() and not data["fails"].any()
+    assert data["ratios"][-1, 0] == row["ratio"]
+    assert looks_well("slack_mixed", data, tmp_path)
+
+
+def test_a_line_that_fails_is_drawn_as_such_and_no_dot_lies_outside(tmp_path):
+    data = dict(
+        line=np.array(["a", "b", "c"]),
+        ratios=np.array([[0.2, 0.4], [0.5, 1e6], [np.nan, np.nan]]),
+        fails=np.array([[False, False], [False, True], [True, True]]),
+        shares=np.array([[0.25, 0.75], [0.75, 0.25], [np.nan, np.nan]]),
+        measures=np.array("x"),
     )
-    assert data["ratios"][-1, 0] == row["ratio"] and len(set(data["stage"].tolist())) == len(
-        data["stage"]
-    )
+    drawn = Figure(figsize=(6.9, 3))
+    _slack.draw(drawn, data)
+    left, right = drawn.axes
+    assert right.get_title() == "how tight each line is: 2 lines fail"
+    crosses = [line for line in right.lines if line.get_marker() == "X"]
+    assert [line.get_ydata()[0] for line in crosses] == [1, 2]
+    assert [text.get_text() for text in right.texts] == ["1 of 2", "2 of 2"]
+    for ax in (left, right):
+        low, high = ax.get_xlim()
+        assert all(low <= x <= high for line in ax.lines for x in line.get_xdata())
+    assert [row[2] for row in _slack.rows(data)] == ["fails", "", "1 of 2", "2 of 2"]
     assert looks_well("slack_mixed", data, tmp_path)
