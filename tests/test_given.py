@@ -276,7 +276,7 @@ def test_a_run_s_method_has_to_be_named():
         lambda: fitting(claim),
     ):
         refused(
-            "house.rate: algorithm must name the method on whose run gap_T is measured, such as fedsgd",
+            "house.rate: algorithm must name the method on whose run gap_T is measured, such as fedavg, fedsgd, scaffold",
             do,
         )
     named = {s.name for s in fitting(claim.replace(algorithm="fedsgd"))}
