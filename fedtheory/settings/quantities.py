@@ -1,11 +1,22 @@
 """What a setting measures: functions of what happened there, each registered under its symbol, in
 one place."""
 
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from fedtheory.enclosure.arithmetic import Many
 from fedtheory.settings import names
 
 
 def sq(v):
     return v.dot(v)
+
+
+def whole(value):
+    """The next whole number, in any arithmetic."""
+    return Many(np.ceil(value.at)) if isinstance(value, Many) else Fraction(math.ceil(value))
 
 
 class Quantities:

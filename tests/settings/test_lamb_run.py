@@ -11,6 +11,8 @@ import pytest
 
 import fedtheory as ft
 from fedtheory.enclosure import Undefined
+from fedtheory.enclosure.arithmetic import pair
+from fedtheory.search import families
 from fedtheory.settings import fitting
 from fedtheory.settings.lamb import run as lamb_run
 from fedtheory.verdicts import checking
@@ -231,3 +233,51 @@ def test_a_loss_without_minimum_is_refused():
         hand(R=1, losses=[[FLAT, FLAT, FLAT], [FLAT, HUBER, FLAT]])
     )
     assert not lamb_run.SETTING.holds(hand(R=0))
+
+
+def crowd(copies, **change):
+    """Two clients with unlike losses and no noise, each so many times."""
+    instance = hand(R=2, noise=[], copies=Q(copies), **change)
+    del instance["t"]
+    return instance
+
+
+def test_copies_of_clients_are_clients():
+    """What is measured of three copies of two clients is measured of six clients written out."""
+    other = dict(HUBER, tilt=Q(-1, 2))
+    few = crowd(3, losses=[[HUBER, HUBER, HUBER], [other, HUBER, other]])
+    many = {name: part for name, part in few.items() if name != "copies"}
+    many.update(n=6, losses=few["losses"] * 3)
+    names = lamb_run.MEASURED
+    constants = [lamb_run.constants(instance) for instance in (few, many)]
+    assert [pair(v) for v in constants[0].values()] == [pair(v) for v in constants[1].values()]
+    assert constants[0].keys() == constants[1].keys() and constants[0]["n"] == 6
+    one, other = (
+        lamb_run.measure(i, {**c, **VALUES}, names) for i, c in zip((few, many), constants)
+    )
+    for name in names:
+        assert one[name] == other[name] or float(one[name]) == pytest.approx(
+            float(other[name]), rel=1e-12
+        )
+
+
+def test_copies_are_of_runs_without_noise_and_whole():
+    assert lamb_run.SETTING.holds(crowd(3)) and lamb_run.SETTING.holds(crowd(10**40))
+    noise = [[Q(1, 2), [Q(1)] * 3], [Q(1, 2), [Q(-1)] * 3]]
+    for wrong in (crowd(Q(5, 2)), crowd(0), {**crowd(3), "noise": noise}, hand(copies=Q(3))):
+        assert not lamb_run.SETTING.holds(wrong)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["corollary1", "contribution_rate"])
+def test_clients_that_are_all_alike_gain_nothing_by_their_number(name):
+    """Without noise n clients that are alike do what one does, and T = 1 leaves sqrt(p/(n h R))
+    alone in the shape: it falls with n, and gradients do not."""
+    claim = ft.claim(f"lamb.{name}")
+    document, moves, constants = families.refuted(claim, 0, lamb_run.SETTING, 15.0, 0)
+    assert moves == {"crowd": moves["crowd"]} and ft.replay(document)["status"] == "violated"
+    root = Q(moves["crowd"]) ** Q(1, 2)
+    assert all(
+        float(b / a) == pytest.approx(float(root), rel=0.4)
+        for a, b in zip(constants, constants[1:])
+    )

@@ -28,6 +28,7 @@ from fedtheory.enclosure.work import counted, spend
 from fedtheory.settings import Setting, beside, losses
 from fedtheory.settings.families import outcomes, sound_noise, two_point
 from fedtheory.settings.lamb import quantities
+from fedtheory.settings.quantities import whole
 from fedtheory.symbols.lamb import TABLE
 
 BELOW_1 = 1 - Fraction(
@@ -77,6 +78,8 @@ def coordinates(shape):
         found["phi_more"] = "positive"
     if shape["noise"] != "none":
         found["sigma"] = "positive"
+    if "crowd" in shape:
+        found["crowd"] = "positive"
     for i, j, name in _names(shape):
         found[f"x_{j}"] = found[name("knot")] = "real"
         found[name("lean")] = "unit"
@@ -116,8 +119,10 @@ def build(shape, point):
     if shape["spread"] == "all":  # every coordinate errs alike
         noise = [[chance, [way[0]] * p] for chance, way in noise]
     first = p - h + 1  # all layers but the first have one coordinate
+    copies = {"copies": whole(point["crowd"])} if "crowd" in shape else {}
     return dict(
         {name: shape[name] for name in ("n", "T", "t", "R") if name in shape},
+        **copies,
         layers=[[0, first], *([j, j + 1] for j in range(first, p))],
         losses=build_losses(shape, point),
         x=[point[f"x_{j}"] for j in range(p)],
@@ -169,7 +174,7 @@ def constants(instance):
         *(sum((c * way[j] * way[j] for c, way in noise), Fraction(0)) for j in range(p)),
     )
     return dict(
-        n=Fraction(instance["n"]),
+        n=instance["n"] * instance.get("copies", Fraction(1)),
         T=Fraction(instance["T"]),
         h=Fraction(len(instance["layers"])),
         p=Fraction(p),
@@ -270,6 +275,19 @@ def sound(instance):
         and all(len(way) == p for _, way in instance["noise"])
         and not any(f.get("soft") for loss in instance["losses"] for f in loss)
         and sound_noise(instance["noise"], p)
+        and ("copies" not in instance or copied(instance))
+    )
+
+
+def copied(instance):
+    """Whether clients may come in so many copies: a whole number of them, in a run without noise."""
+    copies = instance["copies"]
+    return (
+        "t" not in instance
+        and isinstance(copies, (int, Fraction))
+        and copies >= 1
+        and copies.denominator == 1
+        and all(e == 0 for _, way in instance["noise"] for e in way)
     )
 
 

@@ -4,6 +4,9 @@
 Round 1 starts from theta-bar_0, as algorithm 1 has it: theta-bar_r is the mean model after r rounds
 and v-hat_r the second moment that goes with it. Where the text counts iterations t, theta-bar_t is
 the mean model after t iterations; tau is the number of all of them, R T.
+
+Where nothing is random, clients may come in copies: those of a loss do alike, so that all means over
+clients are what they are for one of each, and any number of clients costs as much as a few.
 """
 
 from fractions import Fraction
@@ -23,7 +26,10 @@ def shapes(random, relaxed):
     R, T = random.choice(
         [(1, 1), (1, 1), (2, 1), (3, 1), (6, 1), (1, 2), (1, 3), (2, 2), (2, 3), (3, 2)]
     )
-    return dict(R=R, T=T, **draw(random, R * T + 1))
+    shape = dict(R=R, T=T, **draw(random, R * T + 1))
+    if shape["noise"] == "none" and random.random() < 0.7:
+        shape["crowd"] = 1
+    return shape
 
 
 def constants(instance):

@@ -19,7 +19,6 @@ x^(1) on, which the first transferred gradients throw as far as they will, a rou
 Delta = K eta_m (eta eta_s + eta_c) (M_f + M_c): so many rounds at least lead back.
 """
 
-import math
 from fractions import Fraction
 from functools import partial
 
@@ -40,7 +39,7 @@ from fedtheory.settings.mixed.pair import (
     pair_holds,
 )
 from fedtheory.settings.mixed.run import RUN, state
-from fedtheory.settings.quantities import sq
+from fedtheory.settings.quantities import sq, whole
 from fedtheory.symbols.mixed import TABLE
 
 ZERO, ONE = Fraction(0), Fraction(1)
@@ -88,7 +87,7 @@ def build(shape, point):
     return dict(
         found,
         losses=pair,
-        S=_whole(point["crowd"] * ROOM * sq_of(sigma / (scale * x)) / K),
+        S=whole(point["crowd"] * ROOM * sq_of(sigma / (scale * x)) / K),
         noise=two_point(sigma, "even", 1),
         B=1 + point["more_B"],
     )
@@ -109,11 +108,6 @@ def _power(value, k):
 
 def sq_of(value):
     return value * value
-
-
-def _whole(value):
-    """The next whole number, in any arithmetic."""
-    return Many(np.ceil(value.at)) if isinstance(value, Many) else Fraction(math.ceil(value))
 
 
 def constants(method, instance):
