@@ -11,6 +11,7 @@ import sympy
 from fedtheory import given
 from fedtheory.conditions import Assumption
 from fedtheory.errors import refuse
+from fedtheory.shown import Shown
 from fedtheory.statements import (
     KINDS,
     SHORT,
@@ -50,7 +51,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
-class Claim(Valued, Varied):
+class Claim(Valued, Varied, Shown):
     """One statement with its hypotheses.
 
     The statement is a record of `fedtheory.statements`, or is said in short: measures, relation
@@ -237,6 +238,22 @@ class Claim(Valued, Varied):
 
     def __str__(self):
         return self.statement.text
+
+    def heading(self):
+        return f"Claim {self.id}"
+
+    def facts(self):
+        """Statement and hypotheses in the paper's letters."""
+        says = [
+            str(a)
+            if a.relation is None
+            else f"${self.latex(a.relation)}$" + f" [{a.where}]" * bool(a.where)
+            for a in self.assumptions
+        ]
+        told = (
+            {self.cites: f"$\\displaystyle {self.latex()}$"} if self.lines else {self.cites: self}
+        )
+        return told | ({"it assumes": "\n".join(says)} if says else {})
 
     def __repr__(self):
         return f"<Claim {self.id}: {self}>"

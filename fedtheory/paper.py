@@ -3,6 +3,8 @@ invented."""
 
 from typing import NamedTuple
 
+from fedtheory.shown import table
+
 
 class Paper(NamedTuple):
     id: str  # how claims, symbols and files name it
@@ -17,6 +19,9 @@ class Paper(NamedTuple):
     def by(self):
         """Authors in one line."""
         return ", ".join(self.authors) or "authors not named"
+
+    def _repr_html_(self):
+        return table(self.title, {self.by: str(self)})
 
     def __str__(self):
         facts = ", ".join(part for part in (self.where, str(self.year or ""), self.link) if part)

@@ -12,6 +12,7 @@ import numpy as np
 
 from fedtheory import arguments, crossing, jit
 from fedtheory.errors import InvalidInput, refuse
+from fedtheory.shown import Shown, number
 
 NONE, GAUSSIAN, RADEMACHER, SPHERE, MINIBATCH, IMPULSE, TABLE, ROWS = range(8)
 NOISES = {
@@ -137,8 +138,8 @@ def _kernels_received(*messages):
     return Kernels(*map(crossing.received, messages))
 
 
-@dataclass(frozen=True, eq=False)
-class Problem:
+@dataclass(frozen=True, eq=False, repr=False)
+class Problem(Shown):
     name: str
     data: tuple
     kernels: Kernels
@@ -180,6 +181,17 @@ class Problem:
         default("sizes", np.zeros(self.N + 1, dtype=np.int64))
         if self.noise == "minibatch" and self.kernels.batch is no_batch:
             refuse("noise", f"minibatch needs samples, and {self.name} has none", self.noise)
+
+    def heading(self):
+        return f"Problem {self.name}"
+
+    def facts(self):
+        known = {
+            name: number(constant.value) + f" ({constant.scope})" * (constant.scope != "global")
+            for name, constant in self.constants.items()
+            if np.ndim(constant.value) == 0
+        }
+        return dict(clients=self.N, d=self.d, noise=self.noise, **known)
 
     def loss(self, x):
         """F(x)."""

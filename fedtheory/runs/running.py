@@ -23,6 +23,7 @@ from fedtheory.problem import NOISES, Problem
 from fedtheory.runs import engine
 from fedtheory.runs.groups import Chunk
 from fedtheory.runs.machine import NO_PATH, NO_TABLE, Machine
+from fedtheory.shown import Shown, number
 
 # seconds from which a round's clients may share the workers, and that this has to be able to save
 LONG_ROUND, WORTH = 2e-3, 1.0
@@ -31,8 +32,8 @@ PATIENCE = 0.7  # seconds that Ctrl-C leaves the chunk under way before it is dr
 CHUNK_WORDS = 2**22  # what is drawn and recorded in a chunk stays below this many numbers
 
 
-@dataclass
-class Run:
+@dataclass(repr=False)
+class Run(Shown):
     """What a run kept. `metrics[name]` has shape (trials, rounds + 1).
 
     >>> import fedtheory as ft
@@ -58,6 +59,18 @@ class Run:
     _state: object = None
     _record: object = None
     start: np.ndarray | None = None  # (trials, d), where the trials began
+
+    def heading(self):
+        return f"Run of {self.algorithm.name} on {self.problem.name}"
+
+    def facts(self):
+        last = {
+            f"{name} at the end": number(curve[:, -1].mean())
+            for name, curve in self.metrics.items()
+        }
+        lost = 0 if self.diverged is None else int((np.asarray(self.diverged) >= 0).sum())
+        told = dict(rounds=self.rounds, trials=self.trials, **last)
+        return told | ({"diverged": f"{lost} trials"} if lost else {})
 
     def plot(self, *metrics, ax=None):
         """Metrics (all that were recorded, by default) over rounds: means, and the band of 80 % of

@@ -20,6 +20,7 @@ from fedtheory.proofs import algebra
 from fedtheory.search import hunting, waves, witnesses
 from fedtheory.search.target import Target, as_array
 from fedtheory.settings import fitting
+from fedtheory.shown import Shown
 from fedtheory.verdicts import checking, dropped, handed, looking
 from fedtheory.verdicts.mutants import mutants
 from fedtheory.verdicts.verdict import Verdict
@@ -39,8 +40,8 @@ WRONG = 1 + 1e-9
 HYPOTHESES = "condition", "ceiling"  # what a mutant of the hypotheses is about
 
 
-@dataclass
-class Mutation:
+@dataclass(repr=False)
+class Mutation(Shown):
     claim: str
     mutants: list = field(default_factory=list)
 
@@ -62,6 +63,18 @@ class Mutation:
             else f"{self.score:.0%} of its false relatives refuted"
         )
         return "\n".join([f"{self.claim}: {share}", *map(str, self.mutants)])
+
+    def heading(self):
+        return f"Mutants of {self.claim}"
+
+    def facts(self):
+        share = "none asked" if self.score is None else f"{self.score:.0%}"
+        rest = "\n".join(mutant.change for mutant in self.survivors)
+        return {
+            "refuted": share,
+            "mutants": len(self.mutants),
+            **({"not refuted": rest} if rest else {}),
+        }
 
     def as_dict(self):
         return dict(

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from fedtheory.search.counterexample import title
+from fedtheory.shown import Shown, number
 from fedtheory.verdicts.graphs import Graph
 
 
@@ -30,8 +31,8 @@ class Removal(NamedTuple):
         return self.verdict.status == "violated"
 
 
-@dataclass
-class Verdict:
+@dataclass(repr=False)
+class Verdict(Shown):
     """What is found of a claim as it is meant: with the hypotheses too that only its proof uses.
 
     >>> import fedtheory as ft
@@ -79,6 +80,15 @@ class Verdict:
         tight = f", tightness {float(self.tightness):.6g}" if self.tightness is not None else ""
         told = f"{self.claim}: {self.status} ({self.kind}{tight}). {self.why}"
         return f"{told} {self.apart}".rstrip()
+
+    def heading(self):
+        return f"Verdict on {self.claim}"
+
+    def facts(self):
+        rest = dict(as_printed=self.apart, searched=self.searched, notes="\n".join(self.notes))
+        tight = {} if self.tightness is None else dict(tightness=number(self.tightness))
+        told = dict(status=self.status, kind=self.kind, **tight, why=self.why)
+        return told | {name.replace("_", " "): text for name, text in rest.items() if text}
 
     @property
     def printed(self):
