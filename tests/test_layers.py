@@ -27,7 +27,7 @@ LEVELS = (
     {"discover"},
     {"runs"},
     {"exact"},
-    {"comparing"},
+    {"comparing", "conformance"},
     {"settings"},
     {"certificates"},
     {"proofs", "worstcase"},

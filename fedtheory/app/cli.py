@@ -240,6 +240,15 @@ def contracts(arguments):
     return kept.contracts([Path(name) for name in arguments.contracted])
 
 
+def conform(arguments):
+    from fedtheory.conformance.conforming import of_file
+
+    found = of_file(brought.load(arguments.adapter).module, arguments.adapter)
+    broken = found.broken and found.broken._asdict()
+    data = dict(method=found.method, agreed=list(found.agreed), broken=broken)
+    return data, str(found), found.broken is None
+
+
 def warmup(arguments):
     """Compile every kernel on the small examples, so that no later command waits."""
     import fedtheory as ft
@@ -458,6 +467,12 @@ def _working(add):
         contracts,
         "run the contract tests on what a file of your own defines",
         contracted=dict(nargs="+", metavar="FILE.py"),
+    )
+    add(
+        "conform",
+        conform,
+        "whether your code is the method that a theorem is about; exit 1 where it is not",
+        adapter=dict(metavar="ADAPTER.py", help="defines METHOD, start, round and state"),
     )
     add("warmup", warmup, "compile every kernel now")
 

@@ -1,0 +1,309 @@
+"""Implementations typed anew from the papers in NumPy agree; each of their faults is caught, and the
+line that was broken is named."""
+
+import numpy as np
+import pytest
+
+from fedtheory.app import cli
+from fedtheory.conformance import conform, listings
+from fedtheory.discover import algorithm
+from fedtheory.errors import InvalidInput
+
+ETA = 0.25
+
+
+def locally(x, i, steps, gradient, direction, faults, at=None):
+    """K local steps; `direction` is (g, y) -> what is subtracted, times eta."""
+    y = (x if at is None else at).copy()
+    for k in range(steps + ("steps" in faults)):
+        g = gradient(i, y, k)
+        y = y + ETA * direction(g, y) if "sign" in faults else y - ETA * direction(g, y)
+    return y
+
+
+class FedAvg:
+    method, hyper = "fedavg", dict(eta_l=ETA, weighting="samples")
+
+    def __init__(self, *faults):
+        self.faults = faults
+
+    def start(self, task):
+        self.N, self.p = task.N, task.weights
+        return dict(x=task.x_0.copy())
+
+    def cohort(self, cohort):
+        return list(range(1, len(cohort) + 1)) if "biased" in self.faults else cohort
+
+    def round(self, s, cohort, work, gradient):
+        cohort, x = self.cohort(cohort), s["x"]
+        at = x + 0.5 if "start" in self.faults else None
+        y = {
+            i: locally(x, i, n, gradient, lambda g, y: g, self.faults, at)
+            for i, n in zip(cohort, work)
+        }
+        w = {i: self.p[i - 1] for i in cohort}
+        if "weights" in self.faults:
+            w = dict.fromkeys(cohort, 1.0)
+        total = 1.0 if "denominator" in self.faults else sum(w.values())
+        s["x"] = sum(w[i] * y[i] for i in cohort) / total
+        if "first" in self.faults:
+            s["x"] = y[cohort[0]]
+        return s
+
+    def state(self, s):
+        return s
+
+
+class Scaffold(FedAvg):
+    method = "scaffold"
+
+    def __init__(self, option, *faults):
+        self.option, self.faults = option, faults
+        self.hyper = dict(eta_l=ETA, eta_g=0.5, option=option)
+
+    def start(self, task):
+        s, zero = super().start(task), np.zeros_like(task.x_0)
+        return dict(s, c=zero.copy(), c_i={i: zero.copy() for i in range(1, task.N + 1)})
+
+    def round(self, s, cohort, work, gradient):
+        cohort, f = self.cohort(cohort), self.faults
+        x, c, own, N, S = s["x"], s["c"], s["c_i"], self.N, len(cohort)
+        dx, dc = np.zeros_like(x), np.zeros_like(x)
+        if "stale" in f:  # the variate of a round before
+            c, s["old"] = s.get("old", c), s["c"]
+        for i, K in zip(cohort, work):
+            drift = {"swap": own[i] - c, "no c": -own[i], "no c_i": c}
+            term = next((drift[name] for name in drift if name in f), c - own[i])
+            y = locally(x, i, K, gradient, lambda g, y: g + term, f)
+            if self.option == "I":
+                plus = gradient(i, y if "fresh" in f else x, -1)
+            else:
+                K = K + ("K" in f)
+                plus = own[i] - c + (x - y) / (K * ETA * (2 if "eta" in f else 1))
+                if "keeps c" in f:
+                    plus = own[i] + (x - y) / (K * ETA)
+            weight = 1.0 if "weights" in f else N * self.p[i - 1]
+            dx += weight * (y - x) / S
+            dc += weight * (plus if "full" in f else plus - own[i]) / S
+            if "forgets" not in f:
+                own[i] = plus
+        s["x"] = x + (1.0 if "eta_g" in f else 0.5) * dx
+        s["c"] = s["c"] + (1.0 if "cohort" in f else S / N) * (-dc if "minus" in f else dc)
+        return s
+
+
+class FedDyn(FedAvg):
+    method, hyper = "feddyn", dict(eta_l=ETA, alpha=0.5)
+
+    def start(self, task):
+        s, zero = super().start(task), np.zeros_like(task.x_0)
+        return dict(s, h=zero.copy(), h_i={i: zero.copy() for i in range(1, task.N + 1)})
+
+    def round(self, s, cohort, work, gradient):
+        f, a, x = self.faults, 0.5, s["x"]
+        N, S = self.N, len(cohort)
+        ends = np.zeros_like(x)
+        for i, K in zip(cohort, work):
+            pull = 0.0 if "no prox" in f else a
+            h_i = -s["h_i"][i] if "plus" in f else s["h_i"][i]
+            y = locally(x, i, K, gradient, lambda g, y: g - h_i + pull * (y - x), f)
+            s["h_i"][i] = s["h_i"][i] + (a if "h_i" in f else -a) * (y - x)
+            weight = 1.0 if "weights" in f else N * self.p[i - 1]
+            ends += weight * (y - x) / S
+            s["h"] = s["h"] - a * weight * (y - x) / (S if "cohort" in f else N)
+        s["x"] = x + ends - (0.0 if "no h" in f else s["h"] / a)
+        return s
+
+
+class SchemeC(FedAvg):
+    method, hyper = "flex_c", dict(eta=ETA, E=3)
+
+    def round(self, s, cohort, work, gradient):
+        f, x = self.faults, s["x"]
+        total = np.zeros_like(x)
+        for i, n in zip(cohort, work):
+            y = locally(x, i, n, gradient, lambda g, y: g, f)
+            if n:
+                scale = 1.0 if "unscaled" in f else 3 / n
+                total += (1 / self.N if "weights" in f else self.p[i - 1]) * scale * (y - x)
+            elif "mean" in f:
+                total = total / 2
+        s["x"] = x + total
+        return s
+
+
+class OneWay(FedAvg):
+    method, hyper = "one_way_gt", dict(eta=ETA, eta_s=0.5)
+
+    def round(self, s, cohort, work, gradient):
+        f, x = self.faults, s["x"]
+        known = s.get("g") if "stale" in f else None
+        g_c = gradient(0, x + 1.0 if "elsewhere" in f else x, -1)
+        s["g"] = g_c
+        g_c = g_c if known is None else known
+        sign = -1.0 if "minus" in f else 0.0 if "none" in f else 1.0
+        y = [
+            locally(x, i, n, gradient, lambda g, y: g + sign * g_c, f) for i, n in zip(cohort, work)
+        ]
+        change = sum(y) / (self.N if "N" in f else len(y)) - (0 * x if "N" in f else x)
+        if "N" in f:
+            change -= x * len(y) / self.N
+        s["x"] = x + (1.0 if "eta_s" in f else 0.5) * change
+        return s
+
+
+class Fsl(FedAvg):
+    method, hyper = "fsl", dict(eta_l=ETA, eta_0=0.125, gamma=0.5)
+
+    def round(self, s, cohort, work, gradient):
+        f, x = self.faults, s["x"]
+        y = [locally(x, i, n, gradient, lambda g, y: g, f) for i, n in zip(cohort, work)]
+        w = x if "before" in f else sum(y) / len(y)
+        if "no server" not in f:
+            for k in range(3):
+                w = w - (1.0 if "gamma" in f else 0.5) * 0.125 * gradient(0, w, k)
+        s["x"] = w
+        return s
+
+
+class FedAdam(FedAvg):
+    method, hyper = "fedadam", dict(eta_l=ETA, eta=0.125, beta_1=0.5, beta_2=0.75, tau=0.25)
+
+    def start(self, task):
+        s, x = super().start(task), task.x_0
+        return dict(s, m=np.zeros_like(x), v=np.full_like(x, 0.25**2))
+
+    def round(self, s, cohort, work, gradient):
+        x = s["x"]
+        y = [locally(x, i, n, gradient, lambda g, y: g, self.faults) for i, n in zip(cohort, work)]
+        u = x - sum(y) / len(y)
+        s["m"] = 0.5 * s["m"] + 0.5 * u
+        s["v"] = 0.75 * s["v"] + 0.25 * (u if "v" in self.faults else u * u)
+        s["x"] = x - 0.125 * s["m"] / (np.sqrt(s["v"]) + 0.25)
+        return s
+
+
+def asked(code):
+    return conform(code.method, code.start, code.round, code.state, code.hyper)
+
+
+FAITHFUL = [
+    FedAvg(),
+    Scaffold("I"),
+    Scaffold("II"),
+    FedDyn(),
+    SchemeC(),
+    OneWay(),
+    Fsl(),
+    FedAdam(),
+]
+# (code with a fault, key of the line that is broken)
+FAULTS = [
+    (FedAvg("sign"), "step"),
+    (FedAvg("denominator"), "x"),
+    (FedAvg("weights"), "x"),
+    (FedAvg("first"), "x"),
+    (FedAvg("biased"), "cohort"),
+    (FedAvg("start"), "start"),
+    (FedAvg("steps"), "steps"),
+    (Scaffold("II", "swap"), "step"),
+    (Scaffold("II", "no c"), "step"),
+    (Scaffold("II", "no c_i"), "step"),
+    (Scaffold("II", "stale"), "step"),
+    (Scaffold("II", "sign"), "step"),
+    (Scaffold("II", "biased"), "cohort"),
+    (Scaffold("II", "eta"), "c_i"),
+    (Scaffold("II", "K"), "c_i"),
+    (Scaffold("II", "keeps c"), "c_i"),
+    (Scaffold("II", "forgets"), "c_i"),
+    (Scaffold("II", "full"), "c"),
+    (Scaffold("II", "cohort"), "c"),
+    (Scaffold("II", "minus"), "c"),
+    (Scaffold("II", "eta_g"), "x"),
+    (Scaffold("I", "fresh"), "fresh"),
+    (FedDyn("no prox"), "step"),
+    (FedDyn("plus"), "step"),
+    (FedDyn("h_i"), "h_i"),
+    (FedDyn("cohort"), "h"),
+    (FedDyn("no h"), "x"),
+    (SchemeC("unscaled"), "x"),
+    (SchemeC("weights"), "x"),
+    (SchemeC("mean"), "x"),
+    (OneWay("stale"), "step"),
+    (OneWay("elsewhere"), "server"),
+    (OneWay("minus"), "step"),
+    (OneWay("none"), "step"),
+    (OneWay("eta_s"), "x"),
+    (OneWay("N"), "x"),
+    (Fsl("before"), "server_start"),
+    (Fsl("no server"), "server_steps"),
+    (Fsl("gamma"), "server_step"),
+    (FedAdam("v"), "v"),
+]
+NAME = lambda code: "-".join([type(code).__name__, getattr(code, "option", ""), *code.faults])
+
+
+@pytest.mark.parametrize("code", FAITHFUL, ids=NAME)
+def test_faithful_code_agrees_on_every_instance(code):
+    found = asked(code)
+    assert found.broken is None and len(found.agreed) >= 4, str(found)
+
+
+@pytest.mark.parametrize("code, key", FAULTS, ids=lambda v: v if isinstance(v, str) else NAME(v))
+def test_a_fault_is_caught_and_its_line_is_named(code, key):
+    found = asked(code)
+    assert found.broken is not None
+    assert found.broken.line == listings.line(algorithm(code.method), key), str(found)
+
+
+def test_the_first_instance_that_shows_it_is_the_smallest():
+    """With equal weights no weight is dropped; with one client a cohort is the population."""
+    assert asked(FedAvg("weights")).agreed[-1] == "three clients, two a round"
+    assert asked(Scaffold("II", "cohort")).agreed[-1] == "two clients, all of them"
+    told = str(asked(Scaffold("II", "cohort")))
+    assert "lines 16 and 17: c <- c + (S/N) mean_S" in told
+    assert "f_3 = 1 ||x||^2" in told and "weights [1/3, 1/3, 1/3]" in told
+
+
+ADAPTER = """
+METHOD, HYPER = "fedavg", dict(eta_l=0.25, weighting="plain")
+def start(task):
+    return task.x_0
+def round(x, cohort, work, gradient):
+    ends = []
+    for i, steps in zip(cohort, work):
+        y = x.copy()
+        for k in range(steps):
+            y = y {} 0.25 * gradient(i, y, k)
+        ends.append(y)
+    return sum(ends) / len(ends)
+def state(x):
+    return dict(x=x)
+"""
+
+
+def test_an_adapters_file(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for sign, status, says in (("-", 0, "agrees on one client"), ("+", 1, "ClientUpdate")):
+        (tmp_path / "adapter.py").write_text(ADAPTER.format(sign))
+        assert cli.main(["conform", "adapter.py"]) == status
+        assert says in capsys.readouterr().out
+    (tmp_path / "adapter.py").write_text("METHOD = 'fedavg'")
+    assert cli.main(["conform", "adapter.py"]) == 2 and "it lacks start" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "method, more, says",
+    [
+        ("no_such", {}, "algorithm must be one of"),
+        ("fedavg", dict(round=5), "round must be a function"),
+        ("fedavg", dict(hyper=dict(eta=1.0)), "has no hyper-parameter eta"),
+        ("fedavg", dict(state=lambda s: [1]), "state must return a dict with x"),
+        ("data_sharing", {}, "must train on the losses themselves"),
+    ],
+)
+def test_bad_input_is_refused(method, more, says):
+    code = FedAvg()
+    given = dict(start=code.start, round=code.round, state=code.state, hyper=code.hyper) | more
+    with pytest.raises(InvalidInput, match=says):
+        conform(method, **given)
