@@ -6,7 +6,6 @@ point that is not the listing's names the line. What it holds after a round is c
 field. Agreement is of numbers: code that keeps its books otherwise and goes the same way agrees.
 """
 
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -100,7 +99,7 @@ class Conformance(NamedTuple):
         )
 
 
-def conform(method, start: Callable, round: Callable, state: Callable, hyper=None):
+def conform(method, start, round, state, hyper=None):
     """Whether code goes the way of a method; a Conformance.
 
     `start(task)` gives the code's own state, `round(state, cohort, work, gradient)` the next one,
@@ -127,7 +126,8 @@ def conform(method, start: Callable, round: Callable, state: Callable, hyper=Non
             refuse(name, "must be a function", function)
     if method.transform is not None:
         refuse(method.name, "must train on the losses themselves to be compared", "a transform")
-    given, agreed = chosen(method, hyper or {}), []
+    given = chosen(method, hyper or {})
+    agreed: list[str] = []
     for instance in EVERYONE if method.everyone else INSTANCES:
         broken = tried(method, given, instance, start, round, state)
         if broken is not None:
