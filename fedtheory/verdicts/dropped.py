@@ -23,6 +23,9 @@ SHAPES, DRAWN = (
     24,
     8,
 )  # shapes drawn to see whether a setting can break something, and instances of each
+# and where a verdict depends on it: of five things that a setting may break, one at a time and rarely,
+# each is drawn
+TRIED = 48
 AFAR = (
     1e-6  # how far beyond its edge a relation is broken, relative to its sides: no rounding's doing
 )
@@ -186,7 +189,7 @@ def sampled(found, hunt, claim):
 def reached(claim, at, setting, needed, seed):
     """Those of some hypotheses that instances of a few shapes of a setting break."""
     target, found = Target(claim, setting, at), dict.fromkeys(needed, 0)
-    for _, hunt in zip(range(SHAPES), waves.hunts(target, seed, target.relaxed)):
+    for _, hunt in zip(range(TRIED), waves.hunts(target, seed, target.relaxed)):
         sampled(found, hunt, claim)
         if all(found.values()):
             break

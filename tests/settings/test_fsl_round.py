@@ -107,6 +107,18 @@ def test_a_fixed_cohort_and_shared_noise_by_hand():
     assert fsl_round.holds(dict(case, weights=[Q(1), Q(1), Q(1)])) == frozenset()
 
 
+def test_where_a_cohort_is_fixed_some_client_never_works():
+    from random import Random
+
+    random, seen = Random(0), 0
+    for _ in range(200):
+        shape = fsl_round.shapes(random, frozenset({"uniform_cohort"}))
+        if shape["breaks"] == "uniform_cohort":
+            seen += 1
+            assert 1 <= shape["S"] < shape["N"]
+    assert seen > 40
+
+
 def test_one_sided_smoothness_has_its_own_L():
     losses = [[bent([Q(-5), Q(1)], [Q(0)])], [bent([Q(-5), Q(2)], [Q(0)])]]
     case = dict(CASE, N=1, S=1, losses=losses)

@@ -6,6 +6,7 @@ import pytest
 from sympy import Ge, Le
 
 import fedtheory as ft
+from fedtheory import discover
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.claim import Claim
 from fedtheory.conditions import Assumption
@@ -124,6 +125,23 @@ def test_what_the_papers_leave_out(name, needs):
     for renamed in (name, f"{name}!without {needs}"):  # of the claim as meant it shows nothing
         with pytest.raises(Refused):
             ft.replay(dict(document, claim=renamed))
+
+
+@pytest.mark.parametrize("name", ["fsl.theorem1", "fsl.step22"])
+def test_each_hypothesis_of_a_round_is_broken_by_some_instance(name):
+    claim = discover.claim(name)
+    assert as_printed.reached(claim.as_printed, 0) == set(claim.unstated)
+
+
+@pytest.mark.parametrize("case", ["strong", "convex"])
+def test_what_stated_hypotheses_imply_is_none_that_the_text_leaves_out(case):
+    """Of theorem B.2: eta <= 1/(8 K beta eta_s) and eta_s > sqrt(10 S)/4, 0.79 at least, leave no eta
+    above 1/beta, so that the proof of D.11 needs nothing more."""
+    claim = discover.claim(f"mixed.theoremB2_{case}_explicit")
+    beta = claim.symbols["beta"].symbol
+    assert 1 / beta not in {a.relation.rhs for a in claim.unstated if a.relation is not None}
+    stated = [str(a.relation) for a in claim.assumptions if a.stated and a.relation is not None]
+    assert {"eta_s > sqrt(10)*sqrt(S)/4", "eta <= 1/(8*K*beta*eta_s)"} <= set(stated)
 
 
 def test_below_its_least_budget_nothing_is_said_of_what_is_printed():

@@ -346,9 +346,10 @@ CLAIMS = (
         gain - (S - 1) / S * eta_tilde * gap + noise_convex * eta_tilde**2,
         "One round's progress with the drift bounded: none in loss where the cohort is one client.",
         assumes=(*D10_RULES, ONE_CONVEX, SERVER_CONVEX),
-        unstated=(*SAMPLED, SHORT),
+        unstated=SAMPLED,
         teeth=gain - eta_tilde * gap,
-        note="The drift enters through the last display of D.11. With 4 in place of 2 before sigma_c^2 there, "
+        note="The drift enters through the last display of D.11, whose eta <= 1/beta the steps of theorem B.2 "
+        "imply: eta <= 1/(8 K beta eta_s), and eta_s > sqrt(10 S)/4. With 4 in place of 2 before sigma_c^2 there, "
         "3 sigma_c^2 needs S >= 2.",
         follows=("mixed.lemmaD10", "mixed.stepD11_last"),
     ),

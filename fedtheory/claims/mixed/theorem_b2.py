@@ -20,7 +20,7 @@ from fedtheory.claims.mixed._assumptions import (
     most,
 )
 from fedtheory.claims.mixed._means import from_mean, with_means
-from fedtheory.claims.mixed.one_way_convex import SAMPLED, SHORT
+from fedtheory.claims.mixed.one_way_convex import SAMPLED
 from fedtheory.claims.mixed.one_way_nonconvex import F_SMOOTH, lost
 from fedtheory.conditions import Assumption
 from fedtheory.symbols.mixed import (
@@ -144,7 +144,7 @@ STATEMENTS = (
         "strong",
         rounds_weighted,
         (STRONGLY, *CONVEX_STEPS),
-        (SHORT, COHORT, REACHED),
+        (COHORT, REACHED),
         "1-way gradient transfer needs about 1/epsilon rounds however much the losses differ; central noise is not "
         "divided by K.",
         "log(1/epsilon) takes the logarithm of a loss. " + BATCH,
@@ -161,7 +161,7 @@ STATEMENTS = (
             ONE_CONVEX,
             Assumption(T >= 8 * beta / (3 * mu), "proof of B.2"),
         ),
-        unstated=(*SAMPLED, SHORT, COHORT),
+        unstated=(*SAMPLED, COHORT),
         measures=gap_weighted,
         bound=numerator / (mu * K * S * T) + mu * D_sq * exp(-3 * mu * T / (16 * beta)),
         teeth=mu * D_sq * exp(-3 * mu * T / (16 * beta)),
@@ -177,7 +177,7 @@ STATEMENTS = (
         "proof of theorem B.2 with the constants of its cited lemma 1",
         gap_weighted,
         (STRONGLY, *CONVEX_STEPS, LONG),
-        (SHORT, COHORT),
+        (COHORT,),
         start_strong + share * noise_convex * eta_tilde,
         start_strong,
         "At a constant step the error falls geometrically, to a floor set by noise alone.",
@@ -188,7 +188,7 @@ STATEMENTS = (
         id="mixed.theoremB2_strong_decreasing",
         cites="mixed FL, proof of theorem B.2, with weights that decrease, as its text calls them",
         assumes=(*STATED, STRONGLY, *CONVEX_STEPS, LONG),
-        unstated=(*SAMPLED, SHORT, COHORT),
+        unstated=(*SAMPLED, COHORT),
         measures=gap_decreasing,
         bound=start_strong + share * noise_convex * eta_tilde,
         teeth=start_strong,
@@ -201,7 +201,7 @@ STATEMENTS = (
         "convex",
         rounds,
         (CONVEX, *CONVEX_STEPS),
-        (SHORT, COHORT),
+        (COHORT,),
         "1-way gradient transfer needs about 1/epsilon^2 rounds however much the losses differ.",
         BATCH,
     ),
@@ -210,7 +210,7 @@ STATEMENTS = (
         "proof of theorem B.2, last display for mu = 0",
         gap_mean,
         (CONVEX, *CONVEX_STEPS),
-        (SHORT, COHORT, TUNED),
+        (COHORT, TUNED),
         share
         * (
             8 * beta * D_sq / (T + 1)

@@ -47,6 +47,9 @@ def shapes(random, relaxed):
             shape.update(convex=False, noise="none", noise_0="none")
         elif shape["breaks"] == "independent_noise":
             shape["noise"] = random.choice(["even", "skewed"])
+        elif shape["breaks"] == "uniform_cohort":  # of several clients, some never work
+            shape["N"] = max(2, N)
+            shape["S"] = min(shape["S"], shape["N"] - 1)
         shape["start"] = "still" if shape["breaks"] == "none" and random.random() < 0.3 else "any"
         if shape["start"] == "still":
             shape.update(one_error(random, N, shape["K"]))
