@@ -129,6 +129,8 @@ def keep(out, verdict):
 
 def described(verdict, out=None, width=88):
     """A verdict for a reader."""
+    from fedtheory.verdicts.telling import told
+
     lines = [f"{verdict.claim}: {verdict.status}"]
     lines += textwrap.wrap(verdict.why, width, initial_indent="  ", subsequent_indent="  ")
     if verdict.tightness is not None:
@@ -145,7 +147,9 @@ def described(verdict, out=None, width=88):
         lines += textwrap.wrap(
             f"its proof: {verdict.rests_on}", width, initial_indent="  ", subsequent_indent="    "
         )
-    if verdict.status == "violated" and verdict.witness:
+    if verdict.status == "violated" and (story := told(verdict.certificate)):
+        lines += wrapped(story, width)
+    elif verdict.status == "violated" and verdict.witness:
         lines += textwrap.wrap(
             "at " + short(verdict.witness), width, initial_indent="  ", subsequent_indent="    "
         )
@@ -166,6 +170,12 @@ def described(verdict, out=None, width=88):
             else "  its certificate stands alone: `fedtheory replay FILE`"
         )
     return "\n".join(lines)
+
+
+def wrapped(story, width):
+    """What a counterexample tells, indented."""
+    wrap = partial(textwrap.wrap, width=width, initial_indent="  ", subsequent_indent="      ")
+    return [part for line in story for part in wrap(line)]
 
 
 def ratios(verdict):
@@ -222,6 +232,7 @@ def replay(path):
     from fedtheory.certificates.check_instance import approximately
     from fedtheory.verdicts.replaying import Refused
     from fedtheory.verdicts.replaying import replay as replayed
+    from fedtheory.verdicts.telling import told
 
     try:
         found = replayed(read(path))
@@ -254,7 +265,9 @@ def replay(path):
     ]
     if found.get("says"):
         text += textwrap.wrap(found["says"], 86, initial_indent="  ", subsequent_indent="  ")
-    if "left" in found:
+    if story := told(read(path)):
+        text += wrapped(story, 86)
+    elif "left" in found:
         text.append(f"  left {approximately(found['left'])}, right {approximately(found['right'])}")
     if "rests_on" in found:
         text += textwrap.wrap(

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from fedtheory.search.counterexample import title
 from fedtheory.shown import Shown, number
 from fedtheory.verdicts.graphs import Graph
+from fedtheory.verdicts.telling import told
 
 
 class Tightness(float):
@@ -85,10 +86,16 @@ class Verdict(Shown):
         return f"Verdict on {self.claim}"
 
     def facts(self):
-        rest = dict(as_printed=self.apart, searched=self.searched, notes="\n".join(self.notes))
+        story = "\n".join(told(self.certificate))
+        rest = dict(
+            counterexample=story,
+            as_printed=self.apart,
+            searched=self.searched,
+            notes="\n".join(self.notes),
+        )
         tight = {} if self.tightness is None else dict(tightness=number(self.tightness))
-        told = dict(status=self.status, kind=self.kind, **tight, why=self.why)
-        return told | {name.replace("_", " "): text for name, text in rest.items() if text}
+        first = dict(status=self.status, kind=self.kind, **tight, why=self.why)
+        return first | {name.replace("_", " "): text for name, text in rest.items() if text}
 
     @property
     def printed(self):

@@ -1,0 +1,86 @@
+"""A counterexample in words says what its document shows: the line with its numbers put in is read
+again here, by Python, and comes to the document's two sides."""
+
+import ast
+import json
+from fractions import Fraction
+from math import isclose, sqrt
+from operator import add, mul, sub, truediv
+from pathlib import Path
+
+import pytest
+
+import fedtheory as ft
+from fedtheory.verdicts.telling import formula, told
+
+SHIPPED = Path(__file__).parents[1] / "second_opinion" / "certificates.json"
+FAILING = [
+    document
+    for document in json.loads(SHIPPED.read_text()).values()
+    if document["format"] == "fedtheory counterexample 1"
+]
+
+
+OPERATIONS = {ast.Add: add, ast.Sub: sub, ast.Mult: mul, ast.Div: truediv, ast.Pow: pow}
+
+
+def read(text):
+    """A formula as a number, by Python's own grammar."""
+
+    def value(node):
+        if isinstance(node, ast.Constant):
+            return float(node.value)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            return -value(node.operand)
+        if isinstance(node, ast.Call):
+            return dict(sqrt=sqrt, max=max, min=min)[node.func.id](*map(value, node.args))
+        return OPERATIONS[type(node.op)](value(node.left), value(node.right))
+
+    return value(ast.parse(text.replace("^", "**"), mode="eval").body)
+
+
+def number(text):
+    return float(Fraction(text)) if "e" not in text and "." not in text else float(text)
+
+
+@pytest.mark.parametrize("document", FAILING, ids=lambda document: document["claim"])
+def test_the_line_with_its_numbers_comes_to_what_the_document_says(document):
+    lines = told(document)
+    sign = document["statement"]["sign"]
+    end = f"that is {document['left']} {sign} {document['right']}, which is false."
+    assert lines[0].startswith(document["cites"]) and lines[-1] == end
+    there = [line for line in lines if line.startswith("There it reads: ")]
+    if not there:  # too long to be read
+        return
+    left, right = there[0].removeprefix("There it reads: ").split(f" {sign} ")
+    assert isclose(read(left), number(document["left"]), rel_tol=1e-9, abs_tol=1e-300)
+    assert isclose(read(right), number(document["right"]), rel_tol=1e-9, abs_tol=1e-300)
+
+
+def test_most_lines_are_short_enough_to_be_read():
+    short = [d for d in FAILING if any(line.startswith("There it reads") for line in told(d))]
+    assert len(short) > 0.8 * len(FAILING)
+
+
+def test_losses_by_hand():
+    one = dict(slope="2", tilt="-1/3", bends=[["1", "0"], ["0", "5"], ["-1", "-2"]], soft=[])
+    two = dict(slope="0", tilt="0", bends=[], soft=[["3", "2", "1/2"]])
+    assert formula([one]) == "x^2 - 1/3 x + 1/2 (x)+^2 - 1/2 (x + 2)+^2"
+    assert formula([one, two]).endswith("+ 3 log(1 + exp(2 (x2 - 1/2)))")
+    assert formula([two | dict(soft=[])]) == "0"
+
+
+def test_a_document_that_is_no_counterexample_tells_nothing():
+    assert (
+        told(None)
+        == told({})
+        == told(ft.check("fsl.gradient_identity", budget=1).certificate)
+        == []
+    )
+
+
+def test_parts_that_double_do_not_fill_the_memory():
+    document = json.loads(json.dumps(FAILING[0]))
+    doubled = [["add", [n, n], None] for n in range(300)]
+    document["statement"]["left"] = [["number", [], "1"], *doubled]
+    assert not any(line.startswith("There it reads") for line in told(document))
