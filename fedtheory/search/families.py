@@ -171,13 +171,19 @@ def rational(claim, at, named, hunt, start, moves):
             return None
         members.append(counterexample.document(member))
     says = {name: str(Fraction(BASE) ** power) for name, power in moves.items()}
+    document = written(claim, at, says, members)
+    return document and (document, says, constants)
+
+
+def written(claim, at, moves, members):
+    """The document of a family, checked before it is handed out; None where it shows nothing."""
     document = dict(
         format=check_family.FORMAT,
         claim=claim.id,
         cites=claim.cites,
         says=str(claim),
         line=at,
-        moves=says,
+        moves=moves,
         members=members,
     )
     document["digest"] = check_instance.digest(document)
@@ -185,7 +191,20 @@ def rational(claim, at, named, hunt, start, moves):
         check_family.check(document)
     except Refused:  # a root that moved by less than floats see
         return None
-    return document, says, constants
+    return document
+
+
+def restated(document, claim, other):
+    """The document of a claim's family, asked of another reading of the claim; None where it shows
+    nothing there."""
+    at, members = document["line"], []
+    one, two = (bounded(reading, at, None) for reading in (claim, other))
+    for member in document["members"]:
+        found = counterexample.restated(member, one, two)
+        if found is None:
+            return None
+        members.append(found[0])
+    return written(other, at, document["moves"], members)
 
 
 def exact_ratio(point):

@@ -10,9 +10,9 @@ searched once.
 
 from functools import partial
 
-from fedtheory.certificates import check_instance
+from fedtheory.certificates import check_family, check_instance
 from fedtheory.certificates.check_proof import Refused
-from fedtheory.search import counterexample
+from fedtheory.search import counterexample, families
 from fedtheory.settings import by_name, fitting
 from fedtheory.verdicts import dropped
 from fedtheory.verdicts.verdict import Removal, Tightness, Verdict
@@ -121,13 +121,26 @@ def carried(claim, verdict, other):
     """The Verdict on another reading of a claim by the instance that refutes this one; None where
     that instance is not inside the other's hypotheses, or the claim is not refuted by one."""
     document = verdict.certificate
-    if verdict.status != "violated" or document["format"] != check_instance.FORMAT:
+    if verdict.status != "violated":
         return None
     try:
+        if document["format"] == check_family.FORMAT:
+            family = families.restated(document, claim, other)
+            return family and alongside(other, family, verdict)
+        if document["format"] != check_instance.FORMAT:
+            return None
         found = counterexample.restated(document, claim, other)
     except Refused:  # a symbol that is free in one reading follows in the other
         return None
     return found and refuted(other, *found, verdict)
+
+
+def alongside(claim, document, like):
+    """The Verdict by a family that refutes another reading of a claim, whose growth is the same."""
+    witness = dict(like.witness, first=document["members"][0]["values"])
+    return Verdict(
+        claim.id, "violated", like.kind, like.why, None, like.cases, 1.0, witness, document
+    )
 
 
 def refuted(claim, document, ratio, like):

@@ -13,6 +13,8 @@ from fedtheory.conditions import Assumption
 from fedtheory.search import counterexample
 from fedtheory.symbol import Table
 from fedtheory.verdicts import as_printed, checking
+from fedtheory.verdicts.verdict import Verdict
+from figures import _proofs
 
 T = Table("numbers")
 a, b, c = (T.positive(name, name, "a number") for name in "abc")
@@ -147,3 +149,16 @@ def test_what_stated_hypotheses_imply_is_none_that_the_text_leaves_out(case):
 def test_below_its_least_budget_nothing_is_said_of_what_is_printed():
     v = ft.check("mixed.propD5", budget=as_printed.LEAST / 2)
     assert v.status == "holds" and v.printed.status == "undecided" and v.removals == []
+
+
+def test_a_family_that_refutes_one_reading_is_asked_of_the_others():
+    """Clients that are all alike, ever more of them: inside fewer hypotheses too, and not inside one
+    that bounds their number."""
+    claim = ft.claim("lamb.corollary1")
+    (document,) = _proofs.violations()[claim.id]
+    found = Verdict(claim.id, "violated", "order", "", witness={}, certificate=document)
+    printed = as_printed.carried(claim, found, claim.as_printed)
+    assert printed.status == "violated" and printed.kind == "order"
+    assert ft.replay(printed.certificate)["claim"] == "lamb.corollary1!printed"
+    few = claim.replace(name="few", assumptions=(*claim.assumes, claim.symbols["n"].symbol <= 5))
+    assert as_printed.carried(claim, found, few) is None
