@@ -13,6 +13,7 @@ from fedtheory.settings import by_name
 
 SIGNS = dict(le="<=", lt="<", ge=">=", gt=">", eq="==", ne="!=", both="and")
 SIDES = "left", "right"
+CURVE = "slope", "tilt", "bends", "soft"
 SUM, PRODUCT, ATOM = range(3)  # how closely a piece of a formula holds together
 LONG = 600  # signs of a line with its numbers put in, beyond which it says nothing to anyone
 
@@ -117,7 +118,8 @@ def entries(document):
     for name, value in document["instance"].items():
         if name == "losses":
             for n, loss in enumerate(value, 1):
-                yield f"loss {n}", formula(loss)
+                loss = loss["curves"] if isinstance(loss, dict) and "curves" in loss else loss
+                yield f"loss {n}", formula(loss) if curves(loss) else short(loss)
         elif value not in ([], {}, None):
             yield name, short(value)
     for name, value in document["numbers"].items():
@@ -131,6 +133,13 @@ def short(value):
     if isinstance(value, list):
         return f"({', '.join(map(short, value))})"
     return str(value)
+
+
+def curves(loss):
+    """Whether a loss is written as `settings/losses.py` writes it: other settings have their own."""
+    return isinstance(loss, list) and all(
+        isinstance(curve, dict) and {"slope", "tilt"} <= curve.keys() <= {*CURVE} for curve in loss
+    )
 
 
 def formula(loss):
@@ -147,7 +156,7 @@ def pieces(curve, x):
         yield times(half(curve["slope"]), f"{x}^2")
     if Fraction(curve["tilt"]):
         yield times(Fraction(curve["tilt"]), x)
-    for slope, at in (bend for bend in curve["bends"] if Fraction(bend[0])):
+    for slope, at in (bend for bend in curve.get("bends", ()) if Fraction(bend[0])):
         yield times(half(slope), f"({shifted(x, at)})+^2")
     for height, rate, at in (soft for soft in curve.get("soft", ()) if Fraction(soft[0])):
         inside = times(Fraction(rate), x if not Fraction(at) else f"({shifted(x, at)})")

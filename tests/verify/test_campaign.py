@@ -243,7 +243,7 @@ def test_a_process_that_runs_other_sources_keeps_nothing(tmp_path):
         (["--replay", "nowhere"], "--replay must be the folder of a package; got 'nowhere'"),
         (
             ["--replay", ".", "--smoke"],
-            "--replay takes no other options than --figures, --workers, --all, --sample, --sample-seed, --json; got '.'",
+            "--replay takes no other options than --figures, --rocq, --workers, --all, --sample, --sample-seed, --json; got '.'",
         ),
         (["--wrong"], "unrecognized arguments: --wrong; see python -m verify --help"),
         (["no.such.claim"], "PREFIX must begin the id of a claim; got 'no.such.claim'"),
