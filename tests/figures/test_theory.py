@@ -321,7 +321,8 @@ def test_the_second_moment_stays_at_its_start():
 
 
 def test_what_is_false_is_seen_on_the_axis():
-    violated = _theory.worst(discover.claim("lamb.theorem1_explicit"), (1,), 1.0, T=1)
+    seconds = theory_lamb.SECONDS["quick"]
+    violated = _theory.worst(discover.claim("lamb.theorem1_explicit"), (1,), seconds, T=1)
     assert violated[0] > 1
     claim = discover.claim("mixed.theoremB1_convex_explicit")
     assert (
