@@ -234,8 +234,9 @@ def replay(path):
     from fedtheory.verdicts.replaying import replay as replayed
     from fedtheory.verdicts.telling import told
 
+    document = read(path)
     try:
-        found = replayed(read(path))
+        found = replayed(document)
     except Refused as why:
         return (
             dict(status="refused", why=str(why)),
@@ -265,7 +266,7 @@ def replay(path):
     ]
     if found.get("says"):
         text += textwrap.wrap(found["says"], 86, initial_indent="  ", subsequent_indent="  ")
-    if story := told(read(path)):
+    if story := told(document):
         text += wrapped(story, 86)
     elif "left" in found:
         text.append(f"  left {approximately(found['left'])}, right {approximately(found['right'])}")

@@ -37,7 +37,9 @@ def done(function, tasks, workers=WORKERS):
         if not finished:
             for process in set(multiprocessing.active_children()) - others:
                 process.terminate()
-        executor.shutdown(cancel_futures=True)  # waits: whoever waits for a process twice loses it
+        executor.shutdown(
+            cancel_futures=True
+        )  # waits for all, and alone: of two who wait for one, one may miss its end
 
 
 def _prepare():

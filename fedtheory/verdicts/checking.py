@@ -197,7 +197,7 @@ def unfit(claim):
     ]
     named = set(methods(claim))
     if able and named and not any(named & set(s.algorithms) or not s.algorithms for s in able):
-        own = f"{', '.join(sorted(named))}"
+        own = ", ".join(sorted(named))
         return (
             f"No setting in the letters of {claim.table.paper} runs {own}: in those of "
             "fedtheory.symbols.run any method may be spoken of."

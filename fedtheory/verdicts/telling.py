@@ -14,7 +14,9 @@ from fedtheory.settings import by_name
 SIGNS = dict(le="<=", lt="<", ge=">=", gt=">", eq="==", ne="!=", both="and")
 SIDES = "left", "right"
 CURVE = "slope", "tilt", "bends", "soft"
-SUM, PRODUCT, ATOM = range(3)  # how closely a piece of a formula holds together
+SUM, PRODUCT, OVER, ATOM = range(
+    4
+)  # how closely a piece of a formula holds; OVER: one over another
 LONG = 600  # signs of a line with its numbers put in, beyond which it says nothing to anyone
 
 
@@ -35,16 +37,15 @@ class Writes:
     def mul(self, *factors):
         if factors[0][0] == "-1" and len(factors) > 1:
             return f"-{self.mul(*factors[1:])[0]}", SUM
-        over = [text for text, _ in factors if not text.startswith("1/(")]
-        under = [text[3:-1] for text, _ in factors if text.startswith("1/(")]
-        kept = [each for each in factors if not each[0].startswith("1/(")]
-        text = " * ".join(within(each, PRODUCT) for each in kept) if over else "1"
+        under = [text.removeprefix("1/")[1:-1] for text, own in factors if own == OVER]
+        over = [within(each, PRODUCT) for each in factors if each[1] != OVER]
+        text = " * ".join(over) if over else "1"
         return text + "".join(f" / {bracketed(each)}" for each in under), PRODUCT
 
     def power(self, base, how):
         exponent = how[0]
         if exponent < 0:
-            return f"1/({self.power(base, (-exponent, how[1]))[0]})", PRODUCT
+            return f"1/({self.power(base, (-exponent, how[1]))[0]})", OVER
         if exponent == 1:
             return base
         if exponent == Fraction(1, 2):

@@ -9,9 +9,11 @@ from operator import add, mul, sub, truediv
 from pathlib import Path
 
 import pytest
+import sympy
 
 import fedtheory as ft
-from fedtheory.verdicts.telling import formula, told
+from fedtheory.search.counterexample import formula as formula_of
+from fedtheory.verdicts.telling import formula, told, written
 
 SHIPPED = Path(__file__).parents[1] / "second_opinion" / "certificates.json"
 FAILING = [
@@ -60,6 +62,28 @@ def test_the_line_with_its_numbers_comes_to_what_the_document_says(document):
 def test_most_lines_are_short_enough_to_be_read():
     short = [d for d in FAILING if any(line.startswith("There it reads") for line in told(d))]
     assert len(short) > 0.8 * len(FAILING)
+
+
+a, b, c = sympy.symbols("a b c", positive=True)
+
+
+@pytest.mark.parametrize(
+    "expr",
+    [
+        c * (1 / a + b),
+        (1 / a + b) ** 2 / c,
+        -(a - b) / (c * (a + 1 / b)),
+        a ** sympy.Rational(-1, 2) - b * (1 - c) ** 3,
+        1 / (1 / a - 1 / b),
+        sympy.Max(a, b) * (-2 * a + c) / 3,
+    ],
+    ids=str,
+)
+def test_formulas_come_to_what_sympy_says(expr):
+    numbers = dict(a="3/7", b="2", c="5.5e-01")
+    at = {s: sympy.Rational(n) for s, n in ((a, "3/7"), (b, "2"), (c, "11/20"))}
+    text = written(formula_of(expr), numbers)
+    assert isclose(read(text), float(expr.subs(at)), rel_tol=1e-12)
 
 
 def test_losses_by_hand():
