@@ -108,3 +108,11 @@ def test_parts_that_double_do_not_fill_the_memory():
     doubled = [["add", [n, n], None] for n in range(300)]
     document["statement"]["left"] = [["number", [], "1"], *doubled]
     assert not any(line.startswith("There it reads") for line in told(document))
+
+
+def test_a_sum_that_begins_with_a_reciprocal_is_no_reciprocal():
+    """(1/a + b) c, in an order of terms that a document may have."""
+    steps = [["symbol", [], "a"], ["power", [0], ["-1", True]], ["symbol", [], "b"]]
+    steps += [["add", [1, 2], None], ["symbol", [], "c"], ["mul", [3, 4], None]]
+    text = written(steps, dict(a="4", b="3", c="2"))
+    assert text == "(1/(4) + 3) * 2" and read(text) == 6.5
