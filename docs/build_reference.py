@@ -17,21 +17,20 @@ from unittest import mock
 from build_claims import SPECIAL, contents, escaped, keep
 
 import fedtheory as ft
-import figures
-from fedtheory import discover
+from fedtheory import discover, figures
 from fedtheory.algorithm import Algorithm
 from fedtheory.app import cli
 from fedtheory.app.ledger import read
 from fedtheory.claim import Claim
 from fedtheory.conditions import Assumption, Condition
 from fedtheory.errors import show
+from fedtheory.figures import __main__ as make_figures
+from fedtheory.figures._record import Figure
 from fedtheory.problem import Constant, Kernels, Problem
 from fedtheory.settings import Setting
 from fedtheory.symbol import Table
 from fedtheory.verdicts.verdict import Verdict
-from figures import __main__ as make_figures
-from figures._record import Figure
-from verify import __main__ as verify
+from fedtheory.verify import __main__ as verify
 
 WIDTH = 88  # columns of code that a page has room for
 ROOT = Path(__file__).resolve().parents[1]

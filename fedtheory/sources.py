@@ -19,7 +19,8 @@ from fedtheory import private
 from fedtheory.files import write
 
 ROOT = Path(__file__).resolve().parents[1]
-TOPS = ("fedtheory", "figures", "verify")
+TOPS = ("fedtheory",)
+BESIDE = ("figures", "verify")  # in a clone links to the folders beside the library
 WALKERS = {"importlib", "pkgutil"}  # who imports one of these finds files itself
 FORMAT = "fedtheory sources 2"
 KEPT = "sources.sealed"  # in the private folder: what parsing found, by the hash of what was parsed

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from fedtheory import brought
 from fedtheory.errors import InvalidInput, refuse, show
-from figures._record import Figure
+from fedtheory.figures._record import Figure
 
 SCALES = ("smoke", "quick", "paper")
 
@@ -54,7 +54,7 @@ def figure(name):
     """The Figure of an id."""
     if known(name) in own():
         return own()[name][1]
-    return importlib.import_module(f"figures.{name}").FIGURE
+    return importlib.import_module(f"fedtheory.figures.{name}").FIGURE
 
 
 def figures():

@@ -8,17 +8,14 @@ import argparse
 import sys
 from pathlib import Path
 
-import figures
-from fedtheory import brought
+from fedtheory import brought, figures
 from fedtheory.app import processes
 from fedtheory.errors import FedtheoryError, refuse
-from figures import _making
+from fedtheory.figures import _making
 
 
-def main(argv=None):
-    parser = argparse.ArgumentParser(
-        prog="python -m figures", description="Make the figures and tables."
-    )
+def main(argv=None, prog="python -m figures"):
+    parser = argparse.ArgumentParser(prog=prog, description="Make the figures and tables.")
     parser.add_argument("ids", nargs="*", metavar="ID", help="which; all of them if none is named")
     parser.add_argument(
         "--scale", default="quick", metavar="|".join(figures.SCALES), help="quick if not given"

@@ -14,8 +14,8 @@ import numpy as np
 
 from fedtheory import sources
 from fedtheory.errors import refuse
-from figures import _findings, _style
-from figures._store import write
+from fedtheory.figures import _findings, _style
+from fedtheory.files import write
 
 METADATA = {
     "pdf": {"CreationDate": None, "ModDate": None, "Creator": "fedtheory", "Producer": None},
@@ -86,7 +86,9 @@ def _defined(name, data, scale):
             f"\0{label}{array.dtype}{array.shape}\0".encode()
             + np.ascontiguousarray(array).tobytes()
         )
-    total.update(sources.digest([f"figures.{name}", "figures._export"]).encode())
+    total.update(
+        sources.digest([f"fedtheory.figures.{name}", "fedtheory.figures._export"]).encode()
+    )
     return total.hexdigest()
 
 

@@ -12,10 +12,10 @@ import numpy as np
 
 from fedtheory import discover
 from fedtheory.claims.flex import findings
+from fedtheory.figures import _findings
+from fedtheory.figures._table import Cell
 from fedtheory.problems.synthetic import synthetic, synthetic_data
 from fedtheory.runs.running import threads
-from figures import _findings
-from figures._table import Cell
 
 E, ETA_0 = 5, 1.0
 SAMPLES = 200  # training samples of each device, where all have the same: sqrt(20 * 2000)

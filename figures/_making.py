@@ -6,10 +6,10 @@ import sys
 import time
 from contextlib import closing
 
-import figures
+from fedtheory import figures
 from fedtheory.app import processes
 from fedtheory.errors import FedtheoryError
-from figures import _export, _store
+from fedtheory.figures import _export, _store
 
 
 class Line:

@@ -12,10 +12,10 @@ import re
 import numpy as np
 
 from fedtheory import discover
+from fedtheory.figures import _style
+from fedtheory.figures._record import Figure
 from fedtheory.verdicts import checking, sharpening
 from fedtheory.verdicts.verdict import ORDER
-from figures import _style
-from figures._record import Figure
 
 SEED = 0
 BUDGET = dict(smoke=1.0, quick=1.0, paper=10.0)  # seconds of a core for the verdict of each claim

@@ -4,8 +4,8 @@ the paper's."""
 import numpy as np
 
 from fedtheory import discover
-from figures import _structure, _table
-from figures._structure import verdict
+from fedtheory.figures import _structure, _table
+from fedtheory.figures._structure import verdict
 
 HEADER, BLANK = ["Layer", "Shape", "Parameters"], _table.Cell("", "")
 

@@ -10,10 +10,10 @@ import numpy as np
 import fedtheory as ft
 from fedtheory import discover
 from fedtheory.certificates.check_proof import Refused
+from fedtheory.figures import _style
 from fedtheory.textbook import facts
 from fedtheory.verdicts import checking, graphs
 from fedtheory.verdicts.replaying import RECORDED
-from figures import _style
 
 BUDGET = dict(smoke=0.02, quick=1.0, paper=10.0)  # seconds of a core, for each claim
 LONGEST = 46  # letters of a place: what fits beside the marks

@@ -7,7 +7,7 @@ import numpy as np
 
 import fedtheory as ft
 from fedtheory import discover
-from figures import _style
+from fedtheory.figures import _style
 
 INSTANCES = dict(smoke=3, quick=20, paper=100)
 

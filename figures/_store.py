@@ -15,8 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-import figures
-from fedtheory import sources
+from fedtheory import figures, sources
 from fedtheory.errors import InvalidInput, refuse
 from fedtheory.files import write
 
@@ -30,7 +29,7 @@ def key(name, scale):
     if own is not None:  # a user's: of the whole file
         part = own[0].sha256
     else:
-        part = sources.part(sources.ROOT / "figures" / f"{name}.py", "compute")
+        part = sources.part(sources.ROOT / "fedtheory" / "figures" / f"{name}.py", "compute")
     return hashlib.sha256(f"{name}\0{scale}\0{part}".encode()).hexdigest()[:20]
 
 

@@ -4,8 +4,8 @@ finding they make."""
 import numpy as np
 
 from fedtheory import discover
-from figures import _findings
-from figures._table import Cell
+from fedtheory.figures import _findings
+from fedtheory.figures._table import Cell
 
 
 def text(value):

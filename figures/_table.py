@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from figures._style import AGREE, DIFFER, INK, NORMAL, OPEN, PALE, RULE, SMALL
+from fedtheory.figures._style import AGREE, DIFFER, INK, NORMAL, OPEN, PALE, RULE, SMALL
 
 MARKS = {
     "reproduced": ("✓", AGREE),

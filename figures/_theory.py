@@ -11,10 +11,10 @@ import numpy as np
 
 from fedtheory import discover
 from fedtheory.errors import refuse
+from fedtheory.figures import _style
 from fedtheory.runs import showing
 from fedtheory.settings import fitting
 from fedtheory.verdicts import checking
-from figures import _style
 
 
 def rounds_of(shape):

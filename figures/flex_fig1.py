@@ -4,11 +4,11 @@ schemes A, B and C."""
 import numpy as np
 
 import fedtheory as ft
+from fedtheory.figures import _structure, _style
+from fedtheory.figures._flex import SCHEMES
+from fedtheory.figures._record import Figure
 from fedtheory.participation import Participation, steps
 from fedtheory.problems.quadratics import quadratic_from_arrays
-from figures import _structure, _style
-from figures._flex import SCHEMES
-from figures._record import Figure
 
 CLAIM = "flex.fig1_gains"
 E, WORK, ETA = 5, (3, 4, 5, 5), 0.05

@@ -10,9 +10,9 @@ much smaller than the truth.
 import numpy as np
 
 from fedtheory.claims.flex import fast_reboot
+from fedtheory.figures import _style
+from fedtheory.figures._record import Figure
 from fedtheory.problems.quadratics import quadratic_from_arrays
-from figures import _style
-from figures._record import Figure
 
 SHARE, DELTA = 0.5, 0.3  # the arriving device's p~^l, and delta^l
 HESSIANS = np.array([np.eye(2), np.eye(2), [[1.0, -0.3], [-0.3, 1.3]]])

@@ -10,13 +10,13 @@ import numpy as np
 
 import fedtheory as ft
 from fedtheory import discover
+from fedtheory.figures import _style, _table
+from fedtheory.figures._flex import SCHEMES, E
+from fedtheory.figures._record import Figure
 from fedtheory.participation import Participation, distribution, staircase
 from fedtheory.participation.moments import limit_weights, moments
 from fedtheory.participation.traces import NAMES, pmf
 from fedtheory.problems.quadratics import quadratic_from_arrays
-from figures import _style, _table
-from figures._flex import SCHEMES, E
-from figures._record import Figure
 
 L, MU, SIGMA = 2.0, 1.0, 0.5
 ALIKE, UNLIKE, INACTIVE = COLUMNS = ("hom", "het", "inactive")

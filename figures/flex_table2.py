@@ -6,11 +6,11 @@ fedtheory.participation.traces at E = 5, which have both; the samples are what P
 
 import numpy as np
 
+from fedtheory.figures import _style, _table
+from fedtheory.figures._flex import E
+from fedtheory.figures._record import Figure
 from fedtheory.participation import Participation
 from fedtheory.participation.traces import NAMES, TABLE, pmf, trace
-from figures import _style, _table
-from figures._flex import E
-from figures._record import Figure
 
 SEEDS = 5
 ROUNDS = dict(smoke=200, quick=2000, paper=20000)

@@ -25,11 +25,11 @@ import numpy as np
 
 import fedtheory as ft
 from fedtheory.claims.flex.findings import POINTS, TABLE_3
+from fedtheory.figures import _flex, _table
+from fedtheory.figures._flex import ETA_0, SCHEMES, E
+from fedtheory.figures._record import Figure
 from fedtheory.participation import Participation, staircase
 from fedtheory.participation.traces import assignment, pmf, traces
-from figures import _flex, _table
-from figures._flex import ETA_0, SCHEMES, E
-from figures._record import Figure
 
 N = 50
 SPLITS = {"IID": dict(alpha=0.0, iid=False), "NIID": dict(alpha=1.0), "one model": dict(alpha=0.0)}

@@ -20,11 +20,11 @@ import numpy as np
 
 import fedtheory as ft
 from fedtheory.claims.flex.findings import REBOUND
+from fedtheory.figures import _flex, _table
+from fedtheory.figures._flex import ETA_0, SAMPLES, E
+from fedtheory.figures._record import Figure
 from fedtheory.participation import Arrival, Participation, staircase
 from fedtheory.participation.traces import traces
-from figures import _flex, _table
-from figures._flex import ETA_0, SAMPLES, E
-from figures._record import Figure
 
 N, HORIZON = 30, 100
 BOOST = dict(

@@ -18,11 +18,11 @@ import numpy as np
 
 import fedtheory as ft
 from fedtheory.claims.flex.findings import CROSSING, DEPARTING, LOSS, TABLE_5
+from fedtheory.figures import _flex, _style, _table
+from fedtheory.figures._flex import ETA_0, SAMPLES, E
+from fedtheory.figures._record import Figure
 from fedtheory.participation import Departure, Participation, staircase
 from fedtheory.participation.traces import traces
-from figures import _flex, _style, _table
-from figures._flex import ETA_0, SAMPLES, E
-from figures._record import Figure
 
 N, HORIZON, SHOWN = 30, 150, 30  # SHOWN: the departure whose losses are drawn, at the last alpha
 ALPHAS = tuple(TABLE_5)

@@ -1,7 +1,7 @@
 """FSL, table III: the network for CIFAR-10, its sizes computed from its layers."""
 
-from figures import _network, _structure
-from figures._record import Figure
+from fedtheory.figures import _network, _structure
+from fedtheory.figures._record import Figure
 
 CLAIM = "fsl.table3"
 

@@ -11,8 +11,8 @@ import sympy
 from numpy.random import Generator, Philox
 
 from fedtheory import discover, enclosure
-from figures import _findings, _style
-from figures._record import Figure
+from fedtheory.figures import _findings, _style
+from fedtheory.figures._record import Figure
 
 METHODS = {"pt": "parallel_training", "one_way": "one_way_gt", "two_way": "two_way_gt"}
 CASES = {"strong": r"$\mu$-convex", "convex": "convex", "nonconvex": "not convex"}

@@ -6,8 +6,8 @@ import sympy
 
 from fedtheory import discover
 from fedtheory.claims.mixed import costs
-from figures import _findings, _table
-from figures._record import Figure
+from fedtheory.figures import _findings, _table
+from fedtheory.figures._record import Figure
 
 COMP, COMM = "mixed.table12_comp", "mixed.table12_comm"
 HEADER = ["", "Formula", "Its value", "Counted", "Counted / formula"]

@@ -5,8 +5,8 @@ import numpy as np
 
 from fedtheory import discover
 from fedtheory.claims.mixed import costs
-from figures import _findings, _structure, _table
-from figures._record import Figure
+from fedtheory.figures import _findings, _structure, _table
+from fedtheory.figures._record import Figure
 
 CLAIM, SAVED = "mixed.table3_numbers", "mixed.fig3_savings"
 METHODS = {

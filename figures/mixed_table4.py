@@ -7,8 +7,8 @@ in the convex.
 import numpy as np
 
 from fedtheory import discover
-from figures import _findings, _style
-from figures._record import Figure
+from fedtheory.figures import _findings, _style
+from fedtheory.figures._record import Figure
 
 NARROWER = "mixed.table4_narrower"
 METHODS = {"pt": "parallel_training", "one_way": "one_way_gt", "two_way": "two_way_gt"}

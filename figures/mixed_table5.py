@@ -7,9 +7,9 @@ import numpy as np
 import sympy
 
 from fedtheory import discover, enclosure
+from fedtheory.figures import _findings, _style
+from fedtheory.figures._record import Figure
 from fedtheory.symbols.mixed import S, eta_m, eta_s
-from figures import _findings, _style
-from figures._record import Figure
 
 CLAIM = "mixed.table5"
 LARGEST = dict(smoke=20, quick=50, paper=100)

@@ -10,9 +10,9 @@ import re
 import numpy as np
 
 from fedtheory import discover
+from fedtheory.figures import _style
+from fedtheory.figures._record import Figure
 from fedtheory.verdicts import mutation
-from figures import _style
-from figures._record import Figure
 
 CLAIM = "fsl.theorem1"
 KINDS = dict(

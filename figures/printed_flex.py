@@ -1,7 +1,7 @@
 """flex: each statement as it is printed and as it is meant, what saves it, and how much of its
 constants the truth needs."""
 
-from figures import _needed
+from fedtheory.figures import _needed
 
 PAPERS = ("flex",)
 FEW = ("flex.jensen_s", "flex.distance_by_gradient")  # at smoke scale

@@ -1,7 +1,7 @@
 """FSL: each statement as it is printed and as it is meant, what saves it, and how much of its
 constants the truth needs."""
 
-from figures import _needed
+from fedtheory.figures import _needed
 
 PAPERS = ("fsl", "fsls")
 FEW = ("fsl.lemma3", "fsl.lemma4")  # at smoke scale

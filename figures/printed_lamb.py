@@ -1,7 +1,7 @@
 """FED-LAMB: each statement as it is printed and as it is meant, what saves it, and how much of its
 constants the truth needs."""
 
-from figures import _needed
+from fedtheory.figures import _needed
 
 PAPERS = ("lamb",)
 FEW = ("lamb.step7", "lamb.step_average")  # at smoke scale

@@ -1,7 +1,7 @@
 """mixed FL: each statement as it is printed and as it is meant, what saves it, and how much of its
 constants the truth needs."""
 
-from figures import _needed
+from fedtheory.figures import _needed
 
 PAPERS = ("mixed",)
 FEW = ("mixed.propD5", "mixed.propD6")  # at smoke scale

@@ -1,7 +1,7 @@
 """Flex, theorems 3.1 and 3.2: their proofs as a graph of steps, with what each line is."""
 
-from figures import _proofs
-from figures._record import Figure
+from fedtheory.figures import _proofs
+from fedtheory.figures._record import Figure
 
 CLAIMS = ("flex.theorem3_1", "flex.theorem3_2_arrival", "flex.theorem3_2_departure")
 

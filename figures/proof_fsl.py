@@ -1,7 +1,7 @@
 """FSL, theorems 1 and 2: the proof as a graph of its steps, with what each line is."""
 
-from figures import _proofs
-from figures._record import Figure
+from fedtheory.figures import _proofs
+from fedtheory.figures._record import Figure
 
 CLAIMS = ("fsl.theorem2", "fsl.theorem1")
 

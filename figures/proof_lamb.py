@@ -1,7 +1,7 @@
 """FED-LAMB, theorem 1 and corollary 1: the proof as a graph of its steps, with what each line is."""
 
-from figures import _proofs
-from figures._record import Figure
+from fedtheory.figures import _proofs
+from fedtheory.figures._record import Figure
 
 CLAIMS = ("lamb.corollary1", "lamb.theorem1", "lamb.theorem1_explicit")
 

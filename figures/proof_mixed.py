@@ -1,7 +1,7 @@
 """mixed FL, theorems B.1 to B.3: their proofs as a graph of steps, with what each line is."""
 
-from figures import _proofs
-from figures._record import Figure
+from fedtheory.figures import _proofs
+from fedtheory.figures._record import Figure
 
 CLAIMS = tuple(
     f"mixed.theorem{which}_{case}"

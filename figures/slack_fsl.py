@@ -1,7 +1,7 @@
 """FSL, theorem 1: where its proof gives away how much, at instances drawn inside its hypotheses."""
 
-from figures import _slack
-from figures._record import Figure
+from fedtheory.figures import _slack
+from fedtheory.figures._record import Figure
 
 
 def compute(scale, progress):

@@ -1,8 +1,8 @@
 """mixed FL, theorem B.2, convex: where its proof gives away how much, at instances drawn inside its
 hypotheses."""
 
-from figures import _slack
-from figures._record import Figure
+from fedtheory.figures import _slack
+from fedtheory.figures._record import Figure
 
 
 def compute(scale, progress):

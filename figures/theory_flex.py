@@ -16,10 +16,10 @@ import numpy as np
 
 import fedtheory as ft
 from fedtheory import discover
+from fedtheory.figures import _style, _theory
+from fedtheory.figures._record import Figure
 from fedtheory.participation import Arrival, Participation, distribution, moments, staircase
 from fedtheory.problems.quadratics import quadratic_from_arrays
-from figures import _style, _theory
-from figures._record import Figure
 
 E, L, MU, SIGMA, X_0 = 2, 1.0, 0.5, 0.5, np.full(2, 2.0)
 N, ARRIVAL = 4, 20  # devices at first, and the round in which one more comes

@@ -11,9 +11,9 @@ import fedtheory as ft
 from fedtheory import discover
 from fedtheory.claims.fsl.corollaries import step_a, step_b, step_c
 from fedtheory.comparing.objectives import objective
+from fedtheory.figures import _style, _theory
+from fedtheory.figures._record import Figure
 from fedtheory.symbols import fsl as symbols
-from figures import _style, _theory
-from figures._record import Figure
 
 SPECTRUM = dict(d=4, clients=8, L=1.0, mu=0.05, G=1.0, xi_bar=0.3, sigma=1.0, sigma_0=1.0)
 FIXED = dict(gamma=0.5, eta_g=2.0, K=2, K_0=4, S=4)  # eta_g = sqrt(S)

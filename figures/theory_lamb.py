@@ -14,9 +14,9 @@ import numpy as np
 import fedtheory as ft
 from fedtheory import discover
 from fedtheory.errors import NotExact
+from fedtheory.figures import _style, _theory
+from fedtheory.figures._record import Figure
 from fedtheory.problems._separable import separable
-from figures import _style, _theory
-from figures._record import Figure
 
 D, CLIENTS, L, M, G, SIGMA, X_0 = 2, 2, 1.0, 1.0, 0.2, 0.4, 2.0
 FIXED = dict(beta_1=0.0, beta_2=0.9, phi_m=1.0, phi_M=1.0)

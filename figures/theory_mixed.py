@@ -12,10 +12,10 @@ import numpy as np
 
 import fedtheory as ft
 from fedtheory import discover
+from fedtheory.figures import _style, _theory
+from fedtheory.figures._record import Figure
 from fedtheory.problems.mixed import mixed_minimizer
 from fedtheory.settings.mixed import moments
-from figures import _style, _theory
-from figures._record import Figure
 
 SPECTRUM = dict(d=2, clients=8, L=1.0, mu=0.5, G=1.0)
 FIXED = dict(S=4, K=2, eta_s=2.0)  # eta_s = sqrt(S), the least that theorem B.2 admits

@@ -10,8 +10,8 @@ import numpy as np
 
 from fedtheory import discover
 from fedtheory.enclosure import arrays
-from figures import _style
-from figures._record import Figure
+from fedtheory.figures import _style
+from fedtheory.figures._record import Figure
 
 AT = dict(
     L=1.0, G=0.5, xi_bar=0.5, sigma=1.0, sigma_0=1.0, K=10, K_0=10, N=100, S=10, tilde_D_0=1.0, T=1

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 import fedtheory as ft
-import figures
-from fedtheory import brought, discover, settings
+from fedtheory import brought, discover, figures, settings
 from fedtheory.app import cli, starting
 from fedtheory.certificates import check_instance
 from fedtheory.certificates.check_proof import Refused

@@ -1,9 +1,12 @@
 """Imports point one way: each room may import only from rooms below it (or its own)."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
+
+from fedtheory.sources import BESIDE
 
 ROOT = Path(__file__).resolve().parents[1]
 # From the bottom; rooms of one line do not import each other.
@@ -46,8 +49,6 @@ LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 def room(module):
     """The room of a dotted module name of this project, or None for anything else."""
     parts = module.split(".")
-    if parts[0] in ("verify", "figures"):
-        return parts[0]
     return parts[1] if parts[0] == "fedtheory" and len(parts) > 1 else None
 
 
@@ -72,9 +73,10 @@ def upward(name, source):
 
 
 def files():
-    for top in ("fedtheory", "verify", "figures"):
+    for top in ("fedtheory", *BESIDE):
         for path in sorted((ROOT / top).rglob("*.py")):
             name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+            name = f"fedtheory.{name}" if top in BESIDE else name
             if name != "fedtheory":  # the package's face imports lazily from everywhere
                 yield name, path
 
@@ -83,6 +85,14 @@ def files():
 def test_imports_point_down(name, path):
     assert room(name) in LEVEL, f"{name} is in no room; give its file a place in LEVELS"
     assert not upward(name, path.read_text())
+
+
+def test_folders_beside_have_one_name():
+    """`import figures` would be a second copy in a clone, and nothing where a wheel is installed."""
+    second = re.compile(rf"^\s*(from|import) ({'|'.join(BESIDE)})\b", re.MULTILINE)
+    for top in ("fedtheory", "tests", "docs", *BESIDE):
+        for path in (ROOT / top).rglob("*.py"):
+            assert not second.search(path.read_text()), f"{path} must import it from fedtheory"
 
 
 def test_an_upward_import_is_seen():

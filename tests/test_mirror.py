@@ -81,6 +81,7 @@ def own(module):
 def looking(module, seen):
     """(the tests that name a module, those that reach it otherwise)."""
     dotted = ".".join(Path(module).with_suffix("").parts)
+    dotted = f"fedtheory.{dotted.removeprefix('fedtheory.')}"
     by_name = own(module) | {test for test, names in seen.items() if dotted in names}
     reached = next((files for start, files in REACHED.items() if module.startswith(start)), "")
     return by_name, {ROOT / "tests" / name for name in reached.split()}

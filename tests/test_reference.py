@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 import fedtheory as ft
-import figures
-from fedtheory import discover
+from fedtheory import discover, figures
 
 ROOT = Path(ft.__file__).parents[1]
 sys.path.insert(0, str(ROOT / "docs"))

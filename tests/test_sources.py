@@ -8,7 +8,7 @@ from fedtheory import private, sources
 
 SOURCE = """
 import json
-from figures import _style, _findings
+from fedtheory.figures import _style, _findings
 SIZE = 3
 LABEL = "rounds"
 def helper(n):
@@ -22,7 +22,7 @@ def draw(figure, data):
 
 def test_only_what_computes_counts():
     part, modules = sources.used(SOURCE, "compute")
-    assert modules == {"figures._findings"}
+    assert modules == {"fedtheory.figures._findings"}
     same = [
         SOURCE.replace('"rounds"', '"T"'),
         SOURCE.replace("0, 0", "1, 1"),
@@ -45,7 +45,11 @@ def relative(modules):
 def test_what_a_computation_reaches():
     found = relative(["fedtheory.rng"])
     assert "fedtheory/rng.py" in found and "fedtheory/errors.py" in found
-    assert not found & {"fedtheory/runs/engine.py", "figures/_style.py", "fedtheory/app/cli.py"}
+    assert not found & {
+        "fedtheory/runs/engine.py",
+        "fedtheory/figures/_style.py",
+        "fedtheory/app/cli.py",
+    }
     # Whoever asks discovery reaches every record.
     assert {"fedtheory/claims/flex/table1.py", "fedtheory/algorithms/fsl.py"} <= relative(
         ["fedtheory.discover"]
@@ -58,7 +62,7 @@ def test_what_a_computation_reaches():
 
 def test_a_name_that_a_module_does_not_define_needs_all_of_it():
     whole = sources.used(SOURCE, "<lambda>")
-    assert whole[1] == {"json", "figures._style", "figures._findings"}
+    assert whole[1] == {"json", "fedtheory.figures._style", "fedtheory.figures._findings"}
     assert sources.used(SOURCE.replace('"rounds"', '"T"'), "<lambda>")[0] != whole[0]
 
 
@@ -158,7 +162,7 @@ def test_a_data_file_that_a_module_names_beside_itself_counts(
 def test_kept_proofs_and_broken_lines_bear_on_what_reads_them(edited):
     from fedtheory import discover
     from fedtheory.app import ledger
-    from figures import _store
+    from fedtheory.figures import _store
 
     keys = lambda: (
         ledger.key(discover.claim("fsl.theorem1"), 1.0, 0),
@@ -169,7 +173,7 @@ def test_kept_proofs_and_broken_lines_bear_on_what_reads_them(edited):
     edited("fedtheory/textbook/proofs.json", " ")
     second = keys()
     assert all(a != b for a, b in zip(first, second))
-    edited("figures/_broken.json", " ")
+    edited("fedtheory/figures/_broken.json", " ")
     third = keys()
     assert [a != b for a, b in zip(second, third)] == [False, True]
 

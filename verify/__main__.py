@@ -16,14 +16,14 @@ from pathlib import Path
 from fedtheory import brought
 from fedtheory.app import processes
 from fedtheory.errors import FedtheoryError, printable, refuse
-from verify import campaign, reviewing
+from fedtheory.verify import campaign, reviewing
 
 REPLAY = ("--all", "--sample", "--sample-seed", "--json")
 
 
 class Parser(argparse.ArgumentParser):
     def error(self, message):
-        raise SystemExit(_said(f"{message}; see python -m verify --help"))
+        raise SystemExit(_said(f"{message}; see {self.prog} --help"))
 
 
 def _said(message):
@@ -31,10 +31,8 @@ def _said(message):
     return 2
 
 
-def _parser():
-    parser = Parser(
-        prog="python -m verify", description="Check every claim; make the package a reviewer opens."
-    )
+def _parser(prog):
+    parser = Parser(prog=prog, description="Check every claim; make the package a reviewer opens.")
     parser.add_argument(
         "prefixes", nargs="*", metavar="PREFIX", help="only claims whose ids begin so"
     )
@@ -109,9 +107,9 @@ def _own(files):
     return tuple(found)
 
 
-def main(argv=None):
+def main(argv=None, prog="python -m verify"):
     try:
-        arguments = _parser().parse_args(argv)
+        arguments = _parser(prog).parse_args(argv)
         with brought.beside(arguments.files):
             return _status(arguments)
     except KeyboardInterrupt as stopped:
@@ -146,7 +144,7 @@ def _status(arguments):
                 ("--sample-seed", arguments.sample_seed),
             )
         )
-        from verify import (
+        from fedtheory.verify import (
             replaying,  # loads formulas, which a campaign with nothing to do does without
         )
 

@@ -15,7 +15,7 @@ from sympy import Rational
 from fedtheory.claim import Claim, Same
 from fedtheory.symbol import Table
 from fedtheory.symbols.fsl import TABLE as FSL
-from verify.hostile import FALSE, TRUE
+from fedtheory.verify.hostile import FALSE, TRUE
 
 TABLE = Table("mine")
 SYMBOLS = [

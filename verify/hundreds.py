@@ -48,7 +48,7 @@ from fedtheory.symbols.run import (
     u,
     zeta,
 )
-from verify.textbook import ALL_CLIENTS, SAMPLED, house
+from fedtheory.verify.textbook import ALL_CLIENTS, SAMPLED, house
 
 STRONG = (SMOOTH, STRONGLY_CONVEX, mu > 0)
 

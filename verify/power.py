@@ -11,7 +11,7 @@ import sys
 import time
 
 from fedtheory.verdicts import checking
-from verify import growing, hundreds, textbook
+from fedtheory.verify import growing, hundreds, textbook
 
 FALSE = {**textbook.FALSE, **hundreds.FALSE, **growing.FALSE}
 

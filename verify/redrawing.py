@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-import figures
+from fedtheory import figures
 from fedtheory.app import ledger, package
 from fedtheory.errors import FedtheoryError
-from figures import _export, _store
+from fedtheory.figures import _export, _store
 
 MOST = 2**27  # bytes of one figure's arrays
 INDICES = ("figures.json", "findings.json")

@@ -17,7 +17,7 @@ from random import Random
 
 from fedtheory.app import ledger, package, processes
 from fedtheory.errors import FedtheoryError, printable, refuse
-from verify import accepting, campaign, evidence, redrawing, reviewing
+from fedtheory.verify import accepting, campaign, evidence, redrawing, reviewing
 
 SECONDS = 240.0  # of one core that a sample of searches may take, if its size is not asked for
 SHOWN, NAMES = 200, 6  # differences that are printed, and names of what is absent

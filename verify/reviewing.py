@@ -9,7 +9,7 @@ from pathlib import Path
 from fedtheory import brought, private
 from fedtheory.app import ledger, package, processes
 from fedtheory.errors import InvalidInput, printable, refuse
-from verify import accepting, campaign
+from fedtheory.verify import accepting, campaign
 
 # in the campaign's store: what the package there was made from, and its checksums
 STAMP = "made.sealed"
@@ -137,7 +137,7 @@ def _ours(out):
 def _draw(pictures):
     """All figures at smoke scale, by the room that makes them."""
     status = subprocess.run(
-        [sys.executable, "-m", "figures", "--scale", "smoke", "--out", str(pictures)],
+        [sys.executable, "-m", "fedtheory", "figures", "--scale", "smoke", "--out", str(pictures)],
         stdout=sys.stderr,
     ).returncode
     if status == 130:

@@ -27,8 +27,8 @@ from fedtheory.app import ledger
 from fedtheory.errors import FedtheoryError
 from fedtheory.verdicts import checking
 from fedtheory.verdicts.verdict import Verdict
-from verify import drawn, hostile, hundreds, relatives, textbook
-from verify.textbook import TIGHT, reached
+from fedtheory.verify import drawn, hostile, hundreds, relatives, textbook
+from fedtheory.verify.textbook import TIGHT, reached
 
 TRUE = {**textbook.TRUE, **hundreds.TRUE}
 LOOK = dict(hostile=0.5, vectors=0.5)  # seconds at least: in less a search sees one kind of shape
@@ -42,7 +42,7 @@ class Store:
         self.found, self.path = {}, None
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
-            reached = sources.digest(["verify.soundness"])
+            reached = sources.digest(["fedtheory.verify.soundness"])
             name = ledger.digest([reached, ledger.libraries(), settings])[:16]
             self.path = folder / f"{name}.jsonl"
             lines = self.path.read_text().splitlines() if self.path.exists() else []

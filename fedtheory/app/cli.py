@@ -5,6 +5,7 @@ Exit 0: the answer was obtained. 1: a check that was asked to hold did not. 2: b
 """
 
 import argparse
+import importlib
 import json
 import math
 import os
@@ -94,18 +95,8 @@ def list_(arguments):
 
 
 def _figures():
-    """id -> Figure; the room above this one is found by name when asked for, and need not be
-    installed."""
-    import importlib
-
-    try:
-        return importlib.import_module("figures").figures()
-    except ModuleNotFoundError as missing:
-        if missing.name != "figures":
-            raise
-        raise InvalidInput(
-            "list figures needs the package `figures` of this project, which is not installed"
-        ) from None
+    """id -> Figure: the room above this one is found by name when asked for."""
+    return importlib.import_module("fedtheory.figures").figures()
 
 
 def _claims(prefix):
@@ -307,7 +298,16 @@ def _parser():
 
     for commands_of in (_about, _deciding, _working):
         commands_of(add)
+    for name, help in ABOVE.items():
+        commands.add_parser(name, help=help, add_help=False)
     return parser
+
+
+# Rooms above this one, which have parsers of their own and are found by name.
+ABOVE = dict(
+    figures="make figures and tables",
+    verify="check every claim and make the package that a reviewer opens",
+)
 
 
 def _about(add):
@@ -478,6 +478,10 @@ def _working(add):
 
 
 def main(argv=None):
+    argv = sys.argv[1:] if argv is None else argv
+    if argv and argv[0] in ABOVE:
+        above = importlib.import_module(f"fedtheory.{argv[0]}.__main__")
+        return above.main(argv[1:], f"fedtheory {argv[0]}")
     parser = _parser()
     arguments, rest = parser.parse_known_args(argv)
     if rest and hasattr(arguments, "values") and not any(text.startswith("-") for text in rest):

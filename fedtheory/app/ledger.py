@@ -33,7 +33,12 @@ LARGEST = 2**23  # bytes of a document of somebody else's
 @cache
 def sources():
     """file -> SHA-256, of every source of the library and of the data files that they name."""
-    found = {path: hashlib.sha256(path.read_bytes()).hexdigest() for path in PACKAGE.rglob("*.py")}
+    paths = (
+        path
+        for path in PACKAGE.rglob("*.py")
+        if path.relative_to(PACKAGE).parts[0] not in code.BESIDE
+    )
+    found = {path: hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
     found |= {path.with_name(name): hash for path in [*found] for name, hash in code.data(path)}
     return {path.relative_to(PACKAGE).as_posix(): found[path] for path in sorted(found)}
 

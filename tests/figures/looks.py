@@ -8,7 +8,7 @@ from matplotlib.collections import PathCollection, PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from figures import _findings, _style, _table
+from fedtheory.figures import _findings, _style, _table
 
 LEAST = 7  # points, at the size in which the figure is printed
 

@@ -7,9 +7,9 @@ from importlib import import_module
 import fedtheory as ft
 from fedtheory import discover
 from fedtheory.certificates.check_proof import Refused
+from fedtheory.figures import _proofs
 from fedtheory.files import write
 from fedtheory.verdicts import checking, graphs
-from figures import _proofs
 
 FIGURES, BUDGET = ("proof_flex", "proof_fsl", "proof_lamb", "proof_mixed"), dict(order=5.0)
 
@@ -30,7 +30,7 @@ def lines():
     """(claim, place) of every line that figures of proofs go through, each once."""
     found = {}
     for name in FIGURES:
-        for id in import_module(f"figures.{name}").CLAIMS:
+        for id in import_module(f"fedtheory.figures.{name}").CLAIMS:
             for one in graphs.ordered(graphs.lines(discover.claim(id))):
                 if not isinstance(one, str):
                     found.setdefault((one[0].id, one[1]), one)

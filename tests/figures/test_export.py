@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from fedtheory.errors import InvalidInput
-from figures import _export
-from figures._record import Figure
+from fedtheory.figures import _export
+from fedtheory.figures._record import Figure
 
 DATA = {"x": np.arange(4.0)}
 

@@ -10,7 +10,7 @@ from scipy.integrate import quad
 from fedtheory import discover
 from fedtheory.claim import Comparison
 from fedtheory.errors import InvalidInput
-from figures._findings import (
+from fedtheory.figures._findings import (
     INCONCLUSIVE,
     LEVEL,
     NO_POWER,
@@ -117,7 +117,7 @@ def test_the_paper_is_not_refuted_by_its_own_noise():
 
 
 def test_every_sentence_that_a_figure_judges_alike_has_a_margin():
-    import figures
+    from fedtheory import figures
 
     for record in discover.claims():
         for c in record.compares:

@@ -7,12 +7,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-import figures
+from fedtheory import figures
 from fedtheory.claims.flex.findings import TABLE_3, TABLE_4, TABLE_5
-from fedtheory.participation import Arrival, Participation
-from fedtheory.participation.traces import TABLE, assignment, pmf
-from fedtheory.problems.softmax import accuracy, probabilities
-from figures import (
+from fedtheory.figures import (
     _flex,
     _store,
     flex_fig1,
@@ -23,7 +20,10 @@ from figures import (
     flex_table4,
     flex_table5,
 )
-from figures._findings import INCONCLUSIVE, NO_POWER, NOT_REPRODUCED, REPRODUCED
+from fedtheory.figures._findings import INCONCLUSIVE, NO_POWER, NOT_REPRODUCED, REPRODUCED
+from fedtheory.participation import Arrival, Participation
+from fedtheory.participation.traces import TABLE, assignment, pmf
+from fedtheory.problems.softmax import accuracy, probabilities
 from tests.figures.looks import wrong
 
 MINE = ("flex_fig1", "flex_fig2", *(f"flex_table{n}" for n in range(1, 6)))

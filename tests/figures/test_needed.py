@@ -4,9 +4,8 @@ out."""
 import numpy as np
 import pytest
 
-import figures
-from fedtheory import discover
-from figures import _needed, _store
+from fedtheory import discover, figures
+from fedtheory.figures import _needed, _store
 from tests.figures.looks import wrong
 
 MINE = [name for name in figures.ids() if name.startswith("printed_")]
@@ -22,10 +21,12 @@ def test_every_paper_has_its_table():
     """Each statement with lines is in one of them."""
     import importlib
 
-    papers = [p for name in MINE for p in importlib.import_module(f"figures.{name}").PAPERS]
+    papers = [
+        p for name in MINE for p in importlib.import_module(f"fedtheory.figures.{name}").PAPERS
+    ]
     assert sorted(papers) == sorted(discover.papers())
     for name in MINE:
-        module = importlib.import_module(f"figures.{name}")
+        module = importlib.import_module(f"fedtheory.figures.{name}")
         assert {discover.claim(id).paper for id in module.FEW} <= set(module.PAPERS)
 
 

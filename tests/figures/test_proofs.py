@@ -8,8 +8,8 @@ import pytest
 
 import fedtheory as ft
 from fedtheory import discover
+from fedtheory.figures import _proofs, proof_flex
 from fedtheory.verdicts import graphs
-from figures import _proofs, proof_flex
 from tests.figures import refresh_broken
 
 DOCUMENTS = [(id, one) for id, some in _proofs.violations().items() for one in some]

@@ -8,7 +8,7 @@ import pytest
 
 from fedtheory import files
 from fedtheory.errors import InvalidInput
-from figures import _store
+from fedtheory.figures import _store
 
 
 def test_scale_and_sources_are_in_the_key(edited):

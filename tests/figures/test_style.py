@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 import fedtheory as ft
-from figures import _style
+from fedtheory.figures import _style
 
 # Machado, Oliveira and Fernandes 2009, severity 1, on linear RGB
 READERS = {

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from figures import _export, _table
-from figures._findings import NO_POWER, NOT_REPRODUCED, REPRODUCED
-from figures._record import Figure as Record
-from figures._table import Cell
+from fedtheory.figures import _export, _table
+from fedtheory.figures._findings import NO_POWER, NOT_REPRODUCED, REPRODUCED
+from fedtheory.figures._record import Figure as Record
+from fedtheory.figures._table import Cell
 
 SEEDS = np.array([10.0, 11, 12, 13, 14])  # mean 12, deviation 1.58
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-import figures
-from figures import (
+from fedtheory import figures
+from fedtheory.figures import (
     _store,
     _table,
     fsl_table2,
@@ -18,8 +18,8 @@ from figures import (
     mixed_table5,
     mixed_table12,
 )
-from figures._findings import NOT_REPRODUCED, REPRODUCED
-from figures._record import Figure as Record
+from fedtheory.figures._findings import NOT_REPRODUCED, REPRODUCED
+from fedtheory.figures._record import Figure as Record
 from tests.figures.looks import faults, outside, wrong
 
 MINE = [

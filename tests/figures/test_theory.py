@@ -6,12 +6,9 @@ import pytest
 from matplotlib.figure import Figure
 
 import fedtheory as ft
-import figures
-from fedtheory import discover
+from fedtheory import discover, figures
 from fedtheory.errors import InvalidInput
-from fedtheory.participation import Arrival, Participation, distribution
-from fedtheory.settings import by_name
-from figures import (
+from fedtheory.figures import (
     _slack,
     _store,
     _theory,
@@ -22,6 +19,8 @@ from figures import (
     theory_mixed,
     vacuity_fsl,
 )
+from fedtheory.participation import Arrival, Participation, distribution
+from fedtheory.settings import by_name
 from tests.figures.looks import wrong
 
 

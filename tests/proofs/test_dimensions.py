@@ -9,7 +9,7 @@ from fedtheory.proofs import dimensions
 from fedtheory.proofs.dimensions import clashes
 from fedtheory.symbol import CURVATURE, POINT, Table
 from fedtheory.symbols.fsl import L, sigma
-from verify import evidence
+from fedtheory.verify import evidence
 
 # Their printed shapes hide constants with units behind Theta and O.
 HIDDEN = {"fsl.corollary1", "fsl.corollary2a", "fsl.corollary2b", "fsl.corollary2c"} | {

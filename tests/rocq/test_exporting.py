@@ -13,8 +13,8 @@ from fedtheory.certificates import check_proof
 from fedtheory.errors import InvalidInput
 from fedtheory.rocq import coqc, exporting
 from fedtheory.rocq.exporting import Refused, Unwritten, export, theorems
+from fedtheory.verify.rocq import BROKEN
 from tests.second_opinion import opinion
-from verify.rocq import BROKEN
 
 SHIPPED = Path(opinion.__file__).parent
 PROOFS = json.loads((SHIPPED / "proofs.json").read_text())

@@ -9,7 +9,7 @@ from fedtheory.search import waves
 from fedtheory.search.target import Target
 from fedtheory.settings import Setting, by_name, fitting, names
 from fedtheory.symbol import PLAIN, Table
-from verify.textbook import TRUE
+from fedtheory.verify.textbook import TRUE
 
 TABLE = Table("house")
 left = TABLE.measured("left", "l", "a square", PLAIN, "left", domain="nonnegative")

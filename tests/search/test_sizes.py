@@ -9,7 +9,7 @@ from fedtheory.search import sizes, waves
 from fedtheory.search.hunting import hunt_at
 from fedtheory.search.target import Target
 from fedtheory.settings import by_name
-from verify import hundreds
+from fedtheory.verify import hundreds
 
 SHAPE = dict(
     N="12",

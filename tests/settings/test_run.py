@@ -14,8 +14,8 @@ from fedtheory.settings import by_name
 from fedtheory.settings.general.runs import Clients
 from fedtheory.symbols.run import TABLE
 from fedtheory.verdicts import checking
+from fedtheory.verify.textbook import FALSE
 from tests.settings.agree import exact_is_batch
-from verify.textbook import FALSE
 
 ALL = [
     "loss_0",

@@ -10,11 +10,11 @@ from fedtheory import discover
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.claim import Claim
 from fedtheory.conditions import Assumption
+from fedtheory.figures import _proofs
 from fedtheory.search import counterexample
 from fedtheory.symbol import Table
 from fedtheory.verdicts import as_printed, checking
 from fedtheory.verdicts.verdict import Verdict
-from figures import _proofs
 
 T = Table("numbers")
 a, b, c = (T.positive(name, name, "a number") for name in "abc")

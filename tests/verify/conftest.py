@@ -2,9 +2,9 @@
 
 import pytest
 
-from figures import _making as making
+from fedtheory.figures import _making as making
+from fedtheory.verify.__main__ import main
 from tests.verify.forging import BUDGET, SOME, copied
-from verify.__main__ import main
 
 
 @pytest.fixture(scope="session")

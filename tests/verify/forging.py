@@ -5,7 +5,7 @@ import json
 import shutil
 
 from fedtheory.app import ledger, package
-from verify import replaying
+from fedtheory.verify import replaying
 
 # proved; a line proved and one that holds; two that hold; a table and two statements violated; one
 # holds; two ways to run that differ; findings

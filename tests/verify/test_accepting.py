@@ -7,9 +7,9 @@ import pytest
 
 from fedtheory.app import ledger, package
 from fedtheory.rocq import coqc
+from fedtheory.verify import accepting
+from fedtheory.verify.__main__ import main
 from tests.verify.forging import begins, copied, found, sign
-from verify import accepting
-from verify.__main__ import main
 
 # one proved; a table of which there is no form for Rocq; one violated
 CLAIMS, BUDGET = ("fsl.gradient_identity", "fsl.table3", "lamb.lemma1"), "0.02"

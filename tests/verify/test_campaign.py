@@ -17,8 +17,8 @@ import pytest
 
 from fedtheory import discover, private
 from fedtheory.app import ledger, package
-from verify import campaign, reviewing
-from verify.__main__ import main
+from fedtheory.verify import campaign, reviewing
+from fedtheory.verify.__main__ import main
 
 pytestmark = pytest.mark.slow  # each test is a campaign, or several
 
@@ -98,7 +98,7 @@ def test_nothing_is_done_twice_and_formulas_are_not_even_loaded(whole):
     out, told, _ = whole
     before = {path: path.stat().st_mtime_ns for path in out.rglob("*")}
     code = (
-        "import sys; from verify.__main__ import main; "
+        "import sys; from fedtheory.verify.__main__ import main; "
         f"status = main({ASK + ['--out', str(out)]!r}); print('sympy' in sys.modules, status)"
     )
     again = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
@@ -339,5 +339,7 @@ def test_figures_are_made_first_where_asked_for(tmp_path, monkeypatch, capsys, l
         )
         == status
     )
-    assert asked == [["-m", "figures", "--scale", "smoke", "--out", str(tmp_path / "figures")]]
+    assert asked == [
+        ["-m", "fedtheory", "figures", "--scale", "smoke", "--out", str(tmp_path / "figures")]
+    ]
     assert said in capsys.readouterr().err

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-import figures
+from fedtheory import figures
 from fedtheory.app import package
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -11,7 +11,9 @@ import pytest
 
 from fedtheory import discover
 from fedtheory.app import ledger, package
-from figures import _making as making
+from fedtheory.figures import _making as making
+from fedtheory.verify import replaying
+from fedtheory.verify.__main__ import main
 from tests.verify.forging import (
     SOME,
     begins,
@@ -24,8 +26,6 @@ from tests.verify.forging import (
     rewrite,
     sign,
 )
-from verify import replaying
-from verify.__main__ import main
 
 # Forged files
 

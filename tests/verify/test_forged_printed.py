@@ -5,8 +5,8 @@ import json
 import pytest
 
 from fedtheory.app import ledger
+from fedtheory.verify.__main__ import main
 from tests.verify.forging import begins, copied, edit, found, rewrite, sign
-from verify.__main__ import main
 
 NAME = "mixed.propD5"  # holds as meant, false as printed
 OTHER = "flex.corollary4_0_2"  # likewise, with two lines

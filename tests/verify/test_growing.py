@@ -6,7 +6,7 @@ import json
 import pytest
 
 import fedtheory as ft
-from verify import growing, power
+from fedtheory.verify import growing, power
 
 
 @pytest.mark.parametrize("name", growing.FALSE)

@@ -4,9 +4,9 @@ in fractions and enclosures; and a search finds some of them by itself."""
 import pytest
 
 from fedtheory.verdicts import checking
-from verify import power
-from verify.hundreds import BASES, FAILING, FALSE, TRUE, fails
-from verify.textbook import FALSE as SMALLER
+from fedtheory.verify import power
+from fedtheory.verify.hundreds import BASES, FAILING, FALSE, TRUE, fails
+from fedtheory.verify.textbook import FALSE as SMALLER
 
 
 def test_there_are_many_and_each_differs_from_what_it_was_made_of():

@@ -6,8 +6,8 @@ import pytest
 
 import fedtheory as ft
 from fedtheory.verdicts import checking
-from verify import power
-from verify.textbook import FALSE, TRUE
+from fedtheory.verify import power
+from fedtheory.verify.textbook import FALSE, TRUE
 
 # These need more than a moment: `python -m verify.power` tries all.
 SLOW = {

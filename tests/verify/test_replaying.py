@@ -7,9 +7,9 @@ import pytest
 
 from fedtheory import discover
 from fedtheory.app import ledger, package
+from fedtheory.verify import replaying
+from fedtheory.verify.__main__ import main
 from tests.verify.forging import SOME, UNVERIFIED, begins, edit, found, sign
-from verify import replaying
-from verify.__main__ import main
 
 # What is whole
 

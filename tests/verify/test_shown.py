@@ -4,7 +4,7 @@ import webbrowser
 
 import pytest
 
-from verify import reviewing
+from fedtheory.verify import reviewing
 
 
 @pytest.mark.parametrize(

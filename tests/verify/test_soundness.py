@@ -11,8 +11,8 @@ from fedtheory.settings import by_name, fitting, losses
 from fedtheory.symbols.run import N, T, a, sq_x, sq_y
 from fedtheory.verdicts import checking
 from fedtheory.verdicts.verdict import Verdict
-from verify import drawn, hostile, relatives, soundness
-from verify.textbook import FALSE, TIGHT, TRUE, reached
+from fedtheory.verify import drawn, hostile, relatives, soundness
+from fedtheory.verify.textbook import FALSE, TIGHT, TRUE, reached
 
 
 @pytest.mark.parametrize("name", TRUE)

@@ -24,8 +24,8 @@ from fedtheory.symbols.run import (
     zeta,
 )
 from fedtheory.verdicts import checking
+from fedtheory.verify.textbook import STRONG, house, reached
 from fedtheory.worstcase import program
-from verify.textbook import STRONG, house, reached
 
 TENTH = Fraction(1, 10)
 LOCAL = {
