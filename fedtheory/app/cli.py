@@ -232,12 +232,10 @@ def contracts(arguments):
 
 
 def conform(arguments):
-    from fedtheory.conformance.conforming import of_file
+    from fedtheory.conformance.adapters import of_file
 
     found = of_file(brought.load(arguments.adapter).module, arguments.adapter)
-    broken = found.broken and found.broken._asdict()
-    data = dict(method=found.method, agreed=list(found.agreed), broken=broken)
-    return data, str(found), found.broken is None
+    return found.data(), str(found), found.good
 
 
 def warmup(arguments):

@@ -16,6 +16,13 @@ FLEX = dict(
     step="flex, (1): w_k <- w_k - eta g_k(w_k)",
     x="flex, (2): w^G <- w^G + sum_k p_tau^k (w_k - w^G)",
 )
+PARALLEL = dict(
+    step="x_i <- x_i - eta g_i(x_i)",
+    server_start="x_c <- x: central steps start where the clients do",
+    server_step="x_c <- x_c - eta_c g_c(x_c)",
+    server_steps="K central steps",
+    x="x <- x + eta_m (Delta_f + Delta_c), Delta_f = eta_s mean of the clients' changes",
+)
 OF = dict(
     fedavg=dict(
         step="McMahan et al. 2017, ClientUpdate: w <- w - eta grad l(w)",
@@ -30,6 +37,10 @@ OF = dict(
         c_i="line 12 and 14: c_i <- g_i(x), or c_i - c + (x - y_i) / (K eta_l)",
         x="lines 16 and 17: x <- x + (eta_g / S) sum_S (y_i - x)",
         c="lines 16 and 17: c <- c + (S/N) mean_S (c_i^+ - c_i)",
+    ),
+    fedprox=dict(
+        step="line 5: y_i <- y_i - eta_l (g_i(y_i) + mu (y_i - x)), towards the least of h_i(y; x)",
+        x="line 7: x <- mean of the y_i",
     ),
     feddyn=dict(
         step="local problem: y <- y - eta_l (g_i(y) - h_i + alpha (y - x))",
@@ -53,6 +64,14 @@ OF = dict(
     flex_a=FLEX | dict(x=FLEX["x"] + ", p_tau^k = (N / K_tau) p^k where s = E, else 0"),
     flex_b=FLEX | dict(x=FLEX["x"] + ", p_tau^k = p^k"),
     flex_c=FLEX | dict(x=FLEX["x"] + ", p_tau^k = (E / s) p^k"),
+    parallel_training=PARALLEL,
+    two_way_gt=PARALLEL
+    | dict(
+        step="purple: x_i <- x_i - eta (g_i(x_i) + g_c), of the last round",
+        server_step="purple: x_c <- x_c - eta_c (g_c(x_c) + g_f), of the last round",
+        g_c="(8): g_c <- the mean central gradient of the round",
+        g_f="(10): g_f <- the clients' mean gradient of the round",
+    ),
     one_way_gt=dict(
         server="the central gradient g_c is taken at x, once a round",
         step="x_i <- x_i - eta (g_i(x_i) + g_c)",

@@ -1,6 +1,8 @@
 """Implementations typed anew from the papers in NumPy agree; each of their faults is caught, and the
 line that was broken is named."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -28,7 +30,7 @@ class FedAvg:
         self.faults = faults
 
     def start(self, task):
-        self.N, self.p = task.N, task.weights
+        self.N, self.p, self.h = task.N, task.weights, task.hyper
         return dict(x=task.x_0.copy())
 
     def cohort(self, cohort):
@@ -124,12 +126,103 @@ class SchemeC(FedAvg):
         for i, n in zip(cohort, work):
             y = locally(x, i, n, gradient, lambda g, y: g, f)
             if n:
-                scale = 1.0 if "unscaled" in f else 3 / n
+                scale = 1.0 if "unscaled" in f else self.h["E"] / n
                 total += (1 / self.N if "weights" in f else self.p[i - 1]) * scale * (y - x)
             elif "mean" in f:
                 total = total / 2
         s["x"] = x + total
         return s
+
+
+class SchemeB(FedAvg):
+    method, hyper = "flex_b", dict(eta=ETA, E=3)
+
+    def round(self, s, cohort, work, gradient):
+        y = {i: locally(s["x"], i, n, gradient, lambda g, y: g, ()) for i, n in zip(cohort, work)}
+        p = {i: 1 / self.N if "weights" in self.faults else self.p[i - 1] for i in cohort}
+        s["x"] = s["x"] + sum(p[i] * (y[i] - s["x"]) for i in cohort)
+        return s
+
+
+class SchemeA(FedAvg):
+    method, hyper = "flex_a", dict(eta=ETA, E=3)
+
+    def round(self, s, cohort, work, gradient):
+        x, done = s["x"], [i for i, n in zip(cohort, work) if n == self.h["E"]]
+        total = np.zeros_like(x)
+        for i, n in zip(cohort, work):
+            y = locally(x, i, n, gradient, lambda g, y: g, ())
+            if i in done or "keeps" in self.faults:
+                share = 1.0 if "N" in self.faults else self.N / max(len(done), 1)
+                total += share * self.p[i - 1] * (y - x)
+        s["x"] = x + total
+        return s
+
+
+class FedProx(FedAvg):
+    method, hyper = "fedprox", dict(eta_l=ETA, mu_prox=0.5, weighting="plain")
+
+    def round(self, s, cohort, work, gradient):
+        x, f = s["x"], self.faults
+        mu = {"no prox": 0.0, "pushes": -0.5, "twice": 1.0}.get((*f, "")[0], 0.5)
+        y = [
+            locally(x, i, n, gradient, lambda g, y: g + mu * (y - x), f)
+            for i, n in zip(cohort, work)
+        ]
+        s["x"] = y[0] if "first" in f else sum(y) / len(y)
+        return s
+
+
+class Parallel(FedAvg):
+    """PT and, with gradients transferred, 2-way GT: plain SGD everywhere, merge step one."""
+
+    method = "parallel_training"
+    hyper = dict(
+        eta=ETA,
+        eta_s=0.5,
+        eta_c=0.125,
+        **dict.fromkeys(("client_opt", "server_opt", "central_opt", "merge_opt"), "sgd"),
+    )
+
+    def start(self, task):
+        return dict(super().start(task), g_c=0 * task.x_0, g_f=0 * task.x_0)
+
+    def round(self, s, cohort, work, gradient):
+        x, f, two = s["x"], self.faults, self.method == "two_way_gt"
+        g_c, g_f = (s["g_c"], s["g_f"]) if two else (0.0, 0.0)
+        y, seen, w, central = [], [], x.copy(), []
+        for i, n in zip(cohort, work):
+            taken = []
+            y.append(
+                locally(
+                    x,
+                    i,
+                    n,
+                    lambda *a: taken.append(gradient(*a)) or taken[-1],
+                    lambda g, y: g + g_c,
+                    f,
+                )
+            )
+            seen += taken
+        x_f = x + 0.5 * (sum(y) / len(y) - x)
+        if "after" in f:
+            w = x_f.copy()
+        for k in range(work[0]):
+            central.append(gradient(0, w, k))
+            w = w - 0.125 * (central[-1] + g_f)
+        if two:
+            s["g_f"], s["g_c"] = sum(seen) / len(seen), sum(central) / len(central)
+            if "swapped" in f:
+                s["g_f"], s["g_c"] = s["g_c"], s["g_f"]
+        s["x"] = (w + x_f) / 2 if "mean" in f else w + x_f - x
+        return s
+
+    def state(self, s):
+        return s if self.method == "two_way_gt" else dict(x=s["x"])
+
+
+class TwoWay(Parallel):
+    method, hyper = "two_way_gt", Parallel.hyper | dict(transfer="gradients")
 
 
 class OneWay(FedAvg):
@@ -196,6 +289,11 @@ FAITHFUL = [
     OneWay(),
     Fsl(),
     FedAdam(),
+    SchemeB(),
+    SchemeA(),
+    FedProx(),
+    Parallel(),
+    TwoWay(),
 ]
 # (code with a fault, key of the line that is broken)
 FAULTS = [
@@ -239,6 +337,16 @@ FAULTS = [
     (Fsl("no server"), "server_steps"),
     (Fsl("gamma"), "server_step"),
     (FedAdam("v"), "v"),
+    (SchemeB("weights"), "x"),
+    (SchemeA("keeps"), "x"),
+    (SchemeA("N"), "x"),
+    (FedProx("no prox"), "step"),
+    (FedProx("pushes"), "step"),
+    (FedProx("twice"), "step"),
+    (FedProx("first"), "x"),
+    (Parallel("after"), "server_start"),
+    (Parallel("mean"), "x"),
+    (TwoWay("swapped"), "g_c"),
 ]
 NAME = lambda code: "-".join([type(code).__name__, getattr(code, "option", ""), *code.faults])
 
@@ -287,7 +395,11 @@ def test_an_adapters_file(tmp_path, monkeypatch, capsys):
     for sign, status, says in (("-", 0, "agrees on one client"), ("+", 1, "ClientUpdate")):
         (tmp_path / "adapter.py").write_text(ADAPTER.format(sign))
         assert cli.main(["conform", "adapter.py"]) == status
-        assert says in capsys.readouterr().out
+        told = capsys.readouterr().out
+        assert says in told and "laws that the code obeys" in told
+    assert cli.main(["conform", "adapter.py", "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert {law["outcome"] for law in told["laws"]} == {"obeyed", "broken", "not asked"}
     (tmp_path / "adapter.py").write_text("METHOD = 'fedavg'")
     assert cli.main(["conform", "adapter.py"]) == 2 and "it lacks start" in capsys.readouterr().err
 
@@ -307,3 +419,28 @@ def test_bad_input_is_refused(method, more, says):
     given = dict(start=code.start, round=code.round, state=code.state, hyper=code.hyper) | more
     with pytest.raises(InvalidInput, match=says):
         conform(method, **given)
+
+
+def test_code_that_takes_its_own_gradients_is_seen_after_its_rounds():
+    """No gradient is asked of us: the path is compared, noise is left out, and a fault has its round."""
+
+    def start(task):
+        return dict(x=task.x_0, a=task.a, b=task.b)
+
+    def walk(sign):
+        def round(s, cohort, work, gradient):
+            ends = []
+            for i, steps in zip(cohort, work):
+                y = s["x"].copy()
+                for _ in range(steps):
+                    y = y - sign * ETA * s["a"][i] * (y - s["b"][i])
+                ends.append(y)
+            return dict(s, x=sum(ends) / len(ends))
+
+        return round
+
+    hyper, state = dict(eta_l=ETA, weighting="plain"), lambda s: dict(x=s["x"])
+    good = conform("fedavg", start, walk(1), state, hyper)
+    assert good.broken is None and good.agreed[-1] == "unequal weights"
+    bad = conform("fedavg", start, walk(-1), state, hyper)
+    assert bad.broken.line.startswith("seen when the round is over: McMahan")

@@ -1,0 +1,48 @@
+"""An adapter's file: its trajectory against the method's kernels, and the laws that it obeys."""
+
+from typing import Any, NamedTuple
+
+from fedtheory.conformance.conforming import FUNCTIONS, Conformance, conform
+from fedtheory.conformance.obeying import Laws, laws
+from fedtheory.errors import FedtheoryError, InvalidInput, refuse
+
+
+class Report(NamedTuple):
+    trajectory: Conformance
+    laws: Laws
+
+    @property
+    def good(self):
+        return self.trajectory.broken is None and not self.laws.broken
+
+    def data(self):
+        """As `--json` prints it."""
+        broken = self.trajectory.broken
+        return dict(
+            method=self.trajectory.method,
+            agreed=list(self.trajectory.agreed),
+            broken=broken and broken._asdict(),
+            laws=[law._asdict() for law in self.laws.found],
+        )
+
+    def __str__(self):
+        return f"{self.trajectory}\n{self.laws}"
+
+
+def of_file(module, path):
+    """The Report of an adapter's file: METHOD, start, round, state, and HYPER if any."""
+    for name in ("METHOD", *FUNCTIONS):
+        if not hasattr(module, name):
+            raise InvalidInput(
+                f"{path} must define METHOD, start, round and state; it lacks {name}"
+            )
+    three: list[Any] = [getattr(module, name) for name in FUNCTIONS]
+    hyper = getattr(module, "HYPER", {})
+    if not isinstance(hyper, dict):
+        refuse(f"{path}: HYPER", "must be a dict", hyper)
+    try:
+        return Report(*(ask(module.METHOD, *three, hyper=hyper) for ask in (conform, laws)))
+    except FedtheoryError:
+        raise
+    except Exception as error:
+        raise InvalidInput(f"{path} cannot be asked: {type(error).__name__}: {error}") from None

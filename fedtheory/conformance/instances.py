@@ -1,0 +1,182 @@
+"""Small instances in fractions, and gradients as an adapter asks for them."""
+
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from fedtheory import arguments
+from fedtheory.enclosure.arithmetic import pair, vector
+from fedtheory.errors import refuse
+from fedtheory.exact.traces import AT_X, Losses
+
+Q = Fraction
+CLOSE = 1e-5  # of single precision; what a wrong line does is far more
+
+
+class Task(NamedTuple):
+    """What an adapter's `start` is told."""
+
+    x_0: np.ndarray  # (d,)
+    N: int
+    weights: np.ndarray  # (N,), of clients 1 to N; they sum to 1
+    hyper: dict
+    # losses a_i ||x - b_i||^2 / 2, for code that takes its own gradients; row 0 is the server
+    a: np.ndarray  # (N + 1,)
+    b: np.ndarray  # (N + 1, d)
+
+
+class Instance(NamedTuple):
+    """Client i's loss is a_i ||x - b_i||^2 / 2; index 0 is the server."""
+
+    says: str
+    a: tuple
+    b: tuple  # (N + 1,) of points
+    weights: tuple
+    cohorts: tuple  # of each round
+    x_0: tuple
+    work: tuple | None = None  # of each round, where clients may do less
+    noisy: bool = False
+
+    @property
+    def N(self):
+        return len(self.weights)
+
+    def steps(self, t, K):
+        """What each client of round t's cohort does, where K steps are asked."""
+        return self.work[t] if self.work else (K,) * len(self.cohorts[t])
+
+    def task(self, hyper):
+        return Task(
+            floats(self.x_0),
+            self.N,
+            floats(self.weights),
+            dict(hyper),
+            floats(self.a),
+            np.array([floats(point) for point in self.b]),
+        )
+
+    def grad(self, i, x):
+        return vector([self.a[i] * (z - o) for z, o in zip(x, self.b[i])])
+
+    def noise(self, t, i, k):
+        d = len(self.x_0)
+        if not self.noisy:
+            return [Q(0)] * d
+        sign = (7 * t + 5 * i + 3 * k) % 4
+        return [Q((sign + j) % 4 - 1, 4) for j in range(d)]
+
+    def losses(self, now):
+        """What a method's kernels see of it; `now()` is the round that it is."""
+        noise = lambda i, k: [(Q(1), vector(self.noise(now(), i, k)))]
+        return Losses(self.grad, noise, (Q(0), *self.weights), len(self.x_0))
+
+    def minimiser(self):
+        """Of F = sum_i p_i f_i."""
+        pulls = [p * a for p, a in zip(self.weights, self.a[1:])]
+        columns = zip(*self.b[1:])
+        return [sum(w * z for w, z in zip(pulls, column)) / sum(pulls) for column in columns]
+
+
+def floats(numbers):
+    """Exact numbers, the middle of those that are enclosed, as an array."""
+    return np.array([float(sum(pair(n)) / 2) for n in numbers])
+
+
+def line(*places):
+    return tuple((Q(place),) for place in places)
+
+
+A = (Q(1), Q(1), Q(1, 2), Q(2))
+B, FAR = line(1, 2, -1, 0), (Q(3),)
+ALIKE, UNEQUAL = (Q(1, 3),) * 3, (Q(1, 2), Q(1, 3), Q(1, 6))
+ONE = Instance("one client", A[:2], B[:2], (Q(1),), ((1,),) * 3, FAR)
+TWO = Instance("two clients, all of them", A[:3], B[:3], (Q(1, 2),) * 2, ((1, 2),) * 3, FAR)
+NOISY = Instance(
+    "noise",
+    A,
+    tuple((z, z) for (z,) in B),
+    ALIKE,
+    ((2, 3), (1, 2), (1, 3)),
+    (Q(3), Q(4)),
+    noisy=True,
+)
+PAIRS = ((1, 2), (2, 3), (1, 3), (1, 2))
+OTHER_PAIRS = ((1, 3), (2, 3), (1, 2), (2, 3))
+INSTANCES = (
+    ONE,
+    TWO,
+    Instance("three clients, two a round", A, B, ALIKE, PAIRS, FAR),
+    Instance("unequal weights", A, B, UNEQUAL, OTHER_PAIRS, FAR),
+    NOISY,
+)
+EVERYONE = (
+    ONE,
+    TWO,
+    Instance(
+        "unequal weights, incomplete work",
+        A,
+        B,
+        UNEQUAL,
+        ((1, 2, 3),) * 3,
+        FAR,
+        ((3, 1, 2), (1, 3, 0), (2, 3, 1)),
+    ),
+    NOISY._replace(cohorts=((1, 2, 3),) * 3),
+)
+
+
+class Seen:
+    """Gradients as an adapter asks for them, and where it asked."""
+
+    def __init__(self, instance):
+        self.instance, self.t, self.asked, self.ever = instance, 0, [], False
+
+    def at(self, t):
+        self.t, self.asked = t, []
+
+    def __call__(self, i, y, k):
+        N, d = self.instance.N, len(self.instance.x_0)
+        if not isinstance(i, (int, np.integer)) or not 0 <= i <= N:
+            refuse("gradient: i", f"must be a client 1..{N}, or 0, the server", i)
+        if not isinstance(k, (int, np.integer)) or k < AT_X:
+            refuse("gradient: k", "must be a step 0, 1, ..., or -1 for a gradient at x", k)
+        y = np.array(arguments.array("y", y), dtype=float)
+        if y.shape != (d,):
+            refuse("gradient: y", f"must have shape ({d},)", y.shape)
+        self.asked.append((int(i), int(k), y))
+        self.ever = True
+        slope = float(self.instance.a[i]) * (y - floats(self.instance.b[i]))
+        return slope + floats(self.instance.noise(self.t, i, k))
+
+
+def near(a, b):
+    """Whether numbers of an adapter are others (those of exact arithmetic), up to rounding."""
+    a, b = np.ravel(np.asarray(a, dtype=float)), np.ravel(b)
+    b = b if b.dtype == float else floats(b)
+    return a.shape == b.shape and bool(np.all(np.abs(a - b) <= CLOSE * (1 + np.abs(b))))
+
+
+def short(v):
+    return "[" + ", ".join(str(n) if isinstance(n, Q) else f"{float(n):.6g}" for n in v) + "]"
+
+
+def _from(point):
+    """x - point, as one writes it."""
+    if not any(point):
+        return "x"
+    if len(point) > 1:
+        return f"x - ({', '.join(map(str, point))})"
+    return f"x {'+' if point[0] < 0 else '-'} {abs(point[0])}"
+
+
+def told(instance, hyper):
+    """An instance in small fractions."""
+    pairs = list(zip(instance.a, instance.b))[1:]
+    losses = ", ".join(f"f_{i} = {a / 2} ||{_from(b)}||^2" for i, (a, b) in enumerate(pairs, 1))
+    noise = ", noise of fourths" if instance.noisy else ""
+    given = ", ".join(f"{name} = {value}" for name, value in hyper.items())
+    return (
+        f"on {instance.says}: {losses}; weights {short(instance.weights)}; "
+        f"from {short(instance.x_0)}{noise}; {given}"
+    )

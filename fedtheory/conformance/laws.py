@@ -1,0 +1,209 @@
+"""Laws that hold whatever the numbers: where a method rests, what it keeps, and what it does not see.
+
+A law is asked of the method's own kernels first: one that they break is none of the method's, and
+says nothing of the code. All that a law needs of the code is `x` after each round, and for some of
+them the memories; where it takes its gradients is nobody's business, so that they fit what cannot be
+looked into.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from fedtheory.conformance.instances import Instance, Q, floats, near, short
+
+FIXED, INVARIANT, METAMORPHIC = "fixed point", "invariant", "metamorphic"
+LONG = 150  # rounds until a method rests
+
+A = (Q(1), Q(1), Q(1, 2), Q(2))
+B = tuple(tuple(map(Q, point)) for point in ((1, 1), (2, 0), (-1, 3), (0, -2)))
+UNEQUAL = (Q(1, 2), Q(1, 3), Q(1, 6))
+ALL, PAIRS = ((1, 2, 3),) * 3, ((1, 3), (2, 3), (1, 2), (2, 3))
+SCENE = Instance("three clients", A, B, UNEQUAL, PAIRS, (Q(3), Q(4)))
+TURN = ((Q(3, 5), Q(-4, 5)), (Q(4, 5), Q(3, 5)))
+
+
+class Code(NamedTuple):
+    """Somebody's code, or the method's own kernels: what a law looks at."""
+
+    path: Callable  # (instance, one_step) -> the states before and after each round, as arrays
+    rest: Callable  # (instance) -> x after many rounds
+    everyone: bool  # whether all take part in every round
+    memories: tuple  # (f, f_i) of a method's State: what server and clients keep of one thing
+
+    def scene(self, **changes):
+        return SCENE._replace(**(dict(cohorts=ALL) if self.everyone else {}) | changes)
+
+    def points(self, instance, one_step=False):
+        return [state["x"] for state in self.path(instance, one_step)]
+
+
+class Law(NamedTuple):
+    name: str
+    kind: str
+    shows: str  # what code that breaks it does
+    # (code, the method's own) -> what is broken in words; None, or Obeyed, where nothing is
+    ask: Callable
+
+
+class Obeyed(str):
+    """A law that is obeyed, with a word on how."""
+
+
+class Unseen(Exception):
+    """What a law looks at is not to be had of this code."""
+
+
+# ---------------------------------------------------------------- what is compared
+
+
+def apart(one, other, says):
+    """None where two paths are one, or in words where they part."""
+    for t, (x, y) in enumerate(zip(one, other, strict=True)):
+        if not near(x, y):
+            return f"after round {t} x is {short(x)} {says}, {short(y)} without"
+    return None
+
+
+def stays(code, own):
+    at = (Q(1), Q(-2))
+    still = code.points(code.scene(b=(at,) * 4, x_0=at))
+    return apart(still, [floats(at)] * len(still), "where every loss is least at the start")
+
+
+def rests(code, own):
+    scene = SCENE._replace(cohorts=ALL)
+    mine, best = own.rest(scene), floats(scene.minimiser())
+    place = f"{short(mine)}, {'' if near(mine, best) else 'which is not '}the minimiser of F"
+    x = mine if code is own else code.rest(scene)
+    if near(x, mine):
+        return Obeyed(f"at {place}")
+    return f"after {LONG} rounds of all clients x is {short(x)}; the method's is {place}"
+
+
+def held_by(code, scene):
+    """The states on a scene, which must show a method's memories."""
+    states = list(code.path(scene, False))
+    if not code.memories or any(name not in states[0] for pair in code.memories for name in pair):
+        raise Unseen
+    return states
+
+
+def mean_of_memories(code, own):
+    scene = code.scene()
+    p = floats(scene.weights)
+    for t, state in enumerate(held_by(code, scene)):
+        for name, rows in code.memories:
+            mean = p @ state[rows]
+            if not near(state[name], mean):
+                told = f"{name} is {short(state[name])}, and sum_i p_i {rows} {short(mean)}"
+                return f"after round {t} {told}"
+    return None
+
+
+def who_rests_keeps(code, own):
+    scene = code.scene()
+    if code.everyone:
+        raise Unseen
+    states = held_by(code, scene)
+    for t, cohort in enumerate(scene.cohorts):
+        for _, rows in code.memories:
+            for i in sorted({1, 2, 3} - set(cohort)):
+                before, after = (state[rows][i - 1] for state in states[t : t + 2])
+                if not near(after, before):
+                    gone = f"from {short(before)} to {short(after)}"
+                    return f"client {i} rests in round {t + 1}, and its {rows} goes {gone}"
+    return None
+
+
+def relabelled(code, own):
+    scene, called = code.scene(), (0, 2, 3, 1)  # client i is called called[i]
+    before = [0, *(called.index(i) for i in (1, 2, 3))]
+    other = scene._replace(
+        a=tuple(scene.a[i] for i in before),
+        b=tuple(scene.b[i] for i in before),
+        weights=tuple(scene.weights[i - 1] for i in before[1:]),
+        cohorts=tuple(tuple(called[i] for i in cohort) for cohort in scene.cohorts),
+    )
+    return apart(code.points(other), code.points(scene), "with clients 1, 2, 3 called 2, 3, 1")
+
+
+def reordered(code, own):
+    scene = code.scene()
+    other = scene._replace(cohorts=tuple(cohort[::-1] for cohort in scene.cohorts))
+    return apart(code.points(other), code.points(scene), "with each cohort named backwards")
+
+
+def moved(code, of, says):
+    """Losses and start moved in space: the path must be moved alike."""
+    scene = code.scene()
+    other = scene._replace(b=tuple(tuple(of(b)) for b in scene.b), x_0=tuple(of(scene.x_0)))
+    due = [floats(of([Q(z) for z in x])) for x in code.points(scene)]
+    return apart(code.points(other), due, says)
+
+
+def turned(code, own):
+    turn = lambda v: [sum(q * z for q, z in zip(row, v)) for row in TURN]
+    return moved(code, turn, "turned by the angle of 3/5 and 4/5")
+
+
+def shifted(code, own):
+    return moved(code, lambda v: [v[0] + 2, v[1] - 1], "shifted by [2, -1]")
+
+
+def one_step(code, own):
+    scene = SCENE._replace(cohorts=ALL)
+    slope = float(sum(p * a for p, a in zip(scene.weights, scene.a[1:])))
+    grad = lambda x: slope * (x - floats(scene.minimiser()))
+    start, then = own.points(scene, True)[:2]
+    length = float((start - then) @ grad(start) / (grad(start) @ grad(start)))
+    points = code.points(scene, True)
+    for t, (x, y) in enumerate(zip(points, points[1:])):
+        due = x - length * grad(x)
+        if not near(y, due):
+            gone = (
+                f"from {short(x)} to {short(y)}; a gradient step of {length:g} ends in {short(due)}"
+            )
+            return f"where task.hyper has one step, round {t + 1} goes {gone}"
+    return Obeyed(f"of {length:g}")
+
+
+def alike(code, own):
+    one = Instance("one client", A[:2], B[:2], (Q(1),), ((1,),) * 3, SCENE.x_0)
+    many = SCENE._replace(a=(A[0], *A[1:2] * 3), b=(B[0], *B[1:2] * 3), cohorts=ALL)
+    return apart(code.points(many), code.points(one), "with three clients that are alike")
+
+
+def copied(code, own):
+    two = Instance("two", A[:3], B[:3], (Q(2, 3), Q(1, 3)), ((1, 2),) * 3, SCENE.x_0)
+    of = (0, 1, 1, 2)
+    a, b = (tuple(numbers[i] for i in of) for numbers in (A, B))
+    three = two._replace(a=a, b=b, weights=(Q(1, 3),) * 3, cohorts=ALL)
+    says = "with a client of weight 2/3 in two of 1/3"
+    return apart(code.points(three), code.points(two), says)
+
+
+LAWS = (
+    Law("stays at a common minimiser", FIXED, "moves where there is nothing to gain", stays),
+    Law("rests", FIXED, "has another fixed point than the method", rests),
+    Law(
+        "the server's memory is the mean",
+        INVARIANT,
+        "corrects by a mean that is none",
+        mean_of_memories,
+    ),
+    Law(
+        "who rests keeps", INVARIANT, "changes what clients keep who have no part", who_rests_keeps
+    ),
+    Law("relabelled clients", METAMORPHIC, "treats clients by their numbers", relabelled),
+    Law("order of a cohort", METAMORPHIC, "lets clients of a round see each other", reordered),
+    Law("shift", METAMORPHIC, "knows where zero is: shares that do not sum to 1", shifted),
+    Law("rotation", METAMORPHIC, "treats coordinates apart", turned),
+    Law(
+        "K = 1 is a gradient step",
+        METAMORPHIC,
+        "weighs clients otherwise, or has another step",
+        one_step,
+    ),
+    Law("equal clients are one", METAMORPHIC, "depends on how many clients there are", alike),
+    Law("copies share a weight", METAMORPHIC, "drops the clients' weights", copied),
+)

@@ -1,0 +1,196 @@
+"""Whether code obeys the laws of a method, each reported by itself: `laws`."""
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+
+from fedtheory.conformance.conforming import FUNCTIONS, chosen, rounds_of
+from fedtheory.conformance.instances import Q, Seen, floats
+from fedtheory.conformance.laws import (
+    FIXED,
+    INVARIANT,
+    LAWS,
+    LONG,
+    METAMORPHIC,
+    SCENE,
+    Code,
+    Obeyed,
+    Unseen,
+)
+from fedtheory.discover import algorithm
+from fedtheory.errors import Diverged, refuse
+from fedtheory.problems.quadratics import quadratic_from_arrays
+from fedtheory.runs.running import run
+
+STILL = 1e-9  # how still a method is that rests
+
+
+class Found(NamedTuple):
+    """What came of a law: `outcome` is obeyed, broken, or not asked, for the method breaks it."""
+
+    name: str
+    kind: str
+    outcome: str
+    says: str  # where it is broken, or what was seen
+    shows: str
+
+
+class Laws(NamedTuple):
+    method: str
+    found: tuple
+
+    @property
+    def broken(self):
+        return tuple(law for law in self.found if law.outcome == "broken")
+
+    def __str__(self):
+        lines: list[str] = []
+        for kind in (FIXED, INVARIANT, METAMORPHIC):
+            good = [law for law in self.found if law.kind == kind and law.outcome == "obeyed"]
+            names = [law.name + f" ({law.says})" * bool(law.says) for law in good]
+            lines += [f"  {kind}: {', '.join(names)}"] if names else []
+        lines += [f"  broken: {law.name}: {law.says}\n    {law.shows}" for law in self.broken]
+        others = [law.name for law in self.found if law.outcome == "not asked"]
+        lines += [f"  not laws of {self.method}, or not to be seen: {', '.join(others)}"] * bool(
+            others
+        )
+        return "\n".join([f"{self.method}: laws that the code obeys", *lines])
+
+
+def laws(method, start, round, state, hyper=None):
+    """What laws of a method code obeys; `start`, `round` and `state` as for `conform`, but gradients
+    may be taken from anywhere (`task.a` and `task.b` are the losses' curvatures and minimisers).
+
+    >>> from fedtheory.conformance import laws
+    >>> def walk(s, cohort, work, gradient):      # FedAvg that forgets the clients' weights
+    ...     ends = []
+    ...     for i, steps in zip(cohort, work):
+    ...         y = s["x"].copy()
+    ...         for k in range(steps):
+    ...             y -= 0.25 * s["a"][i] * (y - s["b"][i])
+    ...         ends.append(y)
+    ...     return dict(s, x=sum(ends) / len(ends))
+    >>> found = laws("fedavg", lambda task: dict(x=task.x_0, a=task.a, b=task.b), walk, lambda s: s,
+    ...              dict(weighting="samples"))
+    >>> [law.name for law in found.broken]
+    ['rests', 'K = 1 is a gradient step', 'copies share a weight']
+    """
+    method = algorithm(method)
+    for name, function in zip(FUNCTIONS, (start, round, state)):
+        if not callable(function):
+            refuse(name, "must be a function", function)
+    given = chosen(method, hyper or {})
+    own = of_kernels(method, given)
+    code = of_adapter(method, given, own.memories, (start, round, state))
+    return Laws(method.name, tuple(_asked(law, code, own) for law in LAWS))
+
+
+def _asked(law, code, own):
+    try:
+        told, outcome = law.ask(own, own), "not asked"
+        if told is None or isinstance(told, Obeyed):
+            told = law.ask(code, own)
+            outcome = "obeyed" if told is None or isinstance(told, Obeyed) else "broken"
+    except Unseen:
+        told, outcome = None, "not asked"
+    return Found(law.name, law.kind, outcome, str(told or ""), law.shows)
+
+
+def single(method, hyper):
+    """Hyper-parameters of one local step."""
+    return hyper | ({method.steps: 1} if isinstance(method.steps, str) else {})
+
+
+def of_kernels(method, hyper):
+    names = type(rounds_of(method, hyper, SCENE, lambda: 0).start(list(SCENE.x_0)))._fields
+    memories = tuple((name, f"{name}_i") for name in names if f"{name}_i" in names)
+    told = {"x", *(name for pair in memories for name in pair)}
+
+    def kept(state):  # row 0 of what clients keep is not used
+        return {
+            name: rows[1:] if name.endswith("_i") else rows
+            for name, rows in state._asdict().items()
+        }
+
+    def path(instance, one_step):
+        now = 0
+        rounds = rounds_of(
+            method, single(method, hyper) if one_step else hyper, instance, lambda: now
+        )
+        state = rounds.start(list(instance.x_0))
+        yield _record(kept(state), told, instance)
+        for now, cohort in enumerate(instance.cohorts):
+            rounds.at(now)
+            law = [(Q(1), cohort, tuple(instance.steps(now, rounds.steps)))]
+            ((_, state),) = rounds.after(state, law)
+            yield _record(kept(state), told, instance)
+
+    def rest(instance):
+        a, b = floats(instance.a), np.array([floats(point) for point in instance.b])
+        problem = quadratic_from_arrays(
+            a[:, None] * np.ones(2), b, weights=floats(instance.weights)
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", Diverged)
+            known = run(
+                problem,
+                method,
+                rounds=LONG,
+                x_0=floats(instance.x_0),
+                keep="x",
+                metrics=(),
+                compiled=False,
+                **hyper,
+            )
+        *_, before, last = known.x[0]
+        if not np.max(np.abs(last - before)) <= STILL:
+            raise Unseen
+        return last
+
+    return Code(path, rest, method.everyone, memories)
+
+
+def of_adapter(method, hyper, memories, functions):
+    start, round, state = functions
+    told = {"x", *(name for pair in memories for name in pair)}
+
+    def path(instance, one_step):
+        h = single(method, hyper) if one_step else hyper
+        steps = rounds_of(method, h, instance, lambda: 0).steps
+        gradients = Seen(instance)
+        now = start(instance.task(h))
+        yield _record(state(now), told, instance)
+        for t, cohort in enumerate(instance.cohorts):
+            gradients.at(t)
+            now = round(now, list(cohort), list(instance.steps(t, steps)), gradients)
+            yield _record(state(now), told, instance)
+
+    def rest(instance):
+        long = instance._replace(cohorts=instance.cohorts[:1] * LONG)
+        with np.errstate(all="ignore"):  # code that diverges is no rarity here
+            *_, last = path(long, False)
+        return last["x"]
+
+    return Code(path, rest, method.everyone, memories)
+
+
+def _record(state, told, instance):
+    """The fields that laws look at, as floats of their own: x, (d,), and memories, clients' as (N, d).
+    A client that the code has not met keeps zero."""
+    found = {}
+    for name in told & set(state):
+        value = state[name]
+        if name.endswith("_i"):
+            rows = value if isinstance(value, dict) else dict(enumerate(value, 1))
+            found[name] = np.zeros((instance.N, len(instance.x_0)))
+            for i, row in rows.items():
+                found[name][i - 1] = _floats(row)
+        else:
+            found[name] = _floats(value)
+    return found
+
+
+def _floats(numbers):
+    flat = np.ravel(numbers)
+    return floats(flat) if flat.dtype == object else np.array(flat, dtype=float)
