@@ -1,12 +1,9 @@
 """Implementations typed anew from the papers in NumPy agree; each of their faults is caught, and the
 line that was broken is named."""
 
-import json
-
 import numpy as np
 import pytest
 
-from fedtheory.app import cli
 from fedtheory.conformance import conform, listings
 from fedtheory.discover import algorithm
 from fedtheory.errors import InvalidInput
@@ -371,37 +368,6 @@ def test_the_first_instance_that_shows_it_is_the_smallest():
     told = str(asked(Scaffold("II", "cohort")))
     assert "lines 16 and 17: c <- c + (S/N) mean_S" in told
     assert "f_3 = 1 ||x||^2" in told and "weights [1/3, 1/3, 1/3]" in told
-
-
-ADAPTER = """
-METHOD, HYPER = "fedavg", dict(eta_l=0.25, weighting="plain")
-def start(task):
-    return task.x_0
-def round(x, cohort, work, gradient):
-    ends = []
-    for i, steps in zip(cohort, work):
-        y = x.copy()
-        for k in range(steps):
-            y = y {} 0.25 * gradient(i, y, k)
-        ends.append(y)
-    return sum(ends) / len(ends)
-def state(x):
-    return dict(x=x)
-"""
-
-
-def test_an_adapters_file(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    for sign, status, says in (("-", 0, "agrees on one client"), ("+", 1, "ClientUpdate")):
-        (tmp_path / "adapter.py").write_text(ADAPTER.format(sign))
-        assert cli.main(["conform", "adapter.py"]) == status
-        told = capsys.readouterr().out
-        assert says in told and "laws that the code obeys" in told
-    assert cli.main(["conform", "adapter.py", "--json"]) == 1
-    told = json.loads(capsys.readouterr().out)
-    assert {law["outcome"] for law in told["laws"]} == {"obeyed", "broken", "not asked"}
-    (tmp_path / "adapter.py").write_text("METHOD = 'fedavg'")
-    assert cli.main(["conform", "adapter.py"]) == 2 and "it lacks start" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

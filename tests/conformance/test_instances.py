@@ -1,0 +1,52 @@
+"""Instances are what they say: losses, minimisers, and words."""
+
+from fractions import Fraction as Q
+
+import numpy as np
+import pytest
+
+from fedtheory.conformance.instances import EVERYONE, INSTANCES, Seen, floats, near, told
+from fedtheory.errors import InvalidInput
+
+
+@pytest.mark.parametrize("instance", {*INSTANCES, *EVERYONE}, ids=lambda v: v.says)
+def test_losses_and_minimisers(instance):
+    """What an adapter is given as a and b are the losses of which it gets gradients; F's gradient
+    vanishes where F is least; noise changes with the step, and is none where none is said."""
+    task, seen = instance.task({}), Seen(instance)
+    x = task.x_0 + 0.5
+    for i in range(instance.N + 1):
+        noise = floats(instance.noise(0, i, 0))
+        assert near(seen(i, x, 0), task.a[i] * (x - task.b[i]) + noise)
+        assert instance.noisy or not noise.any()
+    best = instance.minimiser()
+    slope = sum(p * instance.grad(i, best) for i, p in enumerate(instance.weights, 1))
+    assert (
+        not slope.any() and sum(instance.weights) == 1 and np.sum(task.weights) == pytest.approx(1)
+    )
+
+
+def test_words():
+    assert told(INSTANCES[1], dict(eta=0.25)) == (
+        "on two clients, all of them: f_1 = 1/2 ||x - 2||^2, f_2 = 1/4 ||x + 1||^2; weights "
+        "[1/2, 1/2]; from [3]; eta = 0.25"
+    )
+    assert "f_2 = 1/4 ||x - (-1, -1)||^2" in told(INSTANCES[-1], {})
+
+
+def test_near_is_no_pass_for_what_is_no_number():
+    assert near([1.0], [Q(1)]) and not near([np.nan], [Q(1)]) and not near([1.0, 1.0], [Q(1)])
+    assert not near([np.inf], np.array([1.0])) and not near([1.0001], [Q(1)])
+
+
+@pytest.mark.parametrize(
+    "i, y, k, says",
+    [
+        (3, [1.0], 0, "must be a client"),
+        (1, [1.0], -2, "must be a step"),
+        (1, [1, 2.0], 0, "shape"),
+    ],
+)
+def test_gradients_that_are_none_are_refused(i, y, k, says):
+    with pytest.raises(InvalidInput, match=says):
+        Seen(INSTANCES[1])(i, y, k)
