@@ -55,6 +55,8 @@ class Condition(NamedTuple):
     # what it certifies: names of problem.constants, or of symbols that no problem has
     constants: tuple = ()
     means: tuple = ()  # what proofs may use of it: Along, Root, Confined
+    # of one's own: a function of a `fedtheory.own.Landscape`, whether an instance meets it
+    on: Callable | None = None
 
     def __call__(self, problem, setup=None):
         return bool(self.holds(problem, setup or SimpleNamespace(cohort="without", partial=False)))
@@ -170,6 +172,14 @@ NOISE = Condition(
     ),
     ("sigma", "sigma_0"),
 )
+NOISE_GROWTH = Condition(
+    "noise_growth",
+    "gradient estimates are unbiased, with variance at most sigma^2 + growth^2 ||grad f_i||^2",
+    lambda problem, setup: (
+        problem.noise in DRAWN and {"sigma", "sigma_0"} <= set(problem.constants)
+    ),
+    ("sigma", "growth"),
+)
 INDEPENDENT = Condition(
     "independent_noise",
     "noise is independent over clients, steps and rounds, and of cohorts",
@@ -184,6 +194,13 @@ UNIFORM_COHORT = Condition(
     "uniform_cohort",
     "cohorts are uniform over the subsets of S clients, drawn anew each round",
     lambda problem, setup: setup.cohort in ("without", "full") and not setup.partial,
+)
+SAMPLED_BY_WEIGHT = Condition(
+    "sampled_by_weight",
+    "F weighs client i by p_i, and S clients are drawn with replacement, i with probability p_i",
+    lambda problem, setup: (
+        setup.cohort == "with" and not setup.partial and EQUAL_WEIGHTS(problem, setup)
+    ),
 )
 BOUNDED_BELOW = Condition(
     "bounded_below",
@@ -227,9 +244,11 @@ ALL = {
         DISSIMILAR,
         SERVER_DISSIMILAR,
         NOISE,
+        NOISE_GROWTH,
         INDEPENDENT,
         EQUAL_WEIGHTS,
         UNIFORM_COHORT,
+        SAMPLED_BY_WEIGHT,
         BOUNDED_BELOW,
         CONVEX,
         STRONGLY_CONVEX,

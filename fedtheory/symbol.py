@@ -10,6 +10,9 @@ from typing import NamedTuple
 
 import sympy
 
+from fedtheory.errors import refuse
+from fedtheory.own import BOUNDS, Own
+
 PLAIN = (0, 0)
 POINT, LOSS = (1, 0), (0, 1)
 GRADIENT, SQ_GRADIENT = (-1, 1), (-2, 2)
@@ -59,6 +62,7 @@ class Entry(NamedTuple):
     some: bool = (
         False  # what the text says is said for some value of it, which the text leaves open
     )
+    own: Own | None = None  # a user's function that says what it is
 
     @property
     def name(self):
@@ -85,6 +89,12 @@ def admits(domain, value):
         and value >= 1
         and value.denominator == 1
     )
+
+
+def _function(name, of):
+    if not callable(of):
+        refuse(f"{name}: of", "must be a function of a run, or of a problem", of)
+    return of
 
 
 COUNTED = dict(T="rounds", N="N", S="S")  # letters of most papers
@@ -141,6 +151,25 @@ class Table:
         return self.add(
             name, latex, meaning, unit, domain, measure=Measure(metric, at, average, minus)
         )
+
+    def along(self, name, latex, meaning, unit, of):
+        """What a function of one's own reads off a run, as an expectation over all ways that it can
+        go: `of` is given a `fedtheory.own.Way`."""
+        symbol = self.measured(name, latex, meaning, unit, f"own {name}", "T", "E")
+        return self._owned(symbol, Own(_function(name, of)))
+
+    def constant(self, name, latex, meaning, unit, of, bound="exact", domain="nonnegative"):
+        """A constant of the problem by a function of one's own, which is given a
+        `fedtheory.own.Landscape`. It is one of many true ones if it is an "upper" or a "lower"
+        `bound`."""
+        if bound not in BOUNDS:
+            refuse(f"{name}: bound", f"must be one of {', '.join(BOUNDS)}", bound)
+        symbol = self.add(name, latex, meaning, unit, domain)
+        return self._owned(symbol, Own(_function(name, of), BOUNDS[bound]))
+
+    def _owned(self, symbol, own):
+        self.entries[symbol.name] = self.entries[symbol.name]._replace(own=own)
+        return symbol
 
     def rule(self, *relations):
         self.rules += relations

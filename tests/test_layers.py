@@ -14,7 +14,7 @@ LEVELS = (
     {"errors", "files", "shown"},
     {"private", "arguments", "crossing", "brought"},
     {"sources", "enclosure"},
-    {"jit"},
+    {"jit", "own"},
     {"rng"},
     {"metrics", "symbol", "paper"},
     {"writing"},

@@ -9,8 +9,8 @@ each client's walks are enumerated once and joined.
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations, product
-from math import comb
+from itertools import combinations, combinations_with_replacement, product
+from math import comb, factorial
 from typing import NamedTuple
 
 import numpy as np
@@ -34,6 +34,7 @@ class Losses(NamedTuple):
     d: int
     layers: tuple = (0,)
     alike: bool = False  # whether clients share loss and noise: the walks of one are those of all
+    growth: object = None  # an estimate of a client also errs by its gradient times this, or minus
 
 
 class Walk(NamedTuple):
@@ -67,6 +68,18 @@ def uniform(N, S, steps):
     ]
 
 
+def by_weight(p, S, steps):
+    """[(probability, cohort, work)]: S draws with replacement, of clients with probabilities p."""
+    found = []
+    for cohort in counted(combinations_with_replacement(range(1, len(p) + 1), S)):
+        chance = Fraction(factorial(S))
+        for i in sorted({*cohort}):
+            times = cohort.count(i)
+            chance = chance * p[i - 1] ** times / factorial(times)
+        found.append((chance, cohort, (steps,) * S))
+    return found
+
+
 class Rounds:
     """Rounds of a method on losses, under hyper-parameters `h` ({name: number})."""
 
@@ -96,7 +109,11 @@ class Rounds:
         if not wanted:
             return [(ONE, None, self.zero)]
         g = self.losses.grad(i, x)
-        return [(q, g, g + n) for q, n in self.losses.noise(i, k)] or [(ONE, g, g)]
+        found = [(q, g, g + n) for q, n in self.losses.noise(i, k)] or [(ONE, g, g)]
+        if i == 0 or self.losses.growth is None:
+            return found
+        more = self.losses.growth * g
+        return [(q / 2, g, each) for q, _, e in found for each in (e + more, e - more)]
 
     def walks(self, state, i, steps):
         """[(probability, Walk)] of a client that does so many steps from a state."""

@@ -49,6 +49,9 @@ class Setting(NamedTuple):
     by: str = ""  # what is asked where a method runs: `kernels` or `beside`; "" where none runs
     optional: tuple = ()  # real parameters that stay at their defaults where a claim is silent
     source: tuple = ()  # (name, SHA-256) of the user's file that defines it; () in this library
+    # (instance, values) -> [(probability, points x_0, ..., x_T, a Round each)]: for functions of one's
+    # own
+    ways: Callable | None = None
     # {coordinate, or what stands before its first "_": (power of a point, power of a loss)}
     coordinates_in: Mapping = MappingProxyType({})
 
@@ -175,7 +178,7 @@ def fitting(claim):
     refuse_letters(claim, named)
     found = [
         setting
-        for setting in [*all_settings(), *further(claim, named)]
+        for setting in candidates(claim, named)
         if wanted <= setting.measures
         and bool(wanted) == bool(setting.measures)
         and (not wanted or reads(setting, claim))
@@ -196,6 +199,17 @@ def fitting(claim):
     return found
 
 
+def candidates(claim, named):
+    """Settings that might fit: those of runs alone, made anew with it, where a claim brings
+    functions of its own."""
+    from fedtheory.settings.general import own
+
+    found = [*all_settings(), *further(claim, named)]
+    if not own.asks(claim):
+        return found
+    return [own.of_claim(setting, claim) for setting in found if setting.ways is not None]
+
+
 def on_runs(claim):
     """Names of what a claim measures on a run."""
     return [name for name, entry in claim.quantities.items() if entry.measure.of_a_run]
@@ -209,7 +223,7 @@ def of_a_paper(claim):
 def refuse_letters(claim, named):
     """Refuse a claim of one's own about runs of methods where a letter is none of a method's: it
     would be free of all that happens."""
-    runs = [s for s in all_settings() if s.table.paper == HOUSE and s.algorithms]
+    runs = [s for s in candidates(claim, named) if s.table.paper == HOUSE and s.algorithms]
     measured = frozenset().union(*(setting.measures for setting in runs))
     wanted = {entry.measure for entry in claim.quantities.values()}
     if of_a_paper(claim) or not on_runs(claim) or not wanted <= measured:
@@ -222,7 +236,7 @@ def refuse_letters(claim, named):
             claim.algorithm,
         )
     for name in sorted(named):
-        settings = [s for s in [*runs, *further(claim, named)] if name in s.algorithms]
+        settings = [s for s in runs if name in s.algorithms]
         strange = [
             sorted({*strangers(setting, claim), *unread(setting, claim)}) for setting in settings
         ]
@@ -301,6 +315,11 @@ def strangers(setting, claim):
 
 
 def by_name(name):
+    """The Setting of a name, or None."""
+    from fedtheory.settings.general import own
+
+    if isinstance(name, str) and own.MARK in name:
+        return own.by_name(name, by_name)
     found = next((setting for setting in all_settings() if setting.name == name), None)
     if found is None and isinstance(name, str) and name.startswith("run_"):
         from fedtheory import discover

@@ -29,6 +29,17 @@ zeta = TABLE.nonnegative(
     "zeta", r"\zeta", "dissimilarity of the clients' gradients at the minimiser", GRADIENT
 )
 sigma = TABLE.nonnegative("sigma", r"\sigma", "noise of a client's gradient", GRADIENT)
+growth = TABLE.nonnegative(
+    "growth", r"\varrho", "how a client's noise grows with its gradient, beside sigma"
+)
+mu_PL = TABLE.constant(
+    "mu_PL",
+    r"\mu_{\mathrm{PL}}",
+    "Polyak-Lojasiewicz: ||grad F||^2 is at least 2 mu_PL times F above its infimum",
+    CURVATURE,
+    lambda problem: problem.polyak_lojasiewicz,
+    bound="lower",
+)
 R = TABLE.nonnegative("R", "R", "distance of the start to the minimiser", POINT)
 
 # Derived

@@ -53,17 +53,20 @@ def layers(instance, d):
 def sight(clients, instance, method, h):
     """The Losses of an instance, as a method with these hyper-parameters trains on them."""
     noise = [(p, vector(n)) for p, n in instance["noise"]]
-    away, p = origin(instance, clients.d), (ZERO, *[Fraction(1, clients.N)] * clients.N)
+    away, p = origin(instance, clients.d), (ZERO, *clients.p)
 
     def plain(i, x):
         x = x if away is None else x - away
         return clients.grad(i - 1, x) if i else losses.grad(instance["server"], x)
 
+    if method.transform is not None and "growth" in instance:
+        raise NotExact(f"{method.name}'s transform is not read where noise grows")
     starts = layers(instance, clients.d)
     shown, p = (
         (plain, p) if method.transform is None else _transformed(clients, plain, p, method, h)
     )
-    return Losses(shown, lambda i, k: noise if i else [], p, clients.d, starts)
+    drawn = lambda i, k: noise if i else []
+    return Losses(shown, drawn, p, clients.d, starts, growth=instance.get("growth"))
 
 
 def _transformed(clients, plain, p, method, h):

@@ -5,7 +5,7 @@ from math import comb
 
 from fedtheory.settings import Setting, kernels, losses, names
 from fedtheory.settings.families import two_point
-from fedtheory.settings.general.runs import MOST, constants, measured, met
+from fedtheory.settings.general.runs import MOST, constants, measured, met, ways_of
 from fedtheory.symbols.run import TABLE
 
 RUN = ("loss", "sq_grad_norm", "sq_distance", "loss_of_mean", "least_sq_grad_norm")
@@ -29,6 +29,7 @@ ENSURES = frozenset(
         "uniform_cohort",
         "quadratic",
         "same_curvature",
+        *(ASKED := ("noise_growth", "sampled_by_weight")),  # drawn only where a claim assumes it
     }
 )
 
@@ -57,6 +58,7 @@ def shapes(random, relaxed, method="fedavg"):
             if "exact_gradients" not in relaxed
             else random.choice(["none", "even", "skewed"]),
         )
+        shape.update({name: 1 for name in ASKED if name not in relaxed})
         shape["turned"] = int(d == 2 and convex and not shape["shared"] and random.random() < 0.6)
         if method == "scaffold":
             shape["option"] = random.choice([1, 2])
@@ -67,8 +69,18 @@ def shapes(random, relaxed, method="fedavg"):
 def ways(shape):
     """Outcomes of a run."""
     draws = shape["K"] + (shape.get("option") == 1)
-    each = 1 if shape["noise"] == "none" else 2 ** (draws * shape["S"])
-    return (comb(shape["N"], shape["S"]) * each) ** shape["T"]
+    return (cohorts(shape) * each(shape) ** (draws * shape["S"])) ** shape["T"]
+
+
+def cohorts(shape):
+    """How many cohorts there are."""
+    N, S = shape["N"], shape["S"]
+    return comb(N + S - 1, S) if "sampled_by_weight" in shape else comb(N, S)
+
+
+def each(shape):
+    """Outcomes of one draw of a gradient."""
+    return (1 if shape["noise"] == "none" else 2) * (2 if "noise_growth" in shape else 1)
 
 
 def coordinates(shape):
@@ -88,6 +100,10 @@ def coordinates(shape):
     found.update({f"x_{j}": "real" for j in range(shape["d"])})
     if shape["noise"] != "none":
         found["sigma"] = "positive"
+    if "noise_growth" in shape:
+        found["growth"] = "positive"
+    if "sampled_by_weight" in shape:
+        found.update({f"weight_{i}": "positive" for i in range(shape["N"])})
     return found
 
 
@@ -130,7 +146,22 @@ def build(shape, point):
         at_star=at_star,
         x_0=[point[f"x_{j}"] for j in range(d)],
         noise=two_point(point.get("sigma"), shape["noise"], d),
+        **asked_for(shape, point),
     )
+
+
+def asked_for(shape, point):
+    """The parts of an instance that some claims ask for."""
+    found = {}
+    if "noise_growth" in shape:
+        found["growth"] = point["growth"]
+    if "sampled_by_weight" in shape:
+        weights = [point[f"weight_{i}"] for i in range(shape["N"])]
+        found["p"] = [weight / sum(weights) for weight in weights]
+    return found
+
+
+LOOSE = dict(L=1, G=1, zeta=1, sigma=1, growth=1, R=1, mu=-1)
 
 
 def measure(instance, values, wanted, method):
@@ -145,7 +176,7 @@ def setting(method, says, takes, gives=("N", "S", "K", "T")):
         algorithms=(method,),
         by=kernels(method),
         gives=gives,
-        loose=dict(L=1, G=1, zeta=1, sigma=1, R=1, mu=-1),
+        loose=LOOSE,
         takes=takes,
         shapes=partial(shapes, method=method),
         coordinates=coordinates,
@@ -156,6 +187,7 @@ def setting(method, says, takes, gives=("N", "S", "K", "T")):
         early=frozenset({"sq_distance_0", "gap_0"}),
         ensures=ENSURES,
         holds=met,
+        ways=partial(ways_of, method=method),
     )
 
 

@@ -13,7 +13,6 @@ import dis
 from dataclasses import fields
 from fractions import Fraction as Q
 from functools import cache, partial
-from math import comb
 
 import sympy
 
@@ -33,6 +32,7 @@ from fedtheory.settings.general.runs import (
     measured,
     met,
     outcomes_of,
+    ways_of,
 )
 from fedtheory.symbol import DOMAINS, PLAIN, Entry
 from fedtheory.symbols.run import TABLE
@@ -43,7 +43,7 @@ KNOWN = frozenset().union(
 SHARED = dict(eta=False, eta_l=False, eta_g=False, K=True)  # letters that mean the same; counts
 TAKEN = frozenset(  # what a run is measured in, and the entries of an instance
     {"N", "S", "T", "losses", "at_star", "x_0", "noise", "convex", "lipschitz", "server", "origin"}
-    | {"layers", *TABLE}
+    | {"layers", "p", *TABLE}
 )
 
 
@@ -160,8 +160,7 @@ def draws(method, shape, which, asked):
 def ways(shape, method):
     """Outcomes of a run."""
     calls = shape["S"] * draws(method, shape, method.steps, method.client_grad)
-    each = 1 if shape["noise"] == "none" else 2**calls
-    return (comb(shape["N"], shape["S"]) * each) ** shape["T"]
+    return (whole.cohorts(shape) * whole.each(shape) ** calls) ** shape["T"]
 
 
 def coordinates(shape):
@@ -240,6 +239,10 @@ def measure(instance, values, wanted, method, table):
         return one_by_one(run, instance, values)
 
 
+def ways(instance, values, method):
+    return ways_of(instance, values, method, letters(method))
+
+
 @cache
 def setting_of(method, table=None):
     """The Setting of a method's runs; `table` is the claim's, which says what the method's letters
@@ -265,7 +268,7 @@ def setting_of(method, table=None):
             *("N", "S", "T"),
             *(letter for letter, _ in (*integers(method), *words(method, all_letters))),
         ),
-        loose=dict(L=1, G=1, zeta=1, sigma=1, R=1, mu=-1),
+        loose=whole.LOOSE,
         takes=tuple(letter for letter, field in reals(method) if field.default is None),
         optional=tuple(letter for letter, field in reals(method) if field.default is not None),
         shapes=partial(shapes, **told),
@@ -277,6 +280,7 @@ def setting_of(method, table=None):
         early=frozenset({"sq_distance_0", "gap_0"}),
         ensures=whole.ENSURES,
         holds=holds,
+        ways=partial(ways, method=method),
         source=() if method in discover.shipped_algorithms().values() else made_of(method),
     )
 

@@ -16,7 +16,8 @@ from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import Many, minimum, root, vector, where
 from fedtheory.enclosure.intervals import INF
 from fedtheory.exact.kernels import Kernels
-from fedtheory.exact.traces import Rounds, followed, uniform
+from fedtheory.exact.traces import Rounds, by_weight, followed, uniform
+from fedtheory.own import Round
 from fedtheory.settings import losses
 from fedtheory.settings.families import sound_noise, variance
 from fedtheory.settings.general._sight import origin, sight
@@ -45,7 +46,10 @@ class Clients:
         self.convex, self.shared = instance["convex"], len(own) == 1
         given = [vector(v) for v in instance["at_star"]]
         zero = vector([ZERO] * self.d)
-        self.at_star = [*given, zero - sum(given)] if given else [zero] * self.N
+        self.weighted = "p" in instance
+        self.p = [*instance["p"]] if self.weighted else [Fraction(1, self.N)] * self.N
+        self._refuse_weights()
+        self.at_star = [*given, self._balancing(given)] if given else [zero] * self.N
         loose = (
             len(own) not in (1, self.N)
             or len(self.at_star) != self.N
@@ -62,6 +66,24 @@ class Clients:
         self.low, self.high = losses.convexity(*self.curves), losses.smoothness(*self.curves)
         if self.exact and self.convex and self.low < 0:
             raise Undefined("a loss that is not convex")
+
+    def _refuse_weights(self):
+        if len(self.p) != self.N:
+            raise Undefined("weights that do not fit the clients")
+        if self.exact and self.weighted and not (min(self.p) > 0 and sum(self.p) == 1):
+            raise Undefined("weights that are none")
+
+    def _balancing(self, given):
+        """The last client's gradient at the minimiser: all of them, weighted, add up to 0."""
+        if not self.weighted:
+            return vector([ZERO] * self.d) - sum(given)
+        return -sum(p * v for p, v in zip(self.p, given)) / self.p[-1]
+
+    def mean(self, values):
+        """The clients' mean, by their weights in F."""
+        if not self.weighted:
+            return sum(values) / self.N
+        return sum(p * value for p, value in zip(self.p, values))
 
     def _placed(self, curves, i):
         """Curves tilted so that the client's gradient at 0 is what it is said to be."""
@@ -80,14 +102,14 @@ class Clients:
         return back(self.turns[i], change) + self.at_star[i]
 
     def F(self, x):
-        return sum(self.value(i, x) for i in range(self.N)) / self.N
+        return self.mean(self.value(i, x) for i in range(self.N))
 
     def mean_grad(self, x):
-        return sum(self.grad(i, x) for i in range(self.N)) / self.N
+        return self.mean(self.grad(i, x) for i in range(self.N))
 
     def dissimilarity(self, x):
         mean = self.mean_grad(x)
-        return sum(sq(self.grad(i, x) - mean) for i in range(self.N)) / self.N
+        return self.mean(sq(self.grad(i, x) - mean) for i in range(self.N))
 
     def gap(self, value, x_0):
         """A value of F above its infimum."""
@@ -97,21 +119,23 @@ class Clients:
     @property
     def spread(self):
         """Mean square of the clients' gradients at the minimiser."""
-        return sum(sq(v) for v in self.at_star) / self.N
+        return self.mean(sq(v) for v in self.at_star)
 
     @property
     def farthest(self):
         """sup over x of the dissimilarity, INF where none is known."""
         if self.shared:
             return self.spread
-        return INF if any(self.turns) else losses.dissimilarity(self.curves)
+        return (
+            INF if self.weighted or any(self.turns) else losses.dissimilarity(self.curves)
+        )  # a supremum over unequal weights is not computed
 
     def least(self):
         """(infimum of F, where it is attained)."""
         if self.convex:
             zero = vector([ZERO] * self.d)
             return self.F(zero), zero
-        return losses.least(self.curves, [Fraction(1, self.N)] * self.N)
+        return losses.least(self.curves, self.p)
 
 
 def above(value, infimum, size, away):
@@ -163,6 +187,9 @@ def constants(instance):
         raise Undefined("counts that do not fit together")
     if clients.exact and not sound_noise(instance["noise"], d):
         raise Undefined("noise with a mean")
+    growth = instance.get("growth", ZERO)
+    if clients.exact and growth < 0:
+        raise Undefined("noise that grows by less than nothing")
     infimum, x_star = clients.least()
     x_0 = vector(instance["x_0"])
     farthest = clients.farthest
@@ -179,6 +206,7 @@ def constants(instance):
         G=farthest if isinstance(farthest, float) else root(farthest),
         zeta=root(clients.spread),
         sigma=root(variance(instance["noise"])),
+        growth=growth,
         R=root(sq(x_0 - x_star)),
         sq_distance_0=sq(x_0 - x_star),
         gap_0=INF if isinstance(infimum, float) else clients.gap(clients.F(x_0), x_0),
@@ -188,7 +216,9 @@ def constants(instance):
 def met(instance):
     """Conditions that an instance meets."""
     clients = Clients(instance)
-    met = {"smooth", "noise", "independent_noise", "equal_weights", "uniform_cohort"}
+    met = {"smooth", "independent_noise", "noise_growth"}
+    met |= {"sampled_by_weight"} if clients.weighted else {"equal_weights", "uniform_cohort"}
+    met |= set() if "growth" in instance else {"noise"}
     upper = losses.maximum(*(losses.curvature(f)[1] for f in clients.curves))
     infimum = clients.least()[0]
     return frozenset(
@@ -201,7 +231,7 @@ def met(instance):
                 strongly_convex=clients.low > 0,
                 dissimilar=not isinstance(clients.farthest, float),
                 bounded_below=not isinstance(infimum, float),
-                exact_gradients=not instance["noise"],
+                exact_gradients=not instance["noise"] and "growth" not in instance,
                 quadratic=all(not c["bends"] for f in clients.curves for c in f),
                 same_curvature=clients.shared,
             ).items()
@@ -250,19 +280,56 @@ def inside(field, value):
     return value
 
 
+def law_of(clients, instance, steps):
+    """Who works in a round: S clients without replacement, or S draws by weight."""
+    if clients.weighted:
+        return by_weight(clients.p, instance["S"], steps)
+    return uniform(clients.N, instance["S"], steps)
+
+
 def outcomes_of(instance, values, method, letters=None):
     """(clients, levels t = 0, ..., T of [(probability, points x_0, ..., x_t, state)]): the method's
     own kernels."""
     clients, method = Clients(instance), discover.algorithm(method)
     rounds = rounds_of(clients, instance, values, method, letters)
     away = origin(instance, clients.d)
-    law = uniform(clients.N, instance["S"], rounds.steps)
+    law = law_of(clients, instance, rounds.steps)
     x_0 = vector(instance["x_0"])
     start = rounds.start(x_0 if away is None else x_0 + away)
     levels = followed(rounds.after, law, start, instance["T"], at=rounds.at)
     if away is not None:  # what is measured is counted from there
         levels = [[(p, tuple(x - away for x in path), s) for p, path, s in ways] for ways in levels]
     return clients, levels
+
+
+def ways_of(instance, values, method, letters=None):
+    """[(probability, points x_0, ..., x_T, a Round for each)]: as `outcomes_of`, with what happened
+    within rounds."""
+    clients, method = Clients(instance), discover.algorithm(method)
+    rounds = rounds_of(clients, instance, values, method, letters)
+    away = origin(instance, clients.d)
+    shifted = (lambda x: x.copy()) if away is None else lambda x: x - away
+    law = law_of(clients, instance, rounds.steps)
+    x_0 = vector(instance["x_0"])
+    start = rounds.start(x_0 if away is None else x_0 + away)
+    found = [(ONE, (x_0,), (), start)]
+    for t in range(instance["T"]):
+        rounds.at(t)
+        found = [
+            (p * q, (*path, shifted(trace.after.x)), (*done, _seen(trace, shifted)), trace.after)
+            for p, path, done, state in found
+            for q, trace in rounds.of(state, law)
+        ]
+    for _, path, done, _ in found:
+        for x in (*path, *(y for each in done for points in each.points for y in points)):
+            x.flags.writeable = False
+    return [(p, path, done) for p, path, done, _ in found]
+
+
+def _seen(trace, shifted):
+    """A trace as functions of one's own see it."""
+    points = tuple(tuple(shifted(y) for y in walk.points) for walk in trace.clients)
+    return Round(trace.cohort, points)
 
 
 def measured(instance, values, entries, method, letters=None):
