@@ -21,6 +21,7 @@ from fedtheory.statements import (
     Comparison,
     Comparisons,
     Equivalences,
+    Exists,
     Line,
     Lines,
     Order,
@@ -30,7 +31,7 @@ from fedtheory.statements import (
 )
 from fedtheory.symbol import Table, expand
 from fedtheory.valued import Valued
-from fedtheory.variants import ANY, Varied
+from fedtheory.variants import ANY, DENIED, Varied
 from fedtheory.writing import latex, plain
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "Comparison",
     "Comparisons",
     "Equivalences",
+    "Exists",
     "Line",
     "Lines",
     "Order",
@@ -70,7 +72,7 @@ class Claim(Valued, Varied, Shown):
     unstated: tuple[Assumption, ...]  # likewise, used by the proof only
     dropped: tuple[Assumption, ...]  # of a variant: what it does not assume any more
     follows: dict[int, tuple]  # line, from 1 -> what its proof takes it from: "id", "id/line"
-    statement: Lines | Order | Equivalences | Cells | Comparisons
+    statement: Lines | Order | Equivalences | Cells | Comparisons | Exists
 
     def __init__(
         self,
@@ -114,6 +116,8 @@ class Claim(Valued, Varied, Shown):
         if self.lines:
             lines = tuple(line.of(self.symbols) for line in self.lines)
             give("statement", replaced(statement, lines=lines))
+        elif isinstance(self.statement, Exists):
+            give("statement", replaced(self.statement, line=self.statement.line.of(self.symbols)))
         # A namesake with other assumptions is another symbol to SymPy, and the same to whoever
         # reads names.
         named = self._named().union(*(e.free_symbols for e in self.definitions.values()))
@@ -165,6 +169,14 @@ class Claim(Valued, Varied, Shown):
     compares = property(lambda self: self._of("compares", ()), doc="A finding's Comparisons.")
     printed = property(lambda self: self._of("printed", {}), doc="Cells as the text has them.")
     compute = property(lambda self: self._of("compute", None), doc="What computes the same cells.")
+
+    @cached_property
+    def denied(self):
+        """Of a statement of existence what every instance would meet if it were false; None of any
+        other."""
+        if not isinstance(self.statement, Exists):
+            return None
+        return self.replace(self._called(DENIED), statement=self.statement.denial, follows=())
 
     def cells(self):
         """(cell, printed, computed) of a claim about cells; () of others."""

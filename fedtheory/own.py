@@ -149,9 +149,7 @@ def told(name, own, about):
     except NoTruth as error:  # it branches: one instance after another has a truth
         raise OneByOne(f"{name}: {error}") from None
     except Exception as error:
-        raise InvalidInput(
-            f"{name}: its function raised {type(error).__name__}: {error}"
-        ) from None
+        raise InvalidInput(f"{name}: its function raised {type(error).__name__}: {error}") from None
     return number(name, value)
 
 

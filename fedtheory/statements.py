@@ -15,7 +15,7 @@ from fedtheory.errors import refuse
 from fedtheory.symbol import LOSS, SQ_GRADIENT, SQ_POINT, Entry, Measure, Table, expand
 from fedtheory.writing import latex, plain
 
-KINDS = ("exact", "order", "step", "structure", "finding")
+KINDS = ("exact", "order", "step", "structure", "finding", "existence")
 SIGNS = {"<=": r"\le", "<": "<", "==": "=", ">=": r"\ge", ">": ">", "O": r"=\mathcal{O}"}
 DOWN = (">=", ">")  # a right side that is rounded down, so that the line stays on the safe side
 
@@ -210,7 +210,42 @@ class Comparisons(_Words):
     kind = "finding"
 
 
-STATEMENTS = (Lines, Order, Equivalences, Cells, Comparisons)
+@dataclass(frozen=True, eq=False)
+class Exists:
+    """There is an instance inside the hypotheses at which a line holds: what a lower bound says.
+    One instance shows it, which is a counterexample to its denial."""
+
+    line: Line
+    kind: str = field(default="existence", init=False)
+    lines = ()  # none that holds at every instance
+
+    def turned(self, turn):
+        """The statement with each of its expressions replaced by `turn` of it."""
+        left, sign, right = self.line
+        return replace(self, line=Line(turn(left), sign, turn(right)))
+
+    @property
+    def expressions(self):
+        """Both sides of the line."""
+        return [self.line.left, self.line.right]
+
+    @property
+    def denial(self):
+        """What holds at every instance where the statement is false."""
+        left, sign, right = self.line
+        return Lines((Line(left, DENIED[sign], right),))
+
+    @property
+    def text(self):
+        return f"there is an instance with {self.line.text}"
+
+    @property
+    def latex(self):
+        return rf"\text{{there is an instance with }}{self.line.latex}"
+
+
+STATEMENTS = (Lines, Order, Equivalences, Cells, Comparisons, Exists)
+DENIED = {"<=": ">", "<": ">=", ">=": "<", ">": "<="}
 # What short words a statement is made of; those of a line stand for its lines.
 FIRST = ("measures", "relation", "bound", "also")
 SHORT = (
@@ -237,6 +272,8 @@ def stated(whose, table, words):
                 "must be an expression, as this is no structure and no finding",
                 words.get(name),
             )
+    if kind == "existence":
+        return _existing(whose, relation, said), table
     lined = bool({"bound", "lines"} & said.keys())
     if lined and kind == "finding":
         refuse(f"{whose}: bound", "must be left out, as a finding is a sentence", words["bound"])
@@ -280,6 +317,19 @@ def _of_lines(whose, kind, relation, said):
     return Lines(**more, kind=kind)
 
 
+def _existing(whose, relation, said):
+    strange = sorted(said.keys() - {"kind", "measures", "relation", "bound"})
+    if strange:
+        refuse(f"{whose}: {strange[0]}", "must be left out of a statement of existence", strange)
+    if relation not in DENIED:
+        refuse(f"{whose}: relation", f"must be one of {', '.join(DENIED)}", relation)
+    for name in ("measures", "bound"):
+        if name not in said:
+            refuse(f"{whose}: {name}", "must be an expression", None)
+    left, right = (given.formula(f"{whose}: {name}", said[name]) for name in ("measures", "bound"))
+    return Exists(Line(left, relation, right))
+
+
 def _in_words(kind, said):
     says = said.get("says", "")
     if kind == "finding":
@@ -291,6 +341,9 @@ def _in_words(kind, said):
 
 def shortened(statement):
     """The short words of a statement."""
+    if isinstance(statement, Exists):
+        words = zip(("measures", "relation", "bound"), statement.line)
+        return dict(words, kind=statement.kind)
     words = {f.name: getattr(statement, f.name) for f in fields(statement)}
     if isinstance(statement, Lines):
         (measures, relation, bound), *also = words.pop("lines")

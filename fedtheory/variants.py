@@ -11,6 +11,7 @@ from fedtheory.errors import refuse
 
 ANY = "any_"  # how the name of a constant begins that no hypothesis certifies any more
 PRINTED, WITHOUT = "!printed", "!without "  # how the names of a claim's readings end, and go on
+DENIED = "!denied"  # how the name of what speaks against a statement of existence ends
 # What a claim has beside its statement.
 RECORD = (
     *("id", "cites", "paper", "symbols", "meaning", "note", "figure", "algorithm"),

@@ -147,7 +147,7 @@ def described(verdict, out=None, width=88):
         lines += textwrap.wrap(
             f"its proof: {verdict.rests_on}", width, initial_indent="  ", subsequent_indent="    "
         )
-    if verdict.status == "violated" and (story := told(verdict.certificate)):
+    if story := told(verdict.certificate):
         lines += wrapped(story, width)
     elif verdict.status == "violated" and verdict.witness:
         lines += textwrap.wrap(
@@ -159,7 +159,8 @@ def described(verdict, out=None, width=88):
         )
     lines += as_printed(verdict, width)
     if verdict.certificate is not None:
-        made = verdict.certificate.get("from", {}).get("file")
+        written = verdict.certificate.get("denial", verdict.certificate)
+        made = written.get("from", {}).get("file")
         lines.append(
             "  it has a certificate: add --out DIR to keep it"
             if out is None and made

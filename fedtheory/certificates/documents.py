@@ -28,6 +28,7 @@ DIGITS = 4000
 # of arithmetic with which a document is derived anew: the longest of ours takes a tenth
 STEPS = 120_000
 NUMBER = re.compile(f"-?[0-9]{{1,{DIGITS}}}(/[0-9]{{1,{DIGITS}}})?")
+EXISTENCE = "fedtheory existence 1"  # of a statement that there is an instance
 
 
 def plain(document):

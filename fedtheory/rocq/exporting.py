@@ -8,7 +8,7 @@ and prints at its end on which axioms each theorem rests.
 
 from fedtheory.certificates import check_family, check_instance
 from fedtheory.certificates.check_proof import WORK, Refused, Ring
-from fedtheory.certificates.documents import refusing
+from fedtheory.certificates.documents import EXISTENCE, refusing
 from fedtheory.enclosure.work import within
 from fedtheory.errors import InvalidInput, refuse, show
 from fedtheory.rocq import instances, proofs
@@ -19,6 +19,7 @@ STEPS = 400_000  # of arithmetic that remembers, which costs more than what a ch
 HEAD = "From Coq Require Import Reals Lra.\nOpen Scope R_scope.\n"
 KINDS = {
     "fedtheory structure 1": "runs two programs in floats, or counts cells of a table",
+    EXISTENCE: "states an existence: its entry `denial` is the document to export",
     "fedtheory pep 1": "is a worst case, whose interpolation conditions are not written out yet",
 }
 

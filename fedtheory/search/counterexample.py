@@ -97,7 +97,9 @@ def recorded(name):
     claim = discover.recorded(base)
     if claim is None or not reading:
         return claim
-    return next((r for r in (claim.as_printed, *claim.lacking.values()) if r.id == name), None)
+    readings = [claim.as_printed, *claim.lacking.values()]
+    readings += [r.denied for r in (claim, *readings) if r.denied is not None]
+    return next((r for r in readings if r.id == name), None)
 
 
 def title(claim):
@@ -116,7 +118,7 @@ def told(claim):
         claim.cites,
         claim.kind,
         claim.says,
-        claim.lines,
+        claim.lines or claim.statement.expressions,
         claim.regime,
         claim.logs,
         claim.explicit,

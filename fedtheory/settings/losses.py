@@ -343,8 +343,7 @@ def _unbounded(truth, best):
 
 def polyak_lojasiewicz(curves, weights):
     """The largest mu with f'^2 >= 2 mu (f - inf f), along each coordinate of the weighted sum f of
-    separable losses; 0 where there is none. It asks which way numbers compare, one instance at a
-    time."""
+    separable losses; 0 where there is none."""
     return minimum(*(_polyak(list(each), weights) for each in zip(*curves)), INF)
 
 
@@ -355,29 +354,26 @@ def _polyak(curves, weights):
     if isinstance(lowest, float) or any(f.get("soft") for f in curves):
         return ZERO
     at = _ordered([knot for f in curves for knot in knots(f)] or [ZERO])
-    gs, above = [slope(y) for y in at], [height(y) - lowest for y in at]
-    size = sum(abs(height(y)) for y in at) + abs(lowest)
-    above = [ZERO if bool(unrounded(gap, 1e3 * size) == 0) else gap for gap in above]
+    gs, size = [slope(y) for y in at], sum(abs(height(y)) for y in at) + abs(lowest)
+    above = [unrounded(height(y) - lowest, 1e3 * size) for y in at]
     bends = [sum(w * f["slope"] for f, w in zip(curves, weights))]
     bends += [sum(w * beyond(f, y) for f, w in zip(curves, weights)) for y in at]
-    found = [g * g / (2 * gap) for g, gap in zip(gs, above) if gap > 0]
-    pieces = [(None, 0), *zip(range(len(at)), range(1, len(at))), (len(at) - 1, None)]
-    for bend, (left, right) in zip(bends, pieces):
-        found.append(_polyak_between(bend, left, right, gs, above))
-    return minimum(*found, INF)
+    found = [where(gap > 0, _ratio(g * g, 2 * gap), INF) for g, gap in zip(gs, above)]
 
+    def inside(bend, g, gap, turns):
+        """On a piece on which the derivative changes its sign, if it `turns` upwards."""
+        low = gap - _ratio(g * g, 2 * bend)  # how far above the infimum the piece is least
+        high = low > 1e-11 * size if isinstance(low, Many) else low > 0
+        return where(_both(turns, high), ZERO, bend)
 
-def _polyak_between(bend, left, right, gs, above):
-    """The same strictly inside a piece, or far out on it: between two ends it is monotone, unless
-    the derivative vanishes there."""
-    known = left if left is not None else right
-    g, gap = gs[known], above[known]
-    endless = left is None or right is None
-    if bend > 0:
-        turns = (left is None or gs[left] < 0) and (right is None or gs[right] > 0)
-        beyond_lowest = not same(gap, g * g / (2 * bend)) and gap > g * g / (2 * bend)
-        return ZERO if turns and beyond_lowest else bend if turns or endless else INF
-    if bend < 0:
-        peaks = endless or gs[left] > 0 > gs[right]
-        return ZERO if peaks else INF
-    return ZERO if endless and not same(g, ZERO) or same(g, ZERO) and gap > 0 else INF
+    for outward, bend, g, gap in (
+        (-1, bends[0], gs[0], above[0]),
+        (1, bends[-1], gs[-1], above[-1]),
+    ):
+        straight = where(same(g, ZERO), INF, ZERO)
+        upwards = inside(bend, g, gap, outward * g < 0)
+        found.append(where(bend > 0, upwards, where(bend < 0, ZERO, straight)))
+    for bend, g, k, gap in zip(bends[1:], gs, gs[1:], above):
+        turned = where(bend > 0, inside(bend, g, gap, _crosses(g, k)), INF)
+        found.append(where(_crosses(g, k), turned, where(_crosses(k, g), ZERO, INF)))
+    return minimum(*found)

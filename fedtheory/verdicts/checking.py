@@ -11,14 +11,14 @@ from functools import partial
 
 from fedtheory import arguments, discover
 from fedtheory.certificates.check_proof import Refused
-from fedtheory.claim import Cells, Equivalences
+from fedtheory.claim import Cells, Equivalences, Exists
 from fedtheory.proofs import algebra, dimensions
 from fedtheory.search import waves
 from fedtheory.search.coverage import Coverage
 from fedtheory.search.target import Target
 from fedtheory.search.witnesses import read
 from fedtheory.settings import all_settings, conditions, fitting, methods, reads, strangers
-from fedtheory.verdicts import as_printed, dropped, graphs, looking, orders, vacuity
+from fedtheory.verdicts import as_printed, dropped, existence, graphs, looking, orders, vacuity
 from fedtheory.verdicts.handed import tried as asked
 from fedtheory.verdicts.replaying import replay
 from fedtheory.verdicts.verdict import Verdict, across, together
@@ -217,6 +217,8 @@ def unfit(claim):
 def without_lines(claim, budget, seed):
     """The Verdict on a structure by running or computing both of its sides; a finding's figure has
     its own."""
+    if isinstance(claim.statement, Exists):
+        return existence.decide(claim, budget, seed, as_meant)
     if isinstance(claim.statement, (Equivalences, Cells)):
         from fedtheory.verdicts import structure  # loads the compiler, which no other verdict needs
 

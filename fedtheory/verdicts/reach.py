@@ -36,7 +36,9 @@ def decides(claim):
 def functions(claim):
     """Functions that a claim's record holds: its conditions, and both sides of a structure."""
     several = [claim.compute, *(one for same in claim.same for one in (same.one, same.other))]
-    held = [a.condition.holds for a in claim.assumptions if a.condition]
+    asked = [a.condition for a in claim.assumptions if a.condition]
+    held = [function for condition in asked for function in (condition.holds, condition.on)]
+    held += [entry.own.of for entry in claim.symbols.values() if entry.own is not None]
     return [one for one in (*several, *held) if callable(one)]
 
 
@@ -44,7 +46,8 @@ def found(claim):
     """(names of the settings that fit and of the conditions that bear, the records of methods,
     modules of this library that decide)."""
     try:
-        settings = fitting(claim) if claim.lines else []
+        asked = claim if claim.denied is None else claim.denied
+        settings = fitting(asked) if asked.lines else []
         fits = [[[s.name, *s.source] for s in settings], sorted(conditions(claim))]
         named = {*methods(claim), *(name for s in settings for name in s.algorithms)}
         named |= {one for same in claim.same for one in (same.one, same.other) if not callable(one)}

@@ -15,7 +15,7 @@ from fedtheory.certificates import (
     documents,
 )
 from fedtheory.certificates.check_proof import WORK, Refused, Ring, require
-from fedtheory.certificates.documents import having, refusing
+from fedtheory.certificates.documents import EXISTENCE, having, refusing
 from fedtheory.errors import refuse, show
 from fedtheory.proofs import algebra
 from fedtheory.search import counterexample, families
@@ -23,6 +23,7 @@ from fedtheory.search.counterexample import recorded
 from fedtheory.search.target import Target
 from fedtheory.settings import by_name, fitting
 from fedtheory.textbook import facts
+from fedtheory.variants import DENIED
 from fedtheory.verdicts import graphs
 
 RECORDED, OWN = "the claim as it is recorded here", "a statement of its own"
@@ -230,7 +231,50 @@ def textbook(documents, used):
             require(graphs.edges.states(document, asked), f"it proves another {name}")
 
 
+def existence(document):
+    """An instance that a statement of existence speaks of, or the proof that there is none."""
+    of_exists(document)
+    denial, name = document["denial"], document["claim"]
+    claim = recorded(name)
+    found = FORMATS[denial["format"]](denial)
+    if claim is not None:
+        of_record(denial, claim)
+    there = found["status"] == "violated"
+    return dict(
+        found,
+        status="proved" if there else "violated",
+        claim=name,
+        says=f"{'there is an instance against' if there else 'no instance speaks against'}: "
+        f"{found.get('says', 'the line that is proved')}",
+        about=OWN if claim is None else RECORDED,
+    )
+
+
+@refusing
+def of_exists(document):
+    having(document, "the document", "format", "claim", "denial")
+    name, denial = document["claim"], document["denial"]
+    require(isinstance(name, str), "its claim is no text")
+    require(isinstance(denial, dict), "it denies nothing")
+    kind = denial.get("format")
+    require(kind in (check_instance.FORMAT, check_proof.FORMAT), "its denial is of another format")
+    if kind == check_instance.FORMAT:
+        require(denial.get("claim") == name + DENIED, "its instance speaks of another claim")
+
+
+@refusing
+def of_record(denial, claim):
+    """Refused where a denial is not that of the claim as it is recorded here."""
+    require(claim.denied is not None, f"{claim.id}, as it is recorded here, states no existence")
+    if denial["format"] == check_proof.FORMAT:
+        alike = algebra.speaks_of(denial, claim.denied, 0)
+    else:
+        alike = counterexample.unlike_claim(denial, claim.denied) is None
+    require(alike, f"it names {claim.id}, and does not deny that claim as it is recorded here")
+
+
 FORMATS = {
+    EXISTENCE: existence,
     check_instance.FORMAT: violation,
     check_family.FORMAT: growth,
     "fedtheory structure 1": structure,

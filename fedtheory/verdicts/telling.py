@@ -9,7 +9,9 @@ import re
 from fractions import Fraction
 
 from fedtheory.certificates import check_instance
+from fedtheory.certificates.documents import EXISTENCE
 from fedtheory.settings import by_name
+from fedtheory.statements import DENIED
 
 SIGNS = dict(le="<=", lt="<", ge=">=", gt=">", eq="==", ne="!=", both="and")
 SIDES = "left", "right"
@@ -89,7 +91,11 @@ def told(document):
     There it reads: 4 == -4 + 1 * (1 + 1) + 1 * (1 + 1/(1))
     that is 4 == 0, which is false.
     """
-    if not isinstance(document, dict) or document.get("format") != check_instance.FORMAT:
+    if not isinstance(document, dict):
+        return []
+    if document.get("format") == EXISTENCE:
+        return shown(document["denial"])
+    if document.get("format") != check_instance.FORMAT:
         return []
     stated, sign = document["statement"], document["statement"]["sign"]
     numbers = {**document["values"], **document["numbers"]}
@@ -112,6 +118,17 @@ def told(document):
     if None not in sides:
         lines.append(f"There it reads: {sides[0]} {sign} {sides[1]}")
     return [*lines, f"that is {document['left']} {sign} {document['right']}, which is false."]
+
+
+def shown(denial):
+    """What an instance shows of a statement of existence: it breaks the denial."""
+    lines = told(denial)
+    sign = DENIED[denial["statement"]["sign"]] if lines else ""
+    return [
+        *lines[1:-2],
+        *(line.replace(f" {denial['statement']['sign']} ", f" {sign} ") for line in lines[-2:-1]),
+        *([f"that is {denial['left']} {sign} {denial['right']}, which is true."] if lines else []),
+    ]
 
 
 def entries(document):

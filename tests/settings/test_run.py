@@ -211,7 +211,8 @@ def test_a_run_by_hand():
     # x_2 among 7/8, 3/8, 5/8, 1/8 after x_1 = 5/4 or 3/4: the last point is always the least
     assert found["least_sq_grad"] == found["best_sq_grad"] == (49 + 9 + 25 + 1) / F(64) / 4 * 4
     assert by_name("run_fedsgd").constants(instance) == dict(
-        N=1, S=1, K=1, T=2, option=1, mu=2, L=2, G=0, zeta=0, sigma=1, R=2, sq_distance_0=4, gap_0=4
+        **dict(N=1, S=1, K=1, T=2, option=1, mu=2, L=2, G=0, zeta=0, sigma=1, growth=0, R=2),
+        **dict(sq_distance_0=4, gap_0=4),
     )
 
 

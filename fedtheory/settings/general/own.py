@@ -187,7 +187,7 @@ def constants(instance, base, fixed):
         about = Exactly(instance)
         return {name: own.told(name, each.of, about) for name, each in fixed.items()}
 
-    return {**found, **alone(ours, instance, {})}
+    return {**found, **alone(fixed, ours, instance, {})}
 
 
 def measure(instance, values, wanted, base, along, asked):
@@ -203,7 +203,7 @@ def measure(instance, values, wanted, base, along, asked):
         told = lambda name: sum(p * own.told(name, along[name].of, way) for p, way in ways)
         return {name: told(name) for name in mine}
 
-    found.update(alone(ours, instance, values) if mine else {})
+    found.update(alone(mine, ours, instance, values) if mine else {})
     if not asked:
         return found
 
@@ -215,18 +215,31 @@ def measure(instance, values, wanted, base, along, asked):
             good = where(truth, good, NAN)
         return dict(met=good)
 
-    if any(isinstance(value, Many) for value in found.values()):  # a search looks where they hold; one instance is asked by `holds`
-        good = alone(met, instance, values)["met"]
+    if any(
+        isinstance(value, Many) for value in found.values()
+    ):  # a search looks where they hold; one instance is asked by `holds`
+        good = alone(("met",), met, instance, values)["met"]
         found = {name: value * good for name, value in found.items()}
     return found
 
 
-def alone(ours, instance, values):
-    """By a function that may branch: then instance by instance."""
+def alone(names, ours, instance, values):
+    """{name: number} by a function that may branch: then instance by instance; many floats are NaN
+    where it has no value."""
+    many = isinstance(instance["x_0"][0], Many)
+
+    def valued(instance, values):
+        try:
+            return ours(instance, values)
+        except (Undefined, ZeroDivisionError):
+            if not many:
+                raise
+            return dict.fromkeys(names, NAN)
+
     try:
-        return ours(instance, values)
+        return valued(instance, values)
     except OneByOne:
-        return one_by_one(ours, instance, values)
+        return one_by_one(valued, instance, values)
 
 
 def holds(instance, base, asked):

@@ -239,7 +239,8 @@ def measure(instance, values, wanted, method, table):
         return one_by_one(run, instance, values)
 
 
-def ways(instance, values, method):
+def gone(instance, values, method):
+    """What `Setting.ways` gives, by the letters of a method."""
     return ways_of(instance, values, method, letters(method))
 
 
@@ -280,7 +281,7 @@ def setting_of(method, table=None):
         early=frozenset({"sq_distance_0", "gap_0"}),
         ensures=whole.ENSURES,
         holds=holds,
-        ways=partial(ways, method=method),
+        ways=partial(gone, method=method),
         source=() if method in discover.shipped_algorithms().values() else made_of(method),
     )
 

@@ -216,9 +216,9 @@ def constants(instance):
 def met(instance):
     """Conditions that an instance meets."""
     clients = Clients(instance)
-    met = {"smooth", "independent_noise", "noise_growth"}
+    met = {"smooth", "independent_noise"}
     met |= {"sampled_by_weight"} if clients.weighted else {"equal_weights", "uniform_cohort"}
-    met |= set() if "growth" in instance else {"noise"}
+    met |= {"noise_growth"} if "growth" in instance else {"noise"}
     upper = losses.maximum(*(losses.curvature(f)[1] for f in clients.curves))
     infimum = clients.least()[0]
     return frozenset(
