@@ -53,9 +53,9 @@ def _kept(path):
     try:
         found = path.read_bytes()
     except FileNotFoundError:
-        found = b""
-    if len(found) != SEAL:
-        write(path, secrets.token_bytes(SEAL), 0o600)
+        found = None
+    if found is None or len(found) != SEAL:
+        write(path, secrets.token_bytes(SEAL), 0o600, once=found is None)
     return path.read_bytes()
 
 

@@ -8,8 +8,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from fedtheory import brought, figures
-from fedtheory.app import processes
+from fedtheory import brought, figures, spreading
 from fedtheory.errors import FedtheoryError, refuse
 from fedtheory.figures import _making
 
@@ -24,9 +23,7 @@ def main(argv=None, prog="python -m figures"):
         "--data", metavar="DIR", help="a folder of arrays from an earlier run; it is only read"
     )
     parser.add_argument("--out", default="figures-out", metavar="DIR", help="where everything goes")
-    parser.add_argument(
-        "--workers", default=str(processes.WORKERS), metavar="N", help="processes; 0: this one"
-    )
+    spreading.options(parser)
     parser.add_argument(
         "--with",
         dest="files",
@@ -53,9 +50,7 @@ def _made(arguments):
         figures.known(name)
     if arguments.scale not in figures.SCALES:
         refuse("--scale", f"must be one of {', '.join(figures.SCALES)}", arguments.scale)
-    if not (arguments.workers.isdecimal() and len(arguments.workers) < 3):
-        refuse("--workers", "must be from 0 to 99", arguments.workers)
-    workers = int(arguments.workers)
+    executor = spreading.option(arguments, _making.EXECUTOR)
     if arguments.data and not Path(arguments.data).is_dir():
         refuse("--data", "must be a folder", arguments.data)
     out = Path(arguments.out)
@@ -65,7 +60,7 @@ def _made(arguments):
     given = {str(Path(name).resolve()) for name in arguments.files}
     own = [name for name, (file, _) in figures.own().items() if file.path in given]
     ids = list(dict.fromkeys(arguments.ids)) or own or figures.ids()
-    failed = _making.make(ids, arguments.scale, out, folders, workers=workers)
+    failed = _making.make(ids, arguments.scale, out, folders, executor=executor)
     print(f"{len(ids) - len(failed)} of {len(ids)} figures are in {out}")
     return 1 if failed else 0
 

@@ -1,15 +1,15 @@
-"""What makes figures: arrays computed in processes, or found, then drawn, tabulated and judged
+"""What makes figures: arrays found, or computed by workers, then kept, drawn, tabulated and judged
 here."""
 
-import io
 import sys
 import time
 from contextlib import closing
 
-from fedtheory import figures
-from fedtheory.app import processes
+from fedtheory import figures, spreading
 from fedtheory.errors import FedtheoryError
 from fedtheory.figures import _export, _store
+
+EXECUTOR = "processes:2"
 
 
 class Line:
@@ -40,8 +40,8 @@ class Line:
         self.stream.flush()
 
 
-def arrays(name, scale, folders, out, line):
-    """The saved arrays of a figure: found in a folder, or computed; kept below `out` either way."""
+def saved(name, scale, folders, out, line):
+    """Whether a figure's arrays are kept below `out`, or found in a folder, and so are from now on."""
     kept = _store.path(out / "data", name, scale)
     for folder in (out / "data", *folders):
         file = folder / kept.name
@@ -53,18 +53,14 @@ def arrays(name, scale, folders, out, line):
                 continue
             if file != kept:
                 _store.save(kept, data)
-            return data, "saved before"
-    begun = time.perf_counter()
-    line.say(f"{name}: computing", "")
-    data = _store.checked(name, figures.figure(name).compute(scale, line.progress(name)))
-    _store.save(kept, data)
-    return data, f"computed in {time.perf_counter() - begun:.1f} s"
+            return True
+    return False
 
 
-def make(ids, scale, out, folders=(), line=None, workers=processes.WORKERS):
-    """Make figures, their arrays in so many processes; returns the names of those that failed."""
+def make(ids, scale, out, folders=(), line=None, executor=EXECUTOR):
+    """Make figures, their arrays by workers; returns the names of those that failed."""
     line, failed, made = line or Line(), [], []
-    for name, error, how in computed(ids, scale, out, folders, line, workers):
+    for name, error, how in computed(ids, scale, out, folders, line, executor):
         made.append(name)
         told, begun = f"{len(made)}/{len(ids)} {name}", time.perf_counter()
         if error:
@@ -86,28 +82,45 @@ def make(ids, scale, out, folders=(), line=None, workers=processes.WORKERS):
     return failed
 
 
-def computed(ids, scale, out, folders, line, workers):
+def computed(ids, scale, out, folders, line, executor):
     """Yield (name, what was in the way of its arrays, how they came to be kept)."""
-    tasks = [(name, scale, folders, out) for name in ids]
-    if not workers or len(ids) < 2:
-        yield from (kept(*task, line) for task in tasks)
-        return
-    tasks.reverse()  # theorems and proofs take longest, and stand last in the alphabet
+    wanted = []
+    for name in ids:
+        try:
+            if saved(name, scale, folders, out, line):
+                yield name, "", "saved before"
+            else:
+                wanted.append(name)
+        except Exception as error:
+            yield name, words(error), ""
+    here = executor in (None, "serial") or executor == EXECUTOR and len(wanted) < 2
+    if not here:
+        wanted.reverse()  # theorems and proofs take longest, and stand last in the alphabet
+    tasks = [(name, scale, line if here else None) for name in wanted]
     report, done = line.progress("figures"), 0
-    with closing(processes.done(kept, tasks, workers)) as batches:
+    with closing(spreading.done(arrays, tasks, None if here else executor)) as batches:
         for results in batches:
-            yield from results.values()
+            for place, (data, error, _) in results.items():  # kept before anything is drawn
+                if not error:
+                    _store.save(_store.path(out / "data", wanted[place], scale), data)
+            yield from ((wanted[place], *said) for place, (_, *said) in results.items())
             done += len(results)
-            report(done, len(tasks))
+            if not here:
+                report(done, len(tasks))
 
 
-def kept(name, scale, folders, out, line=None):
-    """(name, what was in the way of its arrays, how they came to be kept below `out`): what a
-    process runs, which says nothing itself."""
+def arrays(name, scale, line=None):
+    """(a figure's arrays, what was in the way of them, how they came to be): what a worker runs,
+    which says nothing where no line is given."""
+    begun = time.perf_counter()
     try:
-        return name, "", arrays(name, scale, folders, out, line or Line(io.StringIO()))[1]
+        if line:
+            line.say(f"{name}: computing", "")
+        report = line.progress(name) if line else lambda done, total: None
+        data = _store.checked(name, figures.figure(name).compute(scale, report))
     except Exception as error:
-        return name, words(error), ""
+        return None, words(error), ""
+    return data, "", f"computed in {time.perf_counter() - begun:.1f} s"
 
 
 def words(error):

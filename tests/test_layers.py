@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 LEVELS = (
     {"errors", "files", "shown"},
     {"private", "arguments", "crossing", "brought"},
-    {"sources", "enclosure"},
+    {"sources", "enclosure", "spreading"},
     {"jit", "own"},
     {"rng"},
     {"metrics", "symbol", "paper"},

@@ -13,8 +13,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from fedtheory import brought
-from fedtheory.app import processes
+from fedtheory import brought, spreading
 from fedtheory.errors import FedtheoryError, printable, refuse
 from fedtheory.verify import campaign, reviewing
 
@@ -80,11 +79,18 @@ def _parser(prog):
         metavar="FILE.py",
         help="a file of your own; without a PREFIX its claims alone are checked",
     )
+    spreading.options(parser)
     parser.add_argument(
-        "--workers",
-        default=str(processes.WORKERS),
-        metavar="N",
-        help="processes, 2 if not given; 0: in this one",
+        "--shard",
+        metavar="I/N",
+        help="check the I-th of N parts of the claims alone; no package is made of a part",
+    )
+    parser.add_argument(
+        "--merge",
+        nargs="+",
+        default=[],
+        metavar="DIR",
+        help="make the package from what shards found in these folders",
     )
     return parser
 
@@ -107,6 +113,23 @@ def _own(files):
     return tuple(found)
 
 
+def _shard(arguments):
+    """(which, of how many) of --shard, None without it."""
+    if arguments.shard is None:
+        return None
+    if arguments.merge or arguments.figures or arguments.rocq or arguments.open:
+        refuse(
+            "--shard", "makes no package: no --merge, --figures, --rocq, --open", arguments.shard
+        )
+    which, _, of = arguments.shard.partition("/")
+    good = which.isdecimal() and of.isdecimal() and 1 <= int(which) <= int(of) <= 10**6
+    return (
+        (int(which), int(of))
+        if good
+        else refuse("--shard", "must be I/N, 1/N to N/N", arguments.shard)
+    )
+
+
 def main(argv=None, prog="python -m verify"):
     try:
         arguments = _parser(prog).parse_args(argv)
@@ -127,14 +150,19 @@ def main(argv=None, prog="python -m verify"):
 
 def _status(arguments):
     """The exit status of what is asked for."""
-    workers = _number(
-        "--workers", arguments.workers, int, lambda n: 0 <= n <= 256, "must be from 0 to 256"
-    )
+    executor = spreading.option(arguments, campaign.EXECUTOR)
     if arguments.replay is not None:
-        if arguments.prefixes or arguments.smoke or arguments.budget or arguments.open:
+        if (
+            arguments.prefixes
+            or arguments.smoke
+            or arguments.budget
+            or arguments.open
+            or arguments.shard
+            or arguments.merge
+        ):
             refuse(
                 "--replay",
-                f"takes no other options than --figures, --rocq, --workers, {', '.join(REPLAY)}",
+                f"takes no other options than --figures, --rocq, --workers, --executor, {', '.join(REPLAY)}",
                 arguments.replay,
             )
         sample, drawn = (
@@ -151,7 +179,7 @@ def _status(arguments):
         return replaying.replay(
             Path(arguments.replay),
             arguments.all,
-            workers,
+            executor,
             sample,
             drawn,
             arguments.figures,
@@ -180,9 +208,17 @@ def _status(arguments):
         "--seed", arguments.seed, int, lambda n: 0 <= n < 2**63, "must be an integer >= 0"
     )
     prefixes = tuple(arguments.prefixes) or _own(arguments.files)
-    status = reviewing.make(
-        Path(arguments.out), budget, seed, prefixes, workers, arguments.figures, rocq=arguments.rocq
+    asked = reviewing.Asked(
+        budget,
+        seed,
+        prefixes,
+        executor,
+        arguments.figures,
+        arguments.rocq,
+        _shard(arguments),
+        tuple(map(Path, arguments.merge)),
     )
+    status = reviewing.make(Path(arguments.out), asked)
     if arguments.open:
         print(reviewing.shown(Path(arguments.out) / "index.html"), file=sys.stderr)
     return status

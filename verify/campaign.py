@@ -1,20 +1,22 @@
-"""The campaign: every claim through `ft.check` in two processes, each result kept as soon as it is
-found.
+"""The campaign: every claim through `ft.check`, spread over workers, each result kept as soon as it
+is found.
 
 What was kept under the same name is not looked for again, so a campaign that was killed goes on
-where it was, and one in which nothing changed has nothing to do.
+where it was, and one in which nothing changed has nothing to do. Shards are campaigns over parts of
+the claims; a campaign that takes in what they keep has nothing left to do.
 """
 
 import sys
 import time
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 
-from fedtheory.app import ledger, processes
+from fedtheory import spreading
+from fedtheory.app import ledger
 from fedtheory.errors import FedtheoryError
 
 SMOKE, FULL = 0.1, 10.0  # budgets of a claim, in seconds of one core
-RETRIES = 3  # how often processes that died are replaced before giving up
+EXECUTOR = "processes:2"
+STALE = 3600.0  # seconds after which a file in mid-write is taken for that of a campaign that died
 
 
 class Stopped(KeyboardInterrupt):
@@ -29,12 +31,11 @@ class Broken(FedtheoryError):
     """Processes died again and again, or no longer run what is to be checked."""
 
 
-def run(claims, budget, seed, folder, workers=processes.WORKERS, say=None):
-    """id -> result of every claim; those not kept in `folder` yet are found and kept there, with 0
-    workers here."""
+def run(claims, budget, seed, folder, executor=EXECUTOR, say=None):
+    """id -> result of every claim; those not kept in `folder` yet are found by workers and kept
+    there."""
     folder.mkdir(parents=True, exist_ok=True)
-    for part in folder.glob(".*.part"):  # of a campaign that was killed in mid-write
-        part.unlink(missing_ok=True)
+    swept(folder)
     say = say or Progress(claims)
     names = {claim.id: ledger.key(claim, budget, seed) for claim in claims}
     found = {
@@ -43,50 +44,71 @@ def run(claims, budget, seed, folder, workers=processes.WORKERS, say=None):
         if (result := ledger.kept(folder, names[claim.id])) is not None
     }
     say.begin(found)
-    # What has a formula takes time, a sentence none, and an order looks at its companion besides:
-    # the long ones first, so that all processes end together.
-    wanted = sorted(
-        (claim for claim in claims if claim.id not in found),
-        key=lambda claim: (not claim.lines, claim.kind != "order"),
-    )
-    tries = 0
-    while wanted:
-        before = len(found)
-        try:
-            if workers:
-                tasks = [(c.id, budget, seed, str(folder), names[c.id]) for c in wanted]
-                with closing(processes.done(_decide, tasks, workers)) as batches:
-                    for results in batches:
-                        found.update({wanted[n].id: result for n, result in results.items()})
-                        say.show(found)
-            for claim in () if workers else wanted:
-                found[claim.id] = _decide(claim.id, budget, seed, folder, names[claim.id])
+    wanted = [claim for claim in longest_first(claims) if claim.id not in found]
+    tasks = [(claim.id, budget, seed, names[claim.id]) for claim in wanted]
+    try:
+        with closing(spreading.done(decided, tasks, executor)) as batches:
+            for results in batches:
+                for n, result in results.items():
+                    ledger.keep(folder, names[wanted[n].id], result)
+                    found[wanted[n].id] = result
                 say.show(found)
-        except BrokenProcessPool:
-            tries = tries + 1 if len(found) == before else 0
-            if tries >= RETRIES:
-                raise Broken(
-                    f"a process died {tries} times while checking {wanted[0].id} or its neighbour; "
-                    f"{len(found)} of {len(claims)} claims are decided and kept"
-                ) from None
-        except KeyboardInterrupt:
-            raise Stopped(len(found), len(claims)) from None
-        wanted = [claim for claim in wanted if claim.id not in found]
+    except spreading.Lost as lost:
+        raise Broken(f"{lost}; {len(found)} of {len(claims)} claims are decided and kept") from None
+    except KeyboardInterrupt:
+        raise Stopped(len(found), len(claims)) from None
     say.end()
     return {claim.id: found[claim.id] for claim in claims}
 
 
-def _decide(name, budget, seed, folder, key):
+def longest_first(claims):
+    """Claims in the order in which they are given away, so that all workers end together: what has
+    a formula takes time, a sentence none, and an order looks at its companion besides."""
+    return sorted(claims, key=lambda claim: (not claim.lines, claim.kind != "order"))
+
+
+def shard(claims, number, of):
+    """The claims of one shard of several: dealt like cards, so that each has as many of every kind."""
+    mine = {claim.id for claim in longest_first(claims)[number - 1 :: of]}
+    return [claim for claim in claims if claim.id in mine]
+
+
+def merged(claims, budget, seed, folder, others):
+    """Take in what other folders keep of these claims; ids of those that none has."""
+    missing = []
+    for claim in claims:
+        name = ledger.key(claim, budget, seed)
+        found = (result for place in (folder, *others) if (result := ledger.kept(place, name)))
+        result = next(found, None)
+        if result is None:
+            missing.append(claim.id)
+        else:
+            ledger.keep(folder, name, result)
+    return missing
+
+
+def swept(folder):
+    """Remove what a campaign left that was killed in mid-write; one that runs beside this one is at
+    work on what is younger."""
+    for part in folder.glob(".*.part"):
+        try:
+            if time.time() - part.stat().st_mtime > STALE:
+                part.unlink()
+        except FileNotFoundError:  # the other one is done with it
+            pass
+
+
+def decided(name, budget, seed, key):
+    """The result of a claim: what a worker runs, if its sources are those of the giver."""
     from fedtheory import discover
 
     claim = discover.claim(name)
     if ledger.key(claim, budget, seed) != key:
         raise Broken(
-            "sources were edited while the campaign ran; what was decided is kept, run it again"
+            f"a worker's sources, libraries or files are not the giver's (of {name}): "
+            "what was decided is kept; give it the same, and run it again"
         )
-    result = ledger.decided(claim, budget, seed)
-    ledger.keep(folder, key, result)
-    return result
+    return ledger.decided(claim, budget, seed)
 
 
 class Progress:

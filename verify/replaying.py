@@ -15,7 +15,7 @@ import textwrap
 from pathlib import Path
 from random import Random
 
-from fedtheory.app import ledger, package, processes
+from fedtheory.app import ledger, package
 from fedtheory.errors import FedtheoryError, printable, refuse
 from fedtheory.verify import accepting, campaign, evidence, redrawing, reviewing
 
@@ -102,7 +102,7 @@ class Report:
 def replay(
     folder,
     every=False,
-    workers=processes.WORKERS,
+    executor=campaign.EXECUTOR,
     sample=None,
     seed=None,
     figures=False,
@@ -115,7 +115,7 @@ def replay(
         refuse("--replay", "must be the folder of a package", str(folder))
     if rocq:
         accepting.version()  # refused before anything is derived, where coqc is not at hand
-    report = differences(folder, every, workers, sample, seed, figures, say, rocq)
+    report = differences(folder, every, executor, sample, seed, figures, say, rocq)
     print(json.dumps(report.as_dict(), indent=1) if as_json else report.text())
     return 1 if report.differs else 0
 
@@ -123,7 +123,7 @@ def replay(
 def differences(
     folder,
     every=False,
-    workers=processes.WORKERS,
+    executor=campaign.EXECUTOR,
     sample=None,
     seed=None,
     figures=False,
@@ -172,7 +172,7 @@ def differences(
     claims = [records[name] for name in wanted if name in entries]
     verdicts = {claim.id: _with_documents(entries[claim.id]["verdict"], files) for claim in claims}
     searchable = _evidence(report, claims, verdicts, book)
-    again = _searches(report, searchable, verdicts, book, every, workers, sample, seed, say)
+    again = _searches(report, searchable, verdicts, book, every, executor, sample, seed, say)
     report.unverified["fields of the ledger"] = ["asked"] * bool(book["asked"]) + [
         "budget",
         "seed",
@@ -256,7 +256,7 @@ def _evidence(report, claims, verdicts, book):
     return left
 
 
-def _searches(report, left, verdicts, book, every, workers, sample, seed, say):
+def _searches(report, left, verdicts, book, every, executor, sample, seed, say):
     """Search again for a sample of claims, drawn afresh each time, or for all; the verdicts
     found."""
     most = int(SECONDS / book["budget"]) if sample is None else sample
@@ -273,7 +273,7 @@ def _searches(report, left, verdicts, book, every, workers, sample, seed, say):
                 book["budget"],
                 book["seed"],
                 Path(store),
-                workers,
+                executor,
                 say,
             )
         found = {name: result["verdict"] for name, result in results.items()}

@@ -5,9 +5,10 @@ import platform
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
-from fedtheory import brought, private
-from fedtheory.app import ledger, package, processes
+from fedtheory import brought, files, private
+from fedtheory.app import ledger, package
 from fedtheory.errors import InvalidInput, printable, refuse
 from fedtheory.verify import accepting, campaign
 
@@ -15,12 +16,27 @@ from fedtheory.verify import accepting, campaign
 STAMP = "made.sealed"
 
 
-def make(
-    out, budget, seed, prefixes=(), workers=processes.WORKERS, figures=False, say=None, rocq=False
-):
-    """Check claims, write the package to `out`, print the summary; the exit status. With `rocq` a
-    second kernel is asked about each certificate."""
+class Asked(NamedTuple):
+    """What a campaign is asked for, beside where it goes."""
+
+    budget: float
+    seed: int
+    prefixes: tuple = ()
+    executor: object = campaign.EXECUTOR
+    figures: bool = False
+    rocq: bool = False
+    shard: tuple | None = None  # (which, of how many)
+    merge: tuple = ()  # folders of campaigns over parts of the claims
+
+
+def make(out, asked, say=None):
+    """Check claims, write the package to `out`, print the summary; the exit status."""
+    budget, seed, prefixes, executor, figures, rocq, shard, merge = asked
     _ours(out)
+    if shard:
+        return _part(out, asked, say)
+    if merge:
+        _merged(out, asked)
     kernel = accepting.version() if rocq else None
     pictures = out.parent / "figures"
     if figures:
@@ -52,9 +68,13 @@ def make(
         book = package.opened(kept["ledger.json"])
         print(f"nothing changed since {out} was made", file=sys.stderr)
     else:
-        book = _anew(out, store, drawn, budget, seed, prefixes, workers, say, rocq)
-        kept, _ = package.contents(out)
-        ledger.write(store / STAMP, private.sealed(STAMP, _made(made_from, kept)))
+        claims = _claims(prefixes)
+        results = campaign.run(claims, budget, seed, store, executor, say)
+        # of two campaigns at once one makes the package, then the other
+        with files.alone(store / "lock"):
+            book = _anew(out, store, drawn, asked, claims, results)
+            kept, _ = package.contents(out)
+            ledger.write(store / STAMP, private.sealed(STAMP, _made(made_from, kept)))
     print(summary(book, out))
     wrong = any(entry["verdict"]["kind"] == "error" for entry in book["claims"])
     if rocq:
@@ -74,21 +94,50 @@ def _stamp(store):
     return private.opened(STAMP, (store / STAMP).read_bytes())
 
 
-def _anew(out, store, drawn, budget, seed, prefixes, workers, say, rocq):
-    from fedtheory import discover, jit
+def _claims(prefixes):
+    from fedtheory import discover
 
-    claims = [claim for claim in discover.claims() if claim.id.startswith(prefixes or "")]
-    if not claims:
-        refuse("PREFIX", "must begin the id of a claim", ", ".join(prefixes))
-    results = campaign.run(claims, budget, seed, store, workers, say)
+    claims = [claim for claim in discover.claims() if claim.id.startswith(tuple(prefixes) or "")]
+    return claims or refuse("PREFIX", "must begin the id of a claim", ", ".join(prefixes))
+
+
+def _part(out, asked, say):
+    """Check the claims of one shard and keep what is found; no package is made of a part."""
+    claims = campaign.shard(_claims(asked.prefixes), *asked.shard)
+    store = out / package.RESULTS
+    campaign.run(claims, asked.budget, asked.seed, store, asked.executor, say)
+    print("shard {}/{}: ".format(*asked.shard) + f"{len(claims)} claims are decided in {out}")
+    return 0
+
+
+def _merged(out, asked):
+    """Take in what shards found."""
+    for folder in asked.merge:
+        if not (folder / package.RESULTS).is_dir():
+            refuse("--merge", "must be folders of campaigns over shards", str(folder))
+    others = [folder / package.RESULTS for folder in asked.merge]
+    claims, store = _claims(asked.prefixes), out / package.RESULTS
+    store.mkdir(parents=True, exist_ok=True)
+    missing = campaign.merged(claims, asked.budget, asked.seed, store, others)
+    if missing:
+        some = ", ".join(missing[:3]) + ", ..." * (len(missing) > 3)
+        raise campaign.Broken(
+            f"{len(missing)} of {len(claims)} claims are kept in none of these folders, with this "
+            f"budget, seed, user's key and sources ({some}): run their shards again"
+        )
+
+
+def _anew(out, store, drawn, asked, claims, results):
+    from fedtheory import jit
+
     book, certificates = ledger.made(
         claims,
         {name: result["verdict"] for name, result in results.items()},
-        budget,
-        seed,
+        asked.budget,
+        asked.seed,
         findings(drawn),
         plots(drawn),
-        prefixes,
+        asked.prefixes,
     )
     timings = {
         name: dict(seconds=result["seconds"], megabytes=result["megabytes"])
@@ -111,7 +160,7 @@ def _anew(out, store, drawn, budget, seed, prefixes, workers, say, rocq):
             ),
         },
         drawn,
-        accepting.asked(certificates, store, workers, _progress) if rocq else None,
+        accepting.asked(certificates, store, os.cpu_count(), _progress) if asked.rocq else None,
     )
     return book
 

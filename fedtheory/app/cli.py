@@ -14,7 +14,7 @@ import sys
 import time
 from pathlib import Path
 
-from fedtheory import brought
+from fedtheory import brought, spreading
 from fedtheory.errors import FedtheoryError, Interrupted, InvalidInput, refuse
 
 
@@ -170,6 +170,7 @@ def check(arguments):
         arguments.expect,
         lambda line: print(line, file=sys.stderr, flush=True),
         [Path(name) for name in arguments.witnesses],
+        arguments.seeds,
     )
 
 
@@ -378,7 +379,14 @@ def _deciding(add):
         budget=budget(10),
         seed=seed,
         executor=dict(
-            flag=True, default="serial", metavar="SPEC", help="serial, threads:N or processes:N"
+            flag=True, default="serial", metavar="SPEC", help=f"who works: {spreading.SPECS}"
+        ),
+        seeds=dict(
+            flag=True,
+            type=int,
+            default=1,
+            metavar="N",
+            help="so many searches of each line, from --seed on, each with the whole budget",
         ),
         out=dict(flag=True, metavar="DIR", help="where verdicts and certificates go"),
         expect=dict(flag=True, metavar="STATUS", help="exit 1 unless every verdict is this"),

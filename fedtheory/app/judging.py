@@ -3,12 +3,12 @@ documents to and fro."""
 
 import sys
 import textwrap
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import closing
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
-from fedtheory import brought, discover
+from fedtheory import brought, discover, spreading
 from fedtheory.app import ledger
 from fedtheory.claim import Claim
 from fedtheory.errors import InvalidInput, printable, refuse
@@ -42,28 +42,13 @@ def defined(path):
     return claims
 
 
-def executor(text):
-    """serial, threads:N or processes:N, as something with a `map`; None for serial."""
-    kind, _, number = text.partition(":")
-    if kind == "serial" and not number:
-        return None
-    if (
-        kind not in ("threads", "processes")
-        or not (number or "2").isdigit()
-        or not 1 <= int(number or 2) <= 256
-    ):
-        refuse("executor", "must be serial, threads:N or processes:N", text)
-    return (ThreadPoolExecutor if kind == "threads" else ProcessPoolExecutor)(int(number or 2))
-
-
-def verdict_of(job, budget, seed, witnesses=()):
-    """The Verdict on one (name, id) pair; what a worker process runs."""
+def verdict_of(name, claim, executor, budget, seed, witnesses=(), seeds=1):
+    """The Verdict on a claim, or on an id that a name or a file gives; what a worker runs."""
     from fedtheory.verdicts.checking import check
 
-    name, claim = job
     if isinstance(claim, str):
         claim = next(c for _, c in asked([name]) if c.id == claim)
-    return check(claim, budget, seed, witnesses=witnesses)
+    return check(claim, budget, seed, witnesses=witnesses, executor=executor, seeds=seeds)
 
 
 def check(
@@ -75,31 +60,30 @@ def check(
     expect=None,
     say=lambda line: None,
     witnesses=(),
+    seeds=1,
 ):
-    """(data, text, whether every verdict is the expected one); `witnesses` are files of documents."""
+    """(data, text, whether every verdict is the expected one); `witnesses` are files of documents.
+    Workers take a claim each; a single one they share."""
     if expect is not None and expect not in STATUSES:
         refuse("expect", f"must be one of {', '.join(STATUSES)}", expect)
-    claims, pool = asked(names), executor(workers)
+    spreading.maker(workers)
+    claims = asked(names)
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
-    jobs = (
-        claims
-        if not isinstance(pool, ProcessPoolExecutor)
-        else [(name, claim.id) for name, claim in claims]
-    )
     known = [read(path, "--witnesses") for path in witnesses]
-    verdicts, run = [], partial(verdict_of, budget=budget, seed=seed, witnesses=known)
-    try:
-        for verdict in (map if pool is None else pool.map)(run, jobs):
+    alone = len(claims) == 1
+    verdicts, run = [], partial(verdict_of, budget=budget, seed=seed, witnesses=known, seeds=seeds)
+    jobs = [
+        (name, claim if alone else claim.id, workers if alone else None) for name, claim in claims
+    ]
+    with closing(spreading.in_order(run, jobs, None if alone else workers)) as found:
+        for verdict in found:
             verdicts.append(verdict)
             say(
                 f"{len(verdicts)}/{len(claims)} {verdict.claim}: {verdict.status} ({verdict.seconds:.1f} s)"
             )
             if out is not None:
                 keep(out, verdict)
-    finally:
-        if pool is not None:
-            pool.shutdown(cancel_futures=True)
     rows = [dict(verdict.as_dict(), seconds=verdict.seconds) for verdict in verdicts]
     text = "\n\n".join(described(verdict, out) for verdict in verdicts)
     held = expect is None or all(verdict.status == expect for verdict in verdicts)

@@ -200,7 +200,8 @@ def build(folder, book, certificates, more, figures=None, checkers=None):
     before = _named(folder / SUMS)
     (folder / SUMS).unlink(missing_ok=True)  # until all of it is there, it is no package
     for part in folder.rglob(".*.part"):  # of one that was killed in mid-write
-        part.unlink(missing_ok=True)
+        if RESULTS not in part.relative_to(folder).parts:  # there others may be at work
+            part.unlink(missing_ok=True)
     files = {
         "ledger.json": ledger.text(book),
         **{name: ledger.text(data) for name, data in more.items()},

@@ -14,7 +14,7 @@ import numpy as np
 
 from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.intervals import Enclosures
-from fedtheory.enclosure.work import spend
+from fedtheory.enclosure.work import spend, tally
 from fedtheory.errors import FedtheoryError
 
 BITS = 400
@@ -34,11 +34,10 @@ class Many:
 
     __slots__ = ("at",)
     __array_ufunc__ = None  # so that `object_array * many` asks us, element by element
-    count = 0  # of results so far: what a computation costs, whatever the clock says
 
     def __init__(self, at):
         self.at = at
-        Many.count += 1
+        tally.count += 1
 
     def _other(self, other):
         if isinstance(other, Many):

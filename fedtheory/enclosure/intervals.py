@@ -1,6 +1,7 @@
 """Interval arithmetic with rational ends, rounded outward."""
 
 import math
+import threading
 from fractions import Fraction
 
 import mpmath
@@ -14,6 +15,10 @@ LIMIT = 20_000
 INF = math.inf
 FAR = Fraction(2) ** LIMIT
 TINY = 1 / FAR
+
+
+# mpmath has one precision and one store of constants, which all threads share: one at a time
+ALONE = threading.Lock()
 
 
 class Enclosures:
@@ -173,7 +178,7 @@ class Enclosures:
         if isinstance(end, float):
             return end
         spend(10)
-        with mpmath.workprec(self.bits + 30):
+        with ALONE, mpmath.workprec(self.bits + 30):
             # Guard bits and a pad of 2^-bits cover the library's own rounding many times over.
             result = function(mpmath.mpf(end.numerator) / end.denominator)
             sign, mantissa, exponent, _ = result._mpf_

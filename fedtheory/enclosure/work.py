@@ -7,6 +7,7 @@ microseconds); `Counted` numbers pay for themselves, loops that only enumerate s
 long they are. Where no budget is set, nothing is counted.
 """
 
+import threading
 from contextlib import contextmanager
 from contextvars import ContextVar
 from fractions import Fraction
@@ -16,6 +17,16 @@ from fedtheory.errors import FedtheoryError
 SAYS = "it takes more work than a document may"
 SQUARE_BITS = 300_000  # bits times bits that a step may multiply
 _budget = ContextVar("budget", default=None)
+
+
+class Tally(threading.local):
+    """Results of batches so far, in this thread: what a computation costs, whatever the clock says
+    and whatever others compute beside it."""
+
+    count = 0
+
+
+tally = Tally()
 
 
 class Spent(FedtheoryError):

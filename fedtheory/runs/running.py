@@ -11,16 +11,17 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from fedtheory import arguments, discover, metrics, rng
+from fedtheory import arguments, discover, metrics, rng, spreading
 from fedtheory.algorithm import Schedule
 from fedtheory.errors import Diverged, Interrupted, InvalidInput, refuse, show
 from fedtheory.participation import Participation
 from fedtheory.problem import NOISES, Problem
-from fedtheory.runs import engine
+from fedtheory.runs import blocks, engine
 from fedtheory.runs.groups import Chunk
 from fedtheory.runs.machine import NO_PATH, NO_TABLE, Machine
 from fedtheory.shown import Shown, number
@@ -137,7 +138,7 @@ def pretrain(problem, x_0=None, *, steps, eta, seed=0, trials=1):
         names=(),
         given=dict(eta_0=eta, K_0=steps),
     )
-    return _carry_out(_Job(plan._replace(first_round=int(rng.PRETRAIN)), x_0)).final
+    return _warned(_carry_out(_Job(plan._replace(first_round=int(rng.PRETRAIN)), x_0))).final
 
 
 def run(
@@ -158,6 +159,7 @@ def run(
     chunk=None,
     compiled=None,
     resume=None,
+    executor=None,
     **hyper,
 ):
     """Run an algorithm on a problem.
@@ -166,8 +168,9 @@ def run(
     is dict(steps=, eta=): the server first learns alone. `metrics` names what to record
     (ft.metrics), at the start and after each round. `keep="x"` keeps the trajectory too.
     `progress(done, rounds, seconds)` is called after each chunk. `resume` takes an earlier, shorter
-    run of the same settings. `workers`, `chunk` (rounds a chunk) and `compiled` never change the
-    result.
+    run of the same settings. `executor` takes blocks of trials: any concurrent.futures.Executor, or a
+    text such as "processes:8". It, `workers`, `chunk` (rounds a chunk) and `compiled` never change
+    the result.
 
     >>> import fedtheory as ft
     >>> problem = ft.problems.quadratic(d=2, clients=3, L=1.0, mu=0.5)
@@ -187,7 +190,8 @@ def run(
         names=metrics,
         given=hyper,
     )
-    workers = threads() if workers is None else arguments.whole("workers", workers, 1)
+    alone = threads() if executor is None else 1
+    workers = alone if workers is None else arguments.whole("workers", workers, 1)
     chunk = None if chunk is None else arguments.whole("chunk", chunk, 1)
     if pretrained is not None and (
         not isinstance(pretrained, dict) or set(pretrained) != {"steps", "eta"}
@@ -196,11 +200,21 @@ def run(
     compiled = None if compiled is None else arguments.flag("compiled", compiled)
     if progress is not None and not callable(progress):
         refuse("progress", "must be a function of (done, rounds, seconds)", progress)
+    spreading.maker(executor)
     if resume is not None:
         _check_resume(resume, plan)
     elif pretrained is not None:
         x_0 = pretrain(problem, x_0, seed=seed, trials=trials, **pretrained)
-    return _carry_out(_Job(plan, x_0, workers, compiled, resume), progress, chunk)
+    if executor is None or resume is not None:  # what is resumed is whole
+        return _warned(_carry_out(_Job(plan, x_0, workers, compiled, resume), progress, chunk))
+    carry = partial(_block, workers=workers, compiled=compiled, chunk=chunk)
+    start = _start(problem, x_0, plan.trials)
+    return _warned(blocks.spread(carry, plan, start, executor, progress))
+
+
+def _block(plan, x_0, workers, compiled, chunk):
+    """The run of a plan by itself: what a worker does."""
+    return _carry_out(_Job(plan, x_0, workers, compiled), None, chunk)
 
 
 # ---------------------------------------------------------------- from a request to a plan
@@ -221,6 +235,7 @@ class _Plan(NamedTuple):
     names: tuple
     wanted: int
     first_round: int = 0
+    first_trial: int = 0
 
 
 def _plan(problem, algorithm, *, rounds, trials, seed, S, participation, keep, names, given):
@@ -348,7 +363,7 @@ class _Job:
         first = plan.first_round + t
         cohort, work = plan.participation.draw(
             plan.seed,
-            np.arange(plan.trials),
+            np.arange(plan.first_trial, plan.first_trial + plan.trials),
             first,
             R,
             plan.S,
@@ -365,7 +380,7 @@ class _Job:
             NOISES[machine.trained.noise],
             NO_TABLE,
             plan.seed,
-            0,
+            plan.first_trial,
             first,
             np.full((plan.trials, R, engine.COLUMNS), np.nan),
             path,
@@ -466,8 +481,12 @@ def _carry_out(job, progress=None, chunk=None):
                 progress(job.done, plan.rounds, time.perf_counter() - job.begun)
             if chunk is None:
                 R = max(1, min(4 * len(part.hyper), int(CHUNK_SECONDS / max(seconds, 1e-9))))
-    result = job.result()
-    lost = result.diverged >= 0
+    return job.result()
+
+
+def _warned(result):
+    """A run; that trials of it diverged is said."""
+    lost, plan = result.diverged >= 0, result.settings
     if lost.any():
         warnings.warn(
             f"{plan.algorithm.name} diverged in {lost.sum()} of {plan.trials} trials, first in round "

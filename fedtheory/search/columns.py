@@ -4,6 +4,7 @@ and how they are moved inside the assumptions."""
 import numpy as np
 
 from fedtheory.enclosure.arithmetic import Many
+from fedtheory.enclosure.work import tally
 
 # How far logarithms may go: those of free symbols and of the scale of losses, and of an instance's
 # other coordinates
@@ -135,7 +136,7 @@ class Columns:
     def deeper(self, point, margin):
         """A raw point moved inside every inequality by a margin, in logarithms, as far as free
         symbols lead there."""
-        q, points, before = self.target, point[None].copy(), Many.count
+        q, points, before = self.target, point[None].copy(), tally.count
         reals = [
             self.column[name] for name in q.reals if self.kinds[name] in ("positive", "nonnegative")
         ]
@@ -153,7 +154,7 @@ class Columns:
                     )
                 if not close:
                     break
-        self.work += Many.count - before
+        self.work += tally.count - before
         return points[0]
 
     def moved_inside(self, points, values, edge):

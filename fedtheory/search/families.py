@@ -18,8 +18,9 @@ from fedtheory.certificates import check_family, check_instance
 from fedtheory.certificates.check_family import COEFFICIENT, CONSTANT, GROWTH
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.enclosure import Undefined
-from fedtheory.enclosure.arithmetic import Many, Undecided, pair
+from fedtheory.enclosure.arithmetic import Undecided, pair
 from fedtheory.enclosure.intervals import INF
+from fedtheory.enclosure.work import tally
 from fedtheory.search import counterexample, hunting, waves
 from fedtheory.search.moves import BASE, STEPS, TRIES, growing, inside, stepped
 from fedtheory.search.rationals import Point
@@ -121,13 +122,13 @@ def refuted(claim, at, setting, budget, seed):
                 break
             continue
         for turn in range(4):
-            before = Many.count
+            before = tally.count
             for here, raw, moves in growing(hunt, points, random, turn, mentioned(claim, at)):
                 found = confirmed(claim, at, named, here, raw, moves)
                 if found:
                     return found
                 left -= DRAWN
-            left -= (Many.count - before) * (1.0 + hunting.BATCH / 400)
+            left -= (tally.count - before) * (1.0 + hunting.BATCH / 400)
             if left <= 0:
                 break
         if left <= 0:

@@ -10,7 +10,7 @@ and the budget alone.
 import numpy as np
 
 from fedtheory import enclosure
-from fedtheory.enclosure.arithmetic import Many
+from fedtheory.enclosure.work import tally
 from fedtheory.search.columns import NOTHING, Columns
 from fedtheory.search.target import as_array
 
@@ -40,13 +40,13 @@ class Hunt(Columns):
         return self._counted(self._lived if self.target.after else self._begun, points, False)
 
     def _counted(self, look, points, edge):
-        before = Many.count
+        before = tally.count
         try:
             with np.errstate(all="ignore"):
                 return look(self.proper(points), edge)[:3]
         finally:
-            self.cost = Many.count - before
-            self.work += LEAST + (Many.count - before) * (1.0 + len(points) / 400)
+            self.cost = tally.count - before
+            self.work += LEAST + (tally.count - before) * (1.0 + len(points) / 400)
 
     def _begun(self, points, edge):
         q, size = self.target, len(points)
@@ -92,12 +92,12 @@ class Hunt(Columns):
 
     def _scores(self, points, edge=False):
         points, values, good = self.lived(points, edge)
-        before = Many.count
+        before = tally.count
         if good.any():
             found = np.where(good[:, None], self.target.scores(values, len(points)), np.nan)
         else:
             found = np.full((len(points), 1), np.nan)
-        self.work += (Many.count - before) * (1.0 + len(points) / 400)
+        self.work += (tally.count - before) * (1.0 + len(points) / 400)
         self.admitted += int(np.count_nonzero(~np.isnan(found[:, 0])))
         return points, found
 
@@ -117,7 +117,7 @@ class Hunt(Columns):
 
     def steady(self, points):
         """Where a ratio is not rounding's own: its parts stay when they are nudged by 1e-9."""
-        before, q, size = Many.count, self.target, len(points)
+        before, q, size = tally.count, self.target, len(points)
         logarithms = [
             self.kinds[name] in ("positive", "nonnegative", "slack") for name in self.names
         ]
@@ -131,7 +131,7 @@ class Hunt(Columns):
                 down[:size] <= 1e-9 * up[:size] if q.way == 0 else up[:size] <= 1e-6 * down[:size]
             )
             steady = alike(down) | small if q.way == 0 else alike(down) & (alike(up) | small)
-        self.work += (Many.count - before) * (1.0 + 2 * size / 400)
+        self.work += (tally.count - before) * (1.0 + 2 * size / 400)
         return steady
 
     def _keep(self, points, scores, checked):

@@ -10,7 +10,7 @@ from itertools import islice
 import numpy as np
 
 from fedtheory.certificates.check_family import COEFFICIENT, GROWTH
-from fedtheory.enclosure.arithmetic import Many
+from fedtheory.enclosure.work import tally
 from fedtheory.search import hunting
 from fedtheory.search.target import as_array
 from fedtheory.symbol import PLAIN
@@ -152,12 +152,12 @@ def along(hunt, points, moves, whole):
     ratios, still, first = [], np.ones(len(points), dtype=bool), None
     for step in range(STEPS + 1):
         here = stepped(hunt, whole, step)
-        before = Many.count
+        before = tally.count
         try:
             ratio, good, kept = values_at(here, scaled(hunt, points, moves, step))
         except Exception:  # whatever a shape that its setting does not draw leads to
             return None, None
-        work = Many.count - before
+        work = tally.count - before
         if work > MOST:
             return None, None
         first = first or kept

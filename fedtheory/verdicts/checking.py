@@ -7,9 +7,10 @@ document. No claim is known here by name.
 """
 
 import time
+from contextlib import closing
 from functools import partial
 
-from fedtheory import arguments, discover
+from fedtheory import arguments, discover, spreading
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.claim import Cells, Equivalences, Exists
 from fedtheory.proofs import algebra, dimensions
@@ -21,7 +22,7 @@ from fedtheory.settings import all_settings, conditions, fitting, methods, reads
 from fedtheory.verdicts import as_printed, dropped, existence, graphs, looking, orders, vacuity
 from fedtheory.verdicts.handed import tried as asked
 from fedtheory.verdicts.replaying import replay
-from fedtheory.verdicts.verdict import Verdict, across, together
+from fedtheory.verdicts.verdict import Verdict, across, joined, together
 
 ATTEMPTS = 4  # exact looks at a shape while it is hunted
 # Shares of a budget: for a proof, which has SHORTEST to LONGEST seconds, and for the exact looks in the
@@ -29,7 +30,7 @@ ATTEMPTS = 4  # exact looks at a shape while it is hunted
 PROOF, SHORTEST, LONGEST, ENDS = 0.2, 0.05, 2.0, 0.2
 
 
-def check(claim, budget=10.0, seed=0, progress=None, witnesses=()):
+def check(claim, budget=10.0, seed=0, progress=None, witnesses=(), executor=None, seeds=1):
     """The Verdict on a claim, or on an id, as it is meant; its `printed` is that of the statement
     as printed.
 
@@ -39,14 +40,20 @@ def check(claim, budget=10.0, seed=0, progress=None, witnesses=()):
     `witnesses` are documents of counterexamples, or Verdicts, to this claim or to relatives of it:
     each is asked exactly before anything is searched.
 
+    With `seeds` more than 1, as many searches are made, from `seed` on, each with the whole budget:
+    one claim's search goes as deep as there are cores. `executor` says who searches, any
+    concurrent.futures.Executor or a text such as "processes:8"; it never changes the result.
+
     >>> import fedtheory as ft
     >>> ft.check("fsl.h_lower", budget=1).status
     'proved'
     """
     begun = time.perf_counter()
     budget, seed = arguments.budget(budget), arguments.seed(seed)
+    seeds = arguments.whole("seeds", seeds, 1)
+    spreading.maker(executor)
     claim, known = discover.claim(claim), read(witnesses)
-    verdict = readings(claim, budget, seed, progress, known)
+    verdict = readings(claim, budget, seed, progress, known, executor, seeds)
     if claim.follows:
         share = lambda other: as_meant(other, graphs.SHARE * budget, seed)
         verdict.rests_on = graphs.rests_on(claim, verdict, share)
@@ -54,15 +61,38 @@ def check(claim, budget=10.0, seed=0, progress=None, witnesses=()):
     return verdict
 
 
-def readings(claim, budget, seed, progress=None, witnesses=()):
+def readings(claim, budget, seed, progress=None, witnesses=(), executor=None, seeds=1):
     """The Verdict on a claim by itself, with all of its hypotheses and as it is printed."""
+    judge = partial(as_meant, witnesses=witnesses)
+    if executor is not None or seeds > 1:
+        judge = partial(from_seeds, witnesses=witnesses, executor=executor, seeds=seeds)
     begun = time.perf_counter()
     units = dimensions.notes(claim) if claim.lines else []
-    verdict = as_meant(claim, budget, seed, progress, witnesses=witnesses)
+    verdict = judge(claim, budget, seed, progress=progress)
     verdict.notes += units
-    as_printed.judge(claim, verdict, budget, seed, partial(as_meant, witnesses=witnesses))
+    as_printed.judge(claim, verdict, budget, seed, judge)
     verdict.seconds = time.perf_counter() - begun
     return verdict
+
+
+def from_seeds(claim, budget, seed, progress=None, witnesses=(), executor=None, seeds=1):
+    """As `as_meant`, of several searches, made by workers: the first that decides, in the order of
+    seeds, or what all of them say together."""
+    if executor is None:
+        tasks = [(claim, budget, seed + n, progress, n == 0, witnesses) for n in range(seeds)]
+    else:  # what is told of progress would have to cross to where it is made
+        tasks = [(claim, budget, seed + n, None, n == 0, witnesses) for n in range(seeds)]
+    found = []
+    with closing(spreading.in_order(as_meant, tasks, executor)) as searched:
+        for verdict in searched:
+            found.append(verdict)
+            if progress:
+                progress(claim.id, sum(v.cases for v in found), verdict.tightness)
+            if verdict.status in ("violated", "vacuous", "proved"):
+                break
+    return (
+        found[-1] if found[-1].status in ("violated", "vacuous", "proved") else joined(claim, found)
+    )
 
 
 def as_meant(claim, budget, seed, progress=None, proofs=True, witnesses=()):

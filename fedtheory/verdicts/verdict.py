@@ -176,7 +176,7 @@ def across(found):
             one.claim,
             "holds",
             one.kind,
-            " ".join(v.why for v in holding),
+            " ".join(dict.fromkeys(v.why for v in holding)),
             tight,
             cases,
             witness=best.witness,
@@ -186,6 +186,22 @@ def across(found):
     if one.status != "violated":  # one instance, in one setting, is what refutes
         one.decided_on = decided_on
     one.cases, one.searched = cases, searched
+    return one
+
+
+def joined(claim, found):
+    """The verdict on a statement from those of searches by several seeds, none of which refutes it:
+    line by line where it has several."""
+    if len(found) == 1 or not all(v.searched or v.lines for v in found):
+        return found[0]  # nothing in it depends on a seed
+    seconds = sum(v.seconds for v in found)
+    if not found[0].lines:
+        one = across(found)
+        one.seconds = seconds
+        return one
+    lines = [across(list(each)) for each in zip(*(v.lines for v in found))]
+    one = together(claim, lines, seconds)
+    one.notes = found[0].notes
     return one
 
 

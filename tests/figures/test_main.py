@@ -46,7 +46,7 @@ def test_every_file_is_a_figure():
         (["../x"], "got '../x'"),
         (["_style"], "got '_style'"),
         ([ONE, "--scale", "huge"], "--scale must be one of smoke, quick, paper; got 'huge'"),
-        ([ONE, "--workers", "-1"], "--workers must be from 0 to 99; got '-1'"),
+        ([ONE, "--workers", "-1"], "--workers must be from 0 to 4096; got '-1'"),
         ([ONE, "--data", "/nowhere"], "--data must be a folder; got '/nowhere'"),
     ],
 )

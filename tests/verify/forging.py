@@ -47,7 +47,7 @@ def sign(folder):
 
 
 def found(folder, **more):
-    return replaying.differences(folder, **{"workers": 0, "sample": 0, **more})
+    return replaying.differences(folder, **{"executor": "serial", "sample": 0, **more})
 
 
 def begins(report, named):

@@ -142,7 +142,7 @@ def test_only_what_changed_is_looked_for_again(whole, tmp_path):
     for name, key in list(names.items())[1:]:
         ledger.keep(tmp_path, key, kept[name])
     line = StringIO()
-    found = campaign.run(claims(), 0.01, 0, tmp_path, 0, campaign.Progress(claims(), line))
+    found = campaign.run(claims(), 0.01, 0, tmp_path, "serial", campaign.Progress(claims(), line))
     assert f"{len(names)} claims, {len(names) - 1} of them decided before" in line.getvalue()
     assert {name: r["verdict"] for name, r in found.items()} == {
         name: r["verdict"] for name, r in kept.items()
@@ -161,11 +161,6 @@ def test_a_campaign_killed_again_and_again_makes_the_same_ledger(whole, tmp_path
     process = start(out, "--workers", "1")
     process.communicate()
     assert process.returncode == 0
-    same = lambda folder: {
-        name: content
-        for name, content in package.contents(folder)[0].items()
-        if name not in ("timings.json", package.SUMS)
-    }
     assert same(out) == same(whole[0])
 
 
@@ -223,10 +218,58 @@ def test_a_process_that_dies_is_replaced(whole, tmp_path):
     ]
 
 
-def test_a_process_that_runs_other_sources_keeps_nothing(tmp_path):
-    with pytest.raises(campaign.Broken, match="sources were edited while the campaign ran"):
-        campaign._decide("fsl.lemma3", 0.01, 0, tmp_path, "the key of other sources")
-    assert not list(tmp_path.iterdir())
+def same(folder):
+    """What a package holds that no clock decides."""
+    return {
+        name: content
+        for name, content in package.contents(folder)[0].items()
+        if name not in ("timings.json", package.SUMS)
+    }
+
+
+def test_shards_merged_and_threads_make_the_same_ledger(whole, tmp_path, capsys):
+    shards = [tmp_path / "a", tmp_path / "b"]
+    for n, out in enumerate(shards, 1):
+        assert main([*ASK, "--executor", "threads:2", "--shard", f"{n}/2", "--out", str(out)]) == 0
+        assert not (out / "ledger.json").exists() and 0 < len(results(out)) < len(claims())
+    assert sum(len(results(out)) for out in shards) == len(claims())
+    merge = [*ASK, "--out", str(tmp_path / "all"), "--merge"]
+    assert main([*merge, str(shards[0])]) == 1
+    assert "are kept in none of these folders" in capsys.readouterr().err
+    assert main([*merge, *map(str, shards)]) == 0
+    assert same(tmp_path / "all") == same(whole[0])
+
+
+def test_two_campaigns_at_once_in_one_folder_lose_nothing(whole, tmp_path):
+    out = tmp_path / "verify"
+    both = [start(out, "--executor", "serial") for _ in range(2)]
+    assert [process.communicate() and process.returncode for process in both] == [0, 0]
+    assert same(out) == same(whole[0]) and len(results(out)) == len(claims())
+    assert package.unlike_sums(package.contents(out)[0]) == []
+
+
+def test_a_full_disk_is_said_and_what_was_kept_before_stays(whole, tmp_path, monkeypatch, capsys):
+    store, kept = tmp_path / "verify" / package.RESULTS, []
+
+    def full(folder, name, result):
+        if len(kept) == 3:
+            raise OSError(28, "No space left on device", str(folder))
+        kept.append(name)
+        keep(folder, name, result)
+
+    keep = ledger.keep
+    with monkeypatch.context() as patch:
+        patch.setattr(ledger, "keep", full)
+        assert main([*ASK, "--executor", "serial", "--out", str(tmp_path / "verify")]) == 2
+    assert "No space left on device" in capsys.readouterr().err
+    assert {path.stem for path in store.glob("*.sealed")} == set(kept)
+    assert main([*ASK, "--executor", "serial", "--out", str(tmp_path / "verify")]) == 0
+    assert same(tmp_path / "verify") == same(whole[0])
+
+
+def test_a_process_that_runs_other_sources_keeps_nothing():
+    with pytest.raises(campaign.Broken, match="sources, libraries or files are not the giver's"):
+        campaign.decided("fsl.lemma3", 0.01, 0, "the key of other sources")
 
 
 @pytest.mark.parametrize(
@@ -235,15 +278,23 @@ def test_a_process_that_runs_other_sources_keeps_nothing(tmp_path):
         (["--budget", "-1"], "--budget must be a positive number of seconds; got '-1'"),
         (["--budget", "nan"], "--budget must be a positive number of seconds; got 'nan'"),
         (["--seed", "x"], "--seed must be an integer >= 0; got 'x'"),
-        (["--workers", "-1"], "--workers must be from 0 to 256; got '-1'"),
+        (["--workers", "-1"], "--workers must be from 0 to 4096; got '-1'"),
         (["--smoke", "--budget", "1"], "--smoke has a budget of its own; got '--budget 1'"),
+        (["--shard", "0/2"], "--shard must be I/N, 1/N to N/N; got '0/2'"),
+        (["--shard", "3/2"], "--shard must be I/N, 1/N to N/N; got '3/2'"),
+        (
+            ["--executor", "magic"],
+            "--executor must be serial, threads:N, processes:N, dask://HOST:PORT or mpi, or a concurrent.futures.Executor; got 'magic'",
+        ),
+        (["--executor", "serial", "--workers", "2"], "--workers goes without --executor; got '2'"),
+        (["--merge", "nowhere"], "--merge must be folders of campaigns over shards; got 'nowhere'"),
         (["--all"], "--all goes with --replay; got 'no --replay'"),
         (["--sample", "0"], "--sample goes with --replay; got 'no --replay'"),
         (["--replay", ".", "--sample", "-1"], "--sample must be an integer >= 0; got '-1'"),
         (["--replay", "nowhere"], "--replay must be the folder of a package; got 'nowhere'"),
         (
             ["--replay", ".", "--smoke"],
-            "--replay takes no other options than --figures, --rocq, --workers, --all, --sample, --sample-seed, --json; got '.'",
+            "--replay takes no other options than --figures, --rocq, --workers, --executor, --all, --sample, --sample-seed, --json; got '.'",
         ),
         (["--wrong"], "unrecognized arguments: --wrong; see python -m verify --help"),
         (["no.such.claim"], "PREFIX must begin the id of a claim; got 'no.such.claim'"),

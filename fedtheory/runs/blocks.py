@@ -1,0 +1,60 @@
+"""Blocks of trials, each carried out by a worker, and the run that they are together.
+
+A draw is a function of (seed, trial, round, client, step), so a block is those trials and no
+others, whoever runs it: what is joined is the same to the bit.
+"""
+
+import dataclasses
+import time
+import warnings
+
+import numpy as np
+
+from fedtheory import spreading
+from fedtheory.errors import Diverged
+
+BLOCKS = 32  # at most: enough for progress, few enough that sending a problem costs nothing
+
+
+def spread(carry, plan, x_0, executor, progress=None):
+    """The run of a plan whose blocks `carry(plan, x_0)` runs; `x_0` has a row for each trial."""
+    begun, parts = time.perf_counter(), [None] * min(BLOCKS, plan.trials)
+    tasks = []
+    for some in np.array_split(np.arange(plan.trials), len(parts)):
+        part = plan._replace(trials=len(some), first_trial=int(some[0]))
+        tasks.append((carry, part, x_0[some]))
+    for found in spreading.done(quietly, tasks, executor):
+        for n, run in found.items():
+            parts[n] = run
+        if progress is not None:
+            finished = sum(run is not None for run in parts)
+            progress(plan.rounds * finished // len(parts), plan.rounds, time.perf_counter() - begun)
+    return dataclasses.replace(joined(parts, plan), seconds=time.perf_counter() - begun)
+
+
+def quietly(carry, plan, x_0):
+    """A block's run; that it diverged is said once, by who joins them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", Diverged)
+        return carry(plan, x_0)
+
+
+def joined(parts, plan):
+    """One run of the runs of its blocks."""
+    rows = lambda which: np.concatenate([which(part) for part in parts])
+    one = parts[0]
+    rounds = max(part.rounds for part in parts)
+    return dataclasses.replace(
+        one,
+        rounds=rounds,
+        trials=plan.trials,
+        metrics={name: rows(lambda part, name=name: part.metrics[name]) for name in one.metrics},
+        final=rows(lambda part: part.final),
+        x=None if one.x is None else rows(lambda part: part.x),
+        diverged=rows(lambda part: part.diverged),
+        inside={name: rows(lambda part, name=name: part.inside[name]) for name in one.inside},
+        settings=plan,
+        _state=[np.concatenate(slabs) for slabs in zip(*(part._state for part in parts))],
+        _record=rows(lambda part: part._record),
+        start=rows(lambda part: part.start),
+    )

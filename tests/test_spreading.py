@@ -1,0 +1,152 @@
+"""Work spread over workers: taken in as it is done, whole though one task fails, given away again
+where a worker dies, and stopped at once; what comes of it is what one alone finds."""
+
+import math
+import multiprocessing
+import os
+import time
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from contextlib import closing
+from fractions import Fraction
+
+import mpmath
+import pytest
+
+import fedtheory as ft
+from fedtheory import brought, spreading
+from fedtheory.enclosure.intervals import Enclosures
+from fedtheory.errors import InvalidInput
+
+
+class Inline(Executor):
+    """Does what it is given at once; fails like workers that died where `dies` says so."""
+
+    def __init__(self, dies=lambda call: False):
+        self.calls, self.dies = 0, dies
+
+    def submit(self, function, *args):
+        self.calls += 1
+        future = Future()
+        if self.dies(self.calls):
+            future.set_exception(BrokenExecutor("a worker died"))
+            return future
+        try:
+            future.set_result(function(*args))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+def test_every_task_is_done_once_and_an_error_comes_after_what_was_done():
+    found = {}
+    for results in spreading.done(math.isqrt, [(n * n,) for n in range(9)], "processes:2"):
+        assert not found.keys() & results.keys()
+        found.update(results)
+    assert found == {n: n for n in range(9)}
+    for executor in ("processes:1", "threads:1", "serial"):
+        found = {}
+        with pytest.raises(ValueError, match="nonnegative"):
+            for results in spreading.done(math.isqrt, [(9,), (-1,)], executor):
+                found.update(results)
+        assert found == {0: 3}
+
+
+def test_who_leaves_early_leaves_no_process_behind():
+    begun, before = time.monotonic(), set(multiprocessing.active_children())
+    tasks = [(0,), (600,), (600,)]
+    with closing(spreading.done(time.sleep, tasks, "processes:2")) as batches:
+        assert any(results == {0: None} for results in batches)
+        assert set(multiprocessing.active_children()) - before
+    assert time.monotonic() - begun < 60 and not set(multiprocessing.active_children()) - before
+
+
+def test_what_a_lost_worker_was_at_is_given_away_again():
+    first, found = Inline(lambda call: call in (2, 3)), {}
+    for results in spreading.done(math.isqrt, [(1,), (4,), (9,)], first):
+        found.update(results)
+    assert found == {0: 1, 1: 2, 2: 3} and first.calls == 5  # the two that died, once more
+    with pytest.raises(spreading.Lost, match="workers died 3 times in a row: BrokenExecutor"):
+        list(spreading.done(math.isqrt, [(1,)], Inline(lambda call: True)))
+
+
+def test_results_come_in_the_order_of_tasks_and_the_rest_is_dropped():
+    with ThreadPoolExecutor(3) as pool:
+        naps = [(0.2,), (0.0,), (0.1,)]
+        assert list(spreading.in_order(nap, naps, pool)) == [0.2, 0.0, 0.1]
+    begun = time.monotonic()
+    with closing(spreading.in_order(nap, [(0.0,)] + 20 * [(1.0,)], "threads:1")) as found:
+        assert next(found) == 0.0
+    assert time.monotonic() - begun < 10
+
+
+def nap(seconds):
+    time.sleep(seconds)
+    return seconds
+
+
+def test_workers_have_the_files_that_their_giver_was_given(monkeypatch, tmp_path):
+    monkeypatch.setenv(brought.VARIABLE, str(tmp_path / "mine.py"))
+    tasks = [(brought.VARIABLE,)]
+    (there,) = spreading.in_order(os.getenv, tasks, "processes:1")
+    assert there == str(tmp_path / "mine.py")
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "",
+        "thread",
+        "threads:",
+        "threads:0",
+        "threads:x",
+        "processes:9999",
+        "dask",
+        "dask://here",
+        3,
+    ],
+)
+def test_who_works_is_refused_in_one_sentence(spec):
+    with pytest.raises(
+        InvalidInput, match="^executor must be serial, threads:N, processes:N, dask"
+    ):
+        spreading.maker(spec)
+
+
+def test_what_is_not_installed_or_does_not_answer_is_said(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "distributed", None)
+    with pytest.raises(InvalidInput, match=r"executor needs the extra dask"):
+        spreading.maker("dask://127.0.0.1:1")().__enter__()
+
+
+@pytest.mark.parametrize("name", ["flex.jensen_s", "lamb.lemma1"])  # holds; violated
+def test_seeds_find_the_same_wherever_they_are_searched(name):
+    serial = ft.check(name, budget=0.1, seeds=3).as_dict()
+    assert ft.check(name, budget=0.1, seeds=3, executor=Inline()).as_dict() == serial
+    assert ft.check(name, budget=0.1, seeds=3, executor="threads:3").as_dict() == serial
+    assert ft.check(name, budget=0.1, seeds=1).as_dict() == ft.check(name, budget=0.1).as_dict()
+
+
+def test_a_claim_that_holds_has_looked_at_what_each_seed_did():
+    each = [ft.check("flex.jensen_s", budget=0.1, seed=seed) for seed in (4, 5)]
+    both = ft.check("flex.jensen_s", budget=0.1, seed=4, seeds=2)
+    assert both.cases == sum(one.cases for one in each)
+    assert both.tightness == max(one.tightness for one in each)
+
+
+def test_threads_round_as_one_alone_does(monkeypatch):
+    """mpmath has one precision for all threads: while one thread is inside, no other may change it,
+    or what is to be a fine enclosure is a coarse number that is called fine."""
+    argument = (Fraction(1, 3), Fraction(1, 3))
+    tasks = [(bits, argument) for bits in (400, 20, 400, 20)]
+    alone, exp = [enclosed(*task) for task in tasks], mpmath.exp
+
+    def slow(value):
+        time.sleep(0.02)  # the others come in now, if they can
+        return exp(value)
+
+    monkeypatch.setattr(mpmath, "exp", slow)
+    assert list(spreading.in_order(enclosed, tasks, "threads:4")) == alone
+
+
+def enclosed(bits, argument):
+    return Enclosures(bits).exp(argument)
