@@ -32,6 +32,7 @@ _LAZY = {
     "claim": ("fedtheory.discover", "claim"),
     "explain": ("fedtheory.app.explain", "explain"),
     "problems": ("fedtheory.problems", None),
+    "data": ("fedtheory.data", None),
     "participation": ("fedtheory.participation", None),
     "errors": ("fedtheory.errors", None),
 }

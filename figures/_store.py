@@ -8,18 +8,15 @@ run keeps what it finished.
 
 import hashlib
 import io
-import math
-import zipfile
-import zlib
 from pathlib import Path
 
 import numpy as np
 
 from fedtheory import figures, sources
-from fedtheory.errors import InvalidInput, refuse
+from fedtheory.data.formats.arrays import KINDS, npz
+from fedtheory.errors import refuse
 from fedtheory.files import write
 
-KINDS = "fiubU"  # floats, integers, booleans, text
 LARGEST = 2**30  # bytes of one file's arrays
 
 
@@ -63,48 +60,4 @@ def save(file, arrays):
 def load(file, name=None, most=None):
     """The arrays of a file, or of a stream of this name; how much it claims to hold is checked
     before any is read."""
-    arrays, name, most = {}, name or str(file), most or LARGEST
-    try:
-        with zipfile.ZipFile(file) as archive:
-            members = archive.infolist()
-            if sum(member.file_size for member in members) > most:
-                refuse(name, f"must hold at most {most} bytes", sum(m.file_size for m in members))
-            for member in members:
-                with archive.open(member) as stream:
-                    arrays[member.filename.removesuffix(".npy")] = _array(
-                        stream.read(), f"{name}: {member.filename}"
-                    )
-    except (
-        OSError,
-        ValueError,
-        zipfile.BadZipFile,
-        zlib.error,
-        EOFError,
-        NotImplementedError,
-        RuntimeError,
-    ) as error:
-        raise InvalidInput(
-            f"{name} must be a file of arrays; it cannot be read: {' '.join(str(error).split())}"
-        ) from None
-    return arrays
-
-
-def _array(content, label):
-    stream = io.BytesIO(content)
-    version = np.lib.format.read_magic(stream)
-    header = (
-        np.lib.format.read_array_header_1_0
-        if version == (1, 0)
-        else np.lib.format.read_array_header_2_0
-    )
-    shape, _, dtype = header(stream)
-    if dtype.kind not in KINDS:
-        refuse(label, "must hold floats, integers, booleans or text", dtype)
-    if math.prod(shape) * dtype.itemsize != len(content) - stream.tell():
-        refuse(
-            label,
-            "must be as long as its header says",
-            f"{shape} of {dtype} in {len(content)} bytes",
-        )
-    stream.seek(0)
-    return np.lib.format.read_array(stream, allow_pickle=False)
+    return npz(file, name, most or LARGEST)

@@ -25,7 +25,7 @@ LEVELS = (
     {"problem", "algorithm", "claim"},
     {"symbols", "papers"},
     {"problems", "participation"},
-    {"algorithms"},
+    {"algorithms", "data"},
     {"claims"},
     {"discover"},
     {"runs"},

@@ -239,6 +239,12 @@ def conform(arguments):
     return found.data(), str(found), found.good
 
 
+def data(arguments):
+    from fedtheory.app.datasets import told
+
+    return told(arguments.set, arguments.data)
+
+
 def warmup(arguments):
     """Compile every kernel on the small examples, so that no later command waits."""
     import fedtheory as ft
@@ -479,6 +485,13 @@ def _working(add):
         conform,
         "whether your code is the method that a theorem is about; exit 1 where it is not",
         adapter=dict(metavar="ADAPTER.py", help="defines METHOD, start, round and state"),
+    )
+    add(
+        "data",
+        data,
+        "sets of data: which are there, what is missing, where it is published, what it weighs",
+        set=dict(nargs="?", metavar="NAME", help="one of them; all if not given"),
+        data=dict(flag=True, metavar="DIR", help="where files are; FEDTHEORY_DATA if not given"),
     )
     add("warmup", warmup, "compile every kernel now")
 

@@ -1,0 +1,55 @@
+"""`fedtheory data`: which sets of data can be loaded, and what of the others is missing."""
+
+from fedtheory.data import _sets
+
+
+def told(name=None, folder=None):
+    """(a record of each set, or of the one that is named; that in words)."""
+    place = _sets.folder_of(folder)
+    chosen = list(_sets.shipped().values()) if name is None else [_sets.known(name)]
+    rows = {record.name: _row(record, place) for record in chosen}
+    lines = [_line(row) for row in rows.values()]
+    if name is not None:
+        return rows[name], "\n".join(lines + _whole(chosen[0], rows[name]))
+    where = (
+        f"files are looked for in {place}" if place else f"{_sets.FOLDER} or --data names a folder"
+    )
+    return rows, "\n".join([*lines, where])
+
+
+def _row(record, place):
+    there, state = _sets.state(record, place)
+    return dict(
+        name=record.name,
+        meaning=record.meaning,
+        there=there,
+        state=state,
+        published=record.published,
+        megabytes=record.megabytes,
+        terms=record.terms,
+        layouts=[
+            {file.names[0]: dict(bytes=file.bytes, digest=file.digest) for file in layout.values()}
+            for layout in record.layouts
+        ],
+    )
+
+
+def _line(row):
+    weight = f", {row['megabytes']:g} MB" if row["megabytes"] else ""
+    return (
+        f"{row['name']:15s}{row['state'] if row['there'] else 'absent'}: {row['meaning']}{weight}"
+    )
+
+
+def _whole(record, row):
+    if not record.layouts:
+        return [f"    ft.data.load({record.name!r})"]
+    lines = [f"    {row['state']}", f"    published at {row['published']} ({row['terms']})"]
+    for n, layout in enumerate(record.layouts):
+        lines.append("    its files, packed (.gz) or not:" if not n else "    or:")
+        for file in layout.values():
+            size = "" if file.bytes is None else f", {file.bytes:,} bytes"
+            lines.append(
+                f"        {file.names[0]}{size}{'' if not file.digest else ', ' + file.digest}"
+            )
+    return lines

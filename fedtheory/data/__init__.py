@@ -1,0 +1,49 @@
+"""Data: sets that were published, read and checked; stand-ins that are made here; partitions.
+
+>>> import fedtheory as ft
+>>> data = ft.data.load("handwriting", writers=2, each=2, test=0, classes=10)
+>>> split = ft.data.partition.by_writer(data.y, data.writers)
+>>> X, y = split.arrays(ft.data.flat(data.X))
+>>> ft.problems.mlp(X, y, hidden=(8,)).N
+2
+"""
+
+from fedtheory.data import partition
+from fedtheory.data._data import Data, flat, smaller
+from fedtheory.data._sets import Set, load
+
+__all__ = ["Data", "Set", "flat", "load", "partition", "read", "smaller"]
+
+
+def read(path, **options):
+    """A file of one's own as Data: .npz (arrays X, y, X_test, ...), .csv (the last column is the
+    label), or LIBSVM's format in any other file.
+
+    >>> import tempfile, pathlib, fedtheory as ft
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "own.svm"
+    >>> _ = path.write_text("+1 1:0.5 3:2\\n-1 2:1\\n")
+    >>> ft.data.read(path).X
+    array([[0.5, 0. , 2. ],
+           [0. , 1. , 0. ]])
+    """
+    from pathlib import Path
+
+    from fedtheory.data._data import PARTS
+    from fedtheory.data.formats import arrays, libsvm
+    from fedtheory.errors import refuse
+
+    file = Path(path)
+    if not file.is_file():
+        refuse("path", "must be a file that is there", str(path))
+    kind = Path(file.stem).suffix if file.suffix == ".gz" else file.suffix
+    if kind == ".npz":
+        parts = {name: part for name, part in arrays.npz(file, **options).items() if name in PARTS}
+        if "X" not in parts or "y" not in parts:
+            refuse(str(path), "must hold arrays X and y", sorted(parts))
+        for X, y in (("X", "y"), ("X_test", "y_test")):
+            if len(parts.get(X, ())) != len(parts.get(y, ())):
+                refuse(str(path), f"must hold as many rows of {X} as of {y}", parts[X].shape)
+    else:
+        X, y = (arrays.table if kind == ".csv" else libsvm.read)(file, **options)
+        parts = {"X": X, "y": y}
+    return Data(file.name, parts)

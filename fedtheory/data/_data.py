@@ -1,0 +1,93 @@
+"""What a set of data is here: arrays of samples and labels, read when they are first asked for."""
+
+from functools import cached_property
+
+import numpy as np
+
+from fedtheory import arguments
+from fedtheory.errors import refuse
+from fedtheory.shown import Shown
+
+PARTS = ("X", "y", "X_test", "y_test", "writers", "writers_test")
+
+
+class Data(Shown):
+    """Samples X (n, ...), labels y (n,), the same held out, and who wrote them, where that is known.
+
+    `writers` are integers: a font, a user, a source. What is absent is None. Each part is read when
+    it is first asked for.
+    """
+
+    def __init__(self, name, parts, classes=None, meaning=""):
+        self.name, self.classes, self.meaning, self._parts = name, classes, meaning, parts
+
+    def _part(self, name):
+        found = self._parts.get(name)
+        return found() if callable(found) else found
+
+    X = cached_property(lambda self: self._part("X"))
+    y = cached_property(lambda self: self._part("y"))
+    X_test = cached_property(lambda self: self._part("X_test"))
+    y_test = cached_property(lambda self: self._part("y_test"))
+    writers = cached_property(lambda self: self._part("writers"))
+    writers_test = cached_property(lambda self: self._part("writers_test"))
+
+    def heading(self):
+        return f"Data {self.name}"
+
+    def facts(self):
+        told = {part: " x ".join(map(str, self._shape(part))) for part in ("X", "X_test")}
+        told = {part: shape for part, shape in told.items() if shape}
+        return told | ({"classes": self.classes} if self.classes else {})
+
+    def _shape(self, part):
+        values = getattr(self, part)
+        return () if values is None else values.shape
+
+    def __getstate__(self):
+        return {
+            "name": self.name,
+            "classes": self.classes,
+            "meaning": self.meaning,
+            "_parts": {part: getattr(self, part) for part in PARTS},
+        }
+
+
+def flat(X):
+    """Samples as rows of floats: bytes as numbers of [0, 1], anything else as it is.
+
+    >>> import numpy as np
+    >>> from fedtheory import data
+    >>> data.flat(np.array([[[0, 255], [51, 0]]], np.uint8))
+    array([[0. , 1. , 0.2, 0. ]])
+    """
+    X = np.asarray(X)
+    if X.ndim < 2:
+        refuse("X", "must have shape (samples, ...)", X.shape)
+    rows = X.reshape(len(X), -1)
+    return rows / 255.0 if rows.dtype == np.uint8 else np.asarray(rows, np.float64)
+
+
+def smaller(X, side):
+    """Images (n, height, width) or (n, channels, height, width) as squares of `side` pixels, each
+    the mean of those that it covers: the inputs of a small twin of a network.
+
+    >>> import numpy as np
+    >>> from fedtheory import data
+    >>> data.smaller(np.array([[[0, 8], [4, 0]]], np.uint8), 1)
+    array([[[3]]], dtype=uint8)
+    """
+    X, side = np.asarray(X), arguments.whole("side", side, 1)
+    if X.ndim not in (3, 4) or X.shape[-1] != X.shape[-2] or X.shape[-1] < side:
+        refuse("X", f"must be square images of {side} pixels or more", X.shape)
+    weights = _covering(X.shape[-1], side)
+    found = weights @ X.astype(np.float32) @ weights.T
+    return np.rint(found).astype(np.uint8) if X.dtype == np.uint8 else found
+
+
+def _covering(large, side):
+    """(side, large) shares of the large pixels that a small one covers; rows sum to 1."""
+    edges = np.linspace(0, large, side + 1)
+    cells = np.arange(large)
+    over = np.minimum(edges[1:, None], cells + 1) - np.maximum(edges[:-1, None], cells)
+    return (np.maximum(over, 0) * (side / large)).astype(np.float32)

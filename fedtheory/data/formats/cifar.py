@@ -1,0 +1,122 @@
+"""CIFAR-10: records of a label and 3 x 32 x 32 bytes, or pickled dictionaries of the same.
+
+A pickle is a program. Of it only what the published files say is carried out, by an interpreter
+that knows three names and makes arrays of none of them: numbers and bytes are kept, and compared
+with the shape that they claim.
+"""
+
+import io
+import pickle
+from typing import Any
+
+import numpy as np
+
+from fedtheory.data import _files
+from fedtheory.errors import InvalidInput, refuse
+
+SHAPE, PIXELS, CLASSES = (3, 32, 32), 3072, 10
+PICKLED = 2**26  # bytes of a pickled batch, of which a whole one has 31 million
+
+
+def binary(path):
+    """(images (n, 3, 32, 32), labels (n,)) of a binary batch."""
+    size = len(_files.content(path)) if path.suffix == ".gz" else path.stat().st_size
+    if size == 0 or size % (1 + PIXELS):
+        refuse(str(path), f"must hold records of {1 + PIXELS} bytes", f"{size} bytes")
+    records = _files.exactly(path, size).reshape(-1, 1 + PIXELS)
+    return _looked(path, records[:, 1:], records[:, 0])
+
+
+def pickled(path):
+    """The same of a batch of the python layout."""
+    batch = unpickled(_files.content(path, PICKLED), path)
+    if not isinstance(batch, dict):
+        refuse(str(path), "must be a dictionary", type(batch).__name__)
+    batch = {key.encode() if isinstance(key, str) else key: value for key, value in batch.items()}
+    labels, images = batch.get(b"labels"), batch.get(b"data")
+    if not isinstance(labels, list) or any(type(each) is not int for each in labels):
+        refuse(str(path), "must hold a list of labels", labels)
+    if not isinstance(images, _Array):
+        refuse(str(path), "must hold an array of data", type(images).__name__)
+    if any(not 0 <= each < CLASSES for each in labels):
+        refuse(str(path), f"must hold labels of 0 .. {CLASSES - 1}", labels)
+    return _looked(path, images.bytes(path), np.array(labels, np.uint8))
+
+
+def _looked(path, images, labels):
+    if images.shape != (len(labels), PIXELS):
+        refuse(str(path), f"must hold {len(labels)} images of {PIXELS} bytes", images.shape)
+    if len(labels) and labels.max() >= CLASSES:
+        refuse(str(path), f"must hold labels of 0 .. {CLASSES - 1}", int(labels.max()))
+    return images.reshape(-1, *SHAPE), labels
+
+
+class _Array:
+    """What a pickle says of an array: what it was built from."""
+
+    state: Any = None
+
+    def __setstate__(self, state):
+        self.state = state
+
+    def bytes(self, path):
+        """(rows, columns) of bytes."""
+        state = self.state
+        if not (isinstance(state, tuple) and len(state) == 5):
+            refuse(str(path), "must say version, shape, type, order and values of its array", state)
+        _, shape, kind, columns_first, values = state
+        values = values.encode("latin1") if isinstance(values, str) else values
+        fits = (
+            isinstance(shape, tuple)
+            and len(shape) == 2
+            and all(type(n) is int and n >= 0 for n in shape)
+            and isinstance(values, bytes)
+            and len(values) == shape[0] * shape[1]
+        )
+        if not fits or not isinstance(kind, _Kind) or kind.name not in (b"u1", "u1"):
+            refuse(str(path), "must hold as many bytes as its array's shape says", shape)
+        if columns_first:
+            return np.frombuffer(values, np.uint8).reshape(shape[::-1]).T
+        return np.frombuffer(values, np.uint8).reshape(shape)
+
+
+class _Kind:
+    def __init__(self, name=None, *_):
+        self.name = name
+
+    def __setstate__(self, state):
+        pass
+
+
+def _rebuilt(*_):
+    return _Array()
+
+
+KNOWN: dict[tuple, Any] = {
+    ("numpy.core.multiarray", "_reconstruct"): _rebuilt,
+    ("numpy._core.multiarray", "_reconstruct"): _rebuilt,
+    ("numpy", "ndarray"): _Array,
+    ("numpy", "dtype"): _Kind,
+    ("_codecs", "encode"): lambda text, how="latin1": text.encode("latin1"),
+}
+
+
+class _Reader(pickle._Unpickler):
+    """Python's own unpickler in Python, whose memo is a dictionary: the one in C asks for as much
+    memory as a hostile number says."""
+
+    def find_class(self, module, name):
+        if (module, name) not in KNOWN:
+            raise pickle.UnpicklingError(f"it asks for {module}.{name}")
+        return KNOWN[module, name]
+
+
+def unpickled(content, path):
+    """What a pickle of numbers, bytes, lists, dictionaries and arrays of bytes says."""
+    try:
+        return _Reader(io.BytesIO(content), encoding="bytes").load()
+    except Exception as error:  # whatever a hostile program does, it ends here
+        raise InvalidInput(
+            f"{path} must be a batch of CIFAR-10; it is not unpickled: "
+            f"{' '.join(str(error).split())[:200] or type(error).__name__}"
+        ) from None

@@ -1,0 +1,45 @@
+"""Text as numbers of an alphabet of 40: what a small language model of characters reads."""
+
+import unicodedata
+
+import numpy as np
+
+from fedtheory.data import _files
+
+ALPHABET = "\n abcdefghijklmnopqrstuvwxyz0.,;:!?'\"-()"
+MOST = 2**28
+_CODE = np.full(128, ALPHABET.index(" "), np.uint8)
+for _place, _sign in enumerate(ALPHABET):
+    _CODE[ord(_sign)] = _place
+for _sign in "123456789":
+    _CODE[ord(_sign)] = ALPHABET.index("0")  # a digit is a digit
+for _capital in "ABCDEFGHIJKLMNOPQRSTUVWXYZ":
+    _CODE[ord(_capital)] = ALPHABET.index(_capital.lower())
+
+
+def codes(text):
+    """(n,) numbers of the signs of a text; accents go, what is no sign of the alphabet is a space.
+
+    >>> from fedtheory.data.formats import text
+    >>> "".join(text.ALPHABET[n] for n in text.codes("Déjà vu: 42%"))
+    'deja vu: 00 '
+    """
+    plain = unicodedata.normalize("NFKD", text)
+    plain = "".join(sign for sign in plain if not unicodedata.combining(sign))
+    raw = np.frombuffer(plain.encode("ascii", "replace"), np.uint8)
+    return _CODE[np.where(raw < 128, raw, ord(" "))]
+
+
+def read(path):
+    """The numbers of a text file's signs."""
+    return codes(_files.content(path, MOST).decode("utf-8", "replace"))
+
+
+def windows(numbers, length):
+    """(samples (n, length), the signs that follow each of theirs (n, length)); what is left over at
+    the end goes."""
+    n = max(0, (len(numbers) - 1) // length)
+    return (
+        numbers[: n * length].reshape(n, length),
+        numbers[1 : n * length + 1].reshape(n, length),
+    )

@@ -1,0 +1,145 @@
+"""A split: which rows of a set each client has, and what papers say of such a split."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from fedtheory import arguments, rng
+from fedtheory.errors import refuse
+from fedtheory.shown import Shown, number
+
+BARS = "▁▂▃▄▅▆▇█"
+SHOWN = 40  # clients that a line shows
+
+
+@dataclass(frozen=True, repr=False)
+class Split(Shown):
+    """N clients' rows of a set with labels y; `rows[i]` are those of client i + 1.
+
+    >>> import fedtheory as ft
+    >>> split = ft.data.partition.classes([0, 0, 1, 1], clients=2, C=1)
+    >>> split.statistics()["labels_each"]
+    1.0
+    """
+
+    how: str
+    y: np.ndarray
+    rows: tuple
+
+    def heading(self):
+        return f"Split by {self.how}"
+
+    def facts(self):
+        told = self.statistics()
+        shown = {name: number(told[name]) for name in ("N", "n", "size", "labels_each", "distance")}
+        return {"picture": self.picture(), **shown}
+
+    @cached_property
+    def counts(self):
+        """(N, classes) of a client's samples with a label."""
+        labels = np.unique(self.y, return_inverse=True)[1]
+        width = int(labels.max()) + 1 if len(labels) else 0
+        return np.array([np.bincount(labels[rows], minlength=width) for rows in self.rows])
+
+    def statistics(self):
+        """What papers quote: N clients, n samples in use, their sizes, labels a client has, and
+        how far its labels are from all clients' (total variation, the mean over clients)."""
+        sizes = self.counts.sum(axis=1)
+        all_ = self.counts.sum(axis=0) / max(1, sizes.sum())
+        own = self.counts / np.maximum(1, sizes)[:, None]
+        return {
+            "N": len(self.rows),
+            "n": int(sizes.sum()),
+            "size": float(sizes.mean()),
+            "size_deviation": float(sizes.std()),
+            "least": int(sizes.min()),
+            "most": int(sizes.max()),
+            "labels_each": float((self.counts > 0).sum(axis=1).mean()),
+            "distance": float(0.5 * abs(own - all_).sum(axis=1).mean()),
+        }
+
+    def picture(self):
+        """One line: a bar for each client (of as many as fit), high where it has many samples;
+        then how many labels each has, in as many bars."""
+        chosen = np.linspace(0, len(self.rows) - 1, min(SHOWN, len(self.rows))).astype(int)
+        sizes, labels = self.counts.sum(axis=1)[chosen], (self.counts > 0).sum(axis=1)[chosen]
+        return f"samples {_bars(sizes, sizes.max())} labels {_bars(labels, self.counts.shape[1])}"
+
+    def arrays(self, X, y=None):
+        """(the clients' samples, their labels), as problems take them; labels are the split's own
+        unless others are handed in."""
+        y = self.y if y is None else np.asarray(y)
+        if len(X) != len(self.y) or len(y) != len(self.y):
+            refuse("X and y", f"must have the split's {len(self.y)} rows", (len(X), len(y)))
+        return [X[rows] for rows in self.rows], [y[rows] for rows in self.rows]
+
+    def plot(self, ax=None):
+        """Labels across, clients down, dark where a client has many of a label. Draws into `ax`, or
+        a new figure, and returns the axes."""
+        if ax is None:
+            import matplotlib.pyplot as plt
+
+            ax = plt.subplots()[1]
+        ax.imshow(self.counts, aspect="auto", cmap="Greys", interpolation="nearest")
+        ax.set(xlabel="label", ylabel="client", title=self.how)
+        return ax
+
+
+def _bars(values, most):
+    steps = np.ceil(np.asarray(values) / max(1, most) * len(BARS)).astype(int)
+    return "".join(BARS[max(0, step - 1)] for step in steps)
+
+
+def labels_of(y):
+    """Labels as an array (n,), n >= 1."""
+    found = arguments.array("y", y, "must be an array of labels", "fiub")
+    if found.ndim != 1 or not len(found):
+        refuse("y", "must have shape (n,), with one label or more", found.shape)
+    if not np.all(found == np.floor(found)):  # false for NaN
+        refuse("y", "must hold whole numbers", found[found != np.floor(found)][:3].tolist())
+    return found.astype(np.int64)
+
+
+def clients_of(clients, n):
+    clients = arguments.whole("clients", clients, 1)
+    if clients > n:
+        refuse("clients", f"must be at most the {n} samples", clients)
+    return clients
+
+
+def sizes_of(sizes, clients, n):
+    """(clients,) sample counts that are handed in, or n samples shared as evenly as may be."""
+    if sizes is None:
+        return np.full(clients, n // clients) + (np.arange(clients) < n % clients)
+    found = np.asarray(sizes)
+    if found.shape not in ((), (clients,)) or found.dtype.kind not in "iu" or np.any(found < 1):
+        refuse("sizes", f"must be a positive integer, or {clients} of them", sizes)
+    return np.broadcast_to(found, (clients,)).astype(np.int64)
+
+
+def shuffled(seed, name, rows):
+    """The rows in an order of their own for each name."""
+    return rows[rng.host(seed, f"partition {name}").permutation(len(rows))]
+
+
+def by_label(y, seed, how):
+    """(the labels there are, the rows of each in random order)."""
+    labels = np.unique(y)
+    return labels, [
+        shuffled(seed, f"{how} {label}", np.flatnonzero(y == label)) for label in labels
+    ]
+
+
+def shares(total, weights):
+    """Whole numbers in the proportion of the weights that add up to `total`: each is rounded down,
+    and what is left goes to the largest remainders."""
+    exact = total * np.asarray(weights, float) / np.sum(weights)
+    found = np.floor(exact).astype(np.int64)
+    left = int(total - found.sum())
+    found[np.argsort(found - exact, kind="stable")[:left]] += 1
+    return found
+
+
+def made(how, y, rows):
+    return Split(how, y, tuple(np.sort(each) for each in rows))

@@ -1,0 +1,25 @@
+"""By writer: a client is whoever wrote, drew or rated."""
+
+import numpy as np
+
+from fedtheory.data.partition import _split
+from fedtheory.errors import refuse
+
+
+def by_writer(y, writers, clients=None, seed=0):
+    """Each client has all samples of one writer; with fewer clients than writers, of several,
+    dealt out at random.
+
+    >>> from fedtheory.data import partition
+    >>> partition.by_writer([0, 1, 0, 1], writers=[7, 7, 9, 9]).statistics()["N"]
+    2
+    """
+    y, who = _split.labels_of(y), _split.labels_of(writers)
+    if len(who) != len(y):
+        refuse("writers", f"must be one for each of {len(y)} samples", len(who))
+    names, owner = np.unique(who, return_inverse=True)
+    clients = _split.clients_of(len(names) if clients is None else clients, len(names))
+    client = np.arange(len(names))
+    if clients < len(names):
+        client = _split.shuffled(seed, "by writer", client) % clients
+    return _split.made("writer", y, [np.flatnonzero(client[owner] == i) for i in range(clients)])

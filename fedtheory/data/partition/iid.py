@@ -1,0 +1,23 @@
+"""iid: samples are shuffled and dealt out."""
+
+import numpy as np
+
+from fedtheory.data.partition import _split
+from fedtheory.errors import refuse
+
+
+def iid(y, clients, sizes=None, seed=0):
+    """Each client has samples drawn without replacement from all; `sizes` says how many (one
+    number or N; evenly by default).
+
+    >>> from fedtheory.data import partition
+    >>> partition.iid([0, 1] * 5, clients=3).statistics()["most"]
+    4
+    """
+    y = _split.labels_of(y)
+    clients = _split.clients_of(clients, len(y))
+    counts = _split.sizes_of(sizes, clients, len(y))
+    if counts.sum() > len(y):
+        refuse("sizes", f"must add up to at most {len(y)} samples", int(counts.sum()))
+    order, ends = _split.shuffled(seed, "iid", np.arange(len(y))), np.cumsum(counts)
+    return _split.made("iid", y, [order[a:b] for a, b in zip(ends - counts, ends)])

@@ -1,0 +1,22 @@
+"""Sizes of a log-normal law."""
+
+import numpy as np
+
+from fedtheory import arguments, rng
+from fedtheory.data.partition import _split
+from fedtheory.errors import refuse
+
+
+def lognormal(clients, total, spread=1.0, seed=0):
+    """(clients,) sizes exp(spread N(0, 1)), scaled to add up to `total`, each at least 1.
+
+    >>> from fedtheory.data import partition
+    >>> partition.lognormal(clients=3, total=9, spread=0.0).tolist()
+    [3, 3, 3]
+    """
+    clients, total = arguments.whole("clients", clients, 1), arguments.whole("total", total, 1)
+    spread = arguments.real("spread", spread, high=20.0)
+    if total < clients:
+        refuse("total", f"must be at least {clients}, one sample a client", total)
+    draws = rng.host(seed, "partition lognormal").standard_normal(clients)
+    return 1 + _split.shares(total - clients, np.exp(spread * draws))

@@ -1,0 +1,26 @@
+"""Sizes of Pareto's law (flex, section 5.1: Type I, index 0.5)."""
+
+import numpy as np
+
+from fedtheory import arguments
+from fedtheory.data.partition import _split
+from fedtheory.errors import refuse
+from fedtheory.problems.synthetic import pareto_sizes
+
+FINE = 10**6  # the smallest draw, in whole numbers, before all are scaled
+
+
+def pareto(clients, total, index=0.5, ratio=100, seed=0):
+    """(clients,) sizes of Type-I Pareto that add up to `total`, each at least 1: P(n > t) =
+    (low / t)^index, given that n <= ratio low. Flex prints the index alone.
+
+    >>> from fedtheory.data import partition
+    >>> int(partition.pareto(clients=10, total=1000).sum())
+    1000
+    """
+    clients, total = arguments.whole("clients", clients, 1), arguments.whole("total", total, 1)
+    ratio = arguments.whole("ratio", ratio, 1, 10**6)
+    if total < clients:
+        refuse("total", f"must be at least {clients}, one sample a client", total)
+    drawn = pareto_sizes(clients, FINE, ratio * FINE, index, seed)
+    return 1 + _split.shares(total - clients, np.asarray(drawn, float))

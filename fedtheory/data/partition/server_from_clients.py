@@ -1,0 +1,24 @@
+"""The server's samples: some of a few clients' (FSL, scenario 2 a)."""
+
+import numpy as np
+
+from fedtheory import arguments
+from fedtheory.data.partition import _split
+from fedtheory.errors import refuse
+
+
+def server_from_clients(split, c, s, seed=0):
+    """Rows of s samples of each of c clients, drawn once, all without replacement.
+
+    >>> from fedtheory.data import partition
+    >>> split = partition.classes([0] * 6 + [1] * 6, clients=4, C=1)
+    >>> len(partition.server_from_clients(split, c=2, s=3))
+    6
+    """
+    if not isinstance(split, _split.Split):
+        refuse("split", "must be a Split, such as partition.classes makes", split)
+    c = arguments.whole("c", c, 1, len(split.rows))
+    chosen = _split.shuffled(seed, "server's clients", np.arange(len(split.rows)))[:c]
+    s = arguments.whole("s", s, 1, min(len(split.rows[i]) for i in chosen))
+    drawn = [_split.shuffled(seed, f"server from {i}", split.rows[i])[:s] for i in chosen]
+    return np.sort(np.concatenate(drawn))

@@ -1,0 +1,1 @@
+"""Sets of data, one per file: those that were published, and stand-ins that are made here."""

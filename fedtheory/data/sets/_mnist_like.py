@@ -1,0 +1,36 @@
+"""What is laid out as MNIST is: four idx files."""
+
+from fedtheory.data._data import Data
+from fedtheory.data.formats import idx
+
+PARTS = ("X", "y", "X_test", "y_test")
+STEMS = (
+    "train-images-idx3-ubyte",
+    "train-labels-idx1-ubyte",
+    "t10k-images-idx3-ubyte",
+    "t10k-labels-idx1-ubyte",
+)
+
+
+def names(stem):
+    """How a file is called: as published, and with a dot, as some archives unpack it."""
+    return stem, stem.replace("-idx", ".idx")
+
+
+def loader(name, classes, turned=False):
+    """What reads the four files; `turned` says that rows and columns are exchanged."""
+
+    def load(found):
+        def images(part):
+            X = idx.read(found(part), 3)
+            return X.swapaxes(1, 2) if turned else X
+
+        parts = {
+            "X": lambda: images("X"),
+            "X_test": lambda: images("X_test"),
+            "y": lambda: idx.read(found("y"), 1),
+            "y_test": lambda: idx.read(found("y_test"), 1),
+        }
+        return Data(name, parts, classes)
+
+    return load

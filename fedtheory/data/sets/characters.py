@@ -1,0 +1,61 @@
+"""Two sources of characters, stand-ins for two corpora: signs of which each depends on the two before
+it. `unlike` says how far the sources' laws are from what they share."""
+
+import numpy as np
+
+from fedtheory import arguments, rng
+from fedtheory.data._data import Data
+from fedtheory.data._sets import Set
+from fedtheory.data.formats.text import ALPHABET
+
+SIGNS = len(ALPHABET)
+
+
+def load(found, each=200, test=50, length=40, unlike=0.5, seed=0):
+    """`each` training and `test` other windows of a source: X (n, length), and the signs that
+    follow, y (n, length)."""
+    each, test = arguments.whole("each", each, 1), arguments.whole("test", test)
+    length, unlike = arguments.whole("length", length, 1), arguments.real("unlike", unlike)
+    seed = arguments.seed(seed)
+    arguments.fits("each", 2 * (each + test), length + 1)
+    signs = [_windows(law, each + test, length, seed, s) for s, law in enumerate(laws(unlike))]
+    both = lambda low, high, place: np.concatenate(
+        [each[low:high, place : place + length] for each in signs]
+    )
+    parts = {"X": both(0, each, 0), "y": both(0, each, 1), "writers": np.repeat([0, 1], each)}
+    if test:
+        parts |= {
+            "X_test": both(each, None, 0),
+            "y_test": both(each, None, 1),
+            "writers_test": np.repeat([0, 1], test),
+        }
+    return Data("characters", parts, SIGNS)
+
+
+def laws(unlike):
+    """The two sources' probabilities (SIGNS, SIGNS, SIGNS) of a sign after two others."""
+    draw = lambda name: rng.host(0, f"characters {name}").standard_normal((2, SIGNS, SIGNS))
+    shared, found = draw("shared"), []
+    for source in (0, 1):
+        scores = shared + unlike * draw(source)
+        scores = 2.2 * (scores[0][None, :, :] + 0.7 * scores[1][:, None, :])
+        scores -= scores.max(axis=2, keepdims=True)
+        mass = np.exp(scores)
+        found.append(mass / mass.sum(axis=2, keepdims=True))
+    return found
+
+
+def _windows(law, count, length, seed, source):
+    """(count, length + 1) signs, each window a walk of its own."""
+    generator = rng.host(seed, f"characters source {source}")
+    sums = np.cumsum(law, axis=2)
+    signs = np.empty((count, length + 3), np.uint8)
+    signs[:, :2] = generator.integers(0, SIGNS, (count, 2))
+    draws = generator.random((count, length + 1))
+    for n in range(length + 1):
+        reached = sums[signs[:, n], signs[:, n + 1]] < draws[:, n, None]
+        signs[:, n + 2] = np.minimum(reached.sum(axis=1), SIGNS - 1)
+    return signs[:, 2:]
+
+
+SET = Set("characters", "two sources of characters, as unlike as one asks", load)

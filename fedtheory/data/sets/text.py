@@ -1,0 +1,26 @@
+"""Text files of one's own: each is a source, cut into windows of 40 signs' numbers."""
+
+import numpy as np
+
+from fedtheory import arguments
+from fedtheory.data._data import Data
+from fedtheory.data._sets import Set
+from fedtheory.data.formats import text
+from fedtheory.errors import refuse
+
+MOST = 10**5  # files
+
+
+def load(found, length=40):
+    """X (n, length): signs; y (n, length): those that follow; a writer is a file, by its name."""
+    length = arguments.whole("length", length, 1)
+    files = [] if found.folder is None else sorted(found.folder.glob("*.txt"))
+    if not files or len(files) > MOST:
+        refuse("folder", f"must hold from 1 to {MOST} files .txt", f"{len(files)}")
+    cut = [text.windows(text.read(file), length) for file in files]
+    writers = np.repeat(np.arange(len(files)), [len(X) for X, _ in cut])
+    X, y = (np.concatenate(parts) for parts in zip(*cut))
+    return Data("text", {"X": X, "y": y, "writers": writers}, len(text.ALPHABET))
+
+
+SET = Set("text", "the .txt files of a folder, a source each, as windows of signs", load)
