@@ -40,7 +40,7 @@ def one_label(y, clients, sizes=None, balanced=False, seed=0):
             )
         asked = np.full(len(mine), len(pool)) if wanted is None else wanted[mine]
         if asked.sum() > len(pool):
-            asked = 1 + _split.shares(len(pool) - len(mine), asked)
+            asked = 1 + _split.shares(len(pool) - len(mine), asked - 1)
         ends = np.cumsum(asked)
         for i, low, high in zip(mine, ends - asked, ends):
             rows[i] = pool[low:high]
