@@ -33,6 +33,8 @@ _LAZY = {
     "explain": ("fedtheory.app.explain", "explain"),
     "problems": ("fedtheory.problems", None),
     "data": ("fedtheory.data", None),
+    "layers": ("fedtheory.layers", None),
+    "networks": ("fedtheory.networks", None),
     "participation": ("fedtheory.participation", None),
     "errors": ("fedtheory.errors", None),
 }

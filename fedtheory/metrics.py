@@ -26,10 +26,19 @@ BASIC = (
     "sq_dissimilarity",
     "client_drift",
     "server_drift",
+    "sq_seen",
+    "sq_server_seen",
+    "seen_inner",
+    "test_loss",
+    "test_accuracy",
+    "test_recall",
+    "test_auc",
 )
 COLUMN = {name: n for n, name in enumerate(BASIC)}
 # What switches a group of columns on; the others cost nothing.
-OBJECTIVE, SERVER, DISTANCE, DISSIMILARITY, DRIFT = 1, 2, 4, 8, 16
+OBJECTIVE, SERVER, DISTANCE, DISSIMILARITY, DRIFT, SEEN, TEST = 1, 2, 4, 8, 16, 32, 64
+# What is held out is measured together, in this order.
+TESTED = BASIC[-4:]
 GROUP = dict(
     loss=OBJECTIVE,
     server_loss=OBJECTIVE | SERVER,
@@ -41,6 +50,10 @@ GROUP = dict(
     sq_dissimilarity=OBJECTIVE | DISSIMILARITY,
     client_drift=DRIFT,
     server_drift=DRIFT,
+    sq_seen=SEEN,
+    sq_server_seen=SEEN,
+    seen_inner=SEEN,
+    **dict.fromkeys(TESTED, TEST),
 )
 
 
@@ -66,6 +79,11 @@ def _sq_sum(m, gamma):
     return np.maximum(
         m["sq_grad_norm"] + 2 * gamma * m["grad_inner"] + gamma**2 * m["sq_server_grad_norm"], 0.0
     )
+
+
+def _sq_B_t(m, gamma):
+    two = m["sq_seen"] + m["sq_server_seen"]
+    return 2 * two / (two + 2 * m["seen_inner"])
 
 
 _ALL = (
@@ -116,6 +134,69 @@ _ALL = (
         r"E_t^{(0)}",
         "mean squared distance of the server's points w_0..w_{K_0-1} from x_t",
         ("server_drift",),
+    ),
+    Metric(
+        "sq_seen",
+        r"\|\tilde\nabla f_f(x_t)\|^2",
+        "squared mean of the cohort's sampled gradients at the round's start (mixed FL, (7))",
+        ("sq_seen",),
+    ),
+    Metric(
+        "sq_server_seen",
+        r"\|\tilde\nabla f_c(x_t)\|^2",
+        "squared sampled gradient of the server there",
+        ("sq_server_seen",),
+    ),
+    Metric(
+        "seen_inner",
+        r"\langle\tilde\nabla f_f(x_t),\tilde\nabla f_c(x_t)\rangle",
+        "alignment of the two sampled gradients",
+        ("seen_inner",),
+    ),
+    Metric(
+        "sq_G_t",
+        r"\tilde G_t^2",
+        "what definition 4.2 of mixed FL would need for G^2 if B = 1, at w_f = w_c = 1/2 (7)",
+        ("sq_seen", "sq_server_seen", "seen_inner"),
+        lambda m, gamma: np.maximum(m["sq_seen"] + m["sq_server_seen"] - 2 * m["seen_inner"], 0.0),
+    ),
+    Metric(
+        "sq_B_t",
+        r"\tilde B_t^2",
+        "what it would need for B^2 if G = 0, at w_f = w_c = 1/2 (7)",
+        ("sq_seen", "sq_server_seen", "seen_inner"),
+        _sq_B_t,
+    ),
+    Metric(
+        "test_loss",
+        r"\ell_{\mathrm{test}}(x_t)",
+        "mean loss of the samples held out",
+        ("test_loss",),
+    ),
+    Metric(
+        "test_accuracy",
+        r"\mathrm{acc}(x_t)",
+        "share of the labels held out that are predicted; of a language model, next tokens",
+        ("test_accuracy",),
+    ),
+    Metric(
+        "test_recall",
+        r"\mathrm{recall@}k(x_t)",
+        "share of the labels held out that are among the k best, k being the network's `top`",
+        ("test_recall",),
+    ),
+    Metric(
+        "test_auc",
+        r"\mathrm{AUC}(x_t)",
+        "area under the ROC curve of the samples held out, of two classes",
+        ("test_auc",),
+    ),
+    Metric(
+        "test_perplexity",
+        r"e^{\ell_{\mathrm{test}}(x_t)}",
+        "exponential of the mean loss of the samples held out",
+        ("test_loss",),
+        lambda m, gamma: np.exp(m["test_loss"]),
     ),
     Metric(
         "tilde_loss",

@@ -76,16 +76,24 @@ def _roles(data):
     return dict(
         grad=(t.void, (data, t.int64, jit.VECTOR, jit.VECTOR)),
         loss=(t.float64, (data, t.int64, jit.VECTOR)),
-        batch=(t.void, (data, t.int64, jit.INTEGERS, jit.VECTOR, jit.VECTOR)),
+        batch=(t.void, (data, t.int64, jit.INTEGERS, t.uint64, jit.VECTOR, jit.VECTOR)),
+        test=(t.void, (data, jit.VECTOR, jit.VECTOR)),
         objective=(t.float64, (data, jit.VECTOR, jit.VECTOR, jit.VECTOR)),
     )
 
 
 @jit.jit
-def no_batch(data, i, rows, x, out):
+def no_batch(data, i, rows, draw, x, out):
     """For problems without samples: the engine never calls it."""
     for j in range(out.size):
         out[j] = np.nan
+
+
+@jit.jit
+def no_test(data, x, row):
+    """For problems that hold no samples out: the engine never calls it."""
+    for c in range(row.size):
+        row[c] = np.nan
 
 
 @cache
@@ -119,12 +127,16 @@ class Kernels(NamedTuple):
     loss: Callable  # (data, i, x) -> f_i(x)
     # (data, p, x, out) -> F(x), its gradient in out; by the definition if absent
     objective: Callable | None = None
-    # (data, i, rows, x, out): mean gradient over some of client i's samples
+    # (data, i, rows, draw, x, out): mean gradient over some of client i's samples; `draw` is the
+    # key of whatever else is drawn (rng.masked)
     batch: Callable = no_batch
+    # (data, x, row): what the samples held out say of x, in the order of `metrics.TESTED`
+    test: Callable = no_test
 
     def role(self, name, data):
         """A kernel behind the engine's signature."""
-        return jit.erase(getattr(self, name), *_roles(jit.typeof(data))[name])
+        of = jit.ADDRESS if getattr(self, name) is no_test else jit.typeof(data)
+        return jit.erase(getattr(self, name), *_roles(of)[name])
 
     @property
     def compiled(self):
@@ -154,6 +166,7 @@ class Problem(Shown):
     sigma: np.ndarray | None = None
     batch_size: np.ndarray | None = None  # (N + 1,) for minibatch noise
     replacement: bool = False  # minibatches drawn with replacement
+    drawing: bool = False  # gradients draw more than rows: all samples are a minibatch too
     layers: tuple | None = None
     start: np.ndarray | None = None  # where runs begin by default; zero if absent
     minimize: Callable | None = None  # (problem) -> x_star

@@ -20,8 +20,12 @@ from fedtheory.jit import DISABLED, jit
 
 # What a draw is for; draws for different purposes never share bits.
 NOISE, BATCH, COHORT, WORK = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3)
+MASK = np.uint64(4)  # of dropout
+NO_DRAW = np.uint64(0)  # the key of a gradient that draws nothing besides its rows
 # Steps that are not one of a client's K: a gradient at the round's start, and server pre-training.
 START = np.int64(2**31 - 1)
+# What a metric draws at a round's start, so that looking at a run leaves it as it is.
+LOOK = np.int64(2**31)
 PRETRAIN = np.int64(2**32 - 1)  # the round number of pre-training
 
 _M0, _M1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
@@ -219,6 +223,37 @@ def signs(key, client, step, out):
         )
         for j in range(start, min(start + 32, out.size)):
             out[j] = 1.0 - 2.0 * np.float64((word >> np.uint64(j - start)) & np.uint64(1))
+
+
+@jit
+def gradient_key(key, client, step):
+    """The key of what one gradient draws besides its rows: dropout's masks."""
+    key = np.uint64(key)
+    a, b, _, _ = philox(
+        np.uint64(0), np.uint64(client), np.uint64(step), MASK, key & _LOW, key >> _32
+    )
+    return (a << _32) | b
+
+
+@jit
+def masked(key, place, p, otherwise, out):
+    """Fill `out` with 0 (probability p, to 2^-32) and `otherwise`, independently."""
+    key = np.uint64(key)
+    k0, k1, layer = key & _LOW, key >> _32, np.uint64(place)
+    edge = np.uint64(p * 4294967296.0)
+    high, low = out.dtype.type(otherwise), out.dtype.type(0)
+    whole = out.size - out.size % 4
+    for j in range(0, whole, 4):
+        a, b, c, e = philox(np.uint64(j // 4), layer, MASK, MASK, k0, k1)
+        out[j] = low if a < edge else high
+        out[j + 1] = low if b < edge else high
+        out[j + 2] = low if c < edge else high
+        out[j + 3] = low if e < edge else high
+    if whole < out.size:
+        a, b, c, e = philox(np.uint64(whole // 4), layer, MASK, MASK, k0, k1)
+        words = (a, b, c, e)
+        for j in range(whole, out.size):
+            out[j] = low if words[j - whole] < edge else high
 
 
 @jit

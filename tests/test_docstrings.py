@@ -10,7 +10,9 @@ from fedtheory import discover
 
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 PUBLIC = {name: getattr(ft, name) for name in ft.__all__} | {
-    f"problems.{name}": getattr(ft.problems, name) for name in discover.problem_makers()
+    f"{room}.{name}": getattr(getattr(ft, room), name)
+    for room, names in (("problems", discover.problem_makers()), ("layers", ft.layers.MAKERS))
+    for name in names
 }
 
 

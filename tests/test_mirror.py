@@ -30,6 +30,8 @@ REACHED = {
     "fedtheory/data/": "data/test_sets.py",
     "fedtheory/enclosure/": "enclosure/test_enclosure.py test_hostile_numbers.py",
     "fedtheory/exact/": "exact/test_expected.py",
+    "fedtheory/layers/": "layers/test_layers.py",
+    "fedtheory/networks/": "networks/test_networks.py",
     "fedtheory/paper": "test_papers.py",
     "fedtheory/problems/": "test_contracts.py",
     "fedtheory/proofs/": "proofs/test_algebra.py",

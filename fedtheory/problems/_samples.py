@@ -5,6 +5,7 @@ import numpy as np
 from fedtheory import arguments
 from fedtheory.errors import refuse
 from fedtheory.problem import noise_from, weights_from
+from fedtheory.rng import NO_DRAW
 
 
 def arrays(X, y, server=None):
@@ -139,7 +140,7 @@ def minibatch_variance(problem, i, x):
     x, i = problem._point(x), problem._index(i)
     n, g = int(problem.sizes[i]), np.empty((int(problem.sizes[i]), problem.d))
     for row in range(n):
-        problem.kernels.batch(problem.data, i, np.array([row]), x, g[row])
+        problem.kernels.batch(problem.data, i, np.array([row]), NO_DRAW, x, g[row])
     gaps = g - g.mean(axis=0)
     return float(np.sum(gaps * gaps) / n) * finite_factor(
         n, int(problem.batch_size[i]), problem.replacement

@@ -15,7 +15,7 @@ from fedtheory.jit import jit
 from fedtheory.problem import Kernels, Problem, layers_from
 from fedtheory.problems import _linear, _samples
 from fedtheory.problems._vector import exp, half_square
-from fedtheory.rng import log
+from fedtheory.rng import NO_DRAW, log
 
 BEND, REACH, FARTHEST = 0.25, 0.5, 1.0  # of log(1 + e^-m): its curvature; see _linear
 NEWTON = 2000  # above this d there is no minimiser: Newton's matrix would be too large
@@ -96,7 +96,7 @@ def combine(X, y, base, rows, s, scale, out):
 
 
 @jit
-def batch(data, i, rows, x, out):
+def batch(data, i, rows, draw, x, out):
     m = np.empty(rows.size)
     margins(data.X, data.y, data.starts[i], rows, x, m)
     slopes(m)
@@ -107,7 +107,7 @@ def batch(data, i, rows, x, out):
 
 @jit
 def grad(data, i, x, out):
-    batch(data, i, np.arange(data.starts[i + 1] - data.starts[i]), x, out)
+    batch(data, i, np.arange(data.starts[i + 1] - data.starts[i]), NO_DRAW, x, out)
 
 
 @jit

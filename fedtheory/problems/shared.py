@@ -47,7 +47,7 @@ def _kernels(grad, loss, batch):
             return data.own[i] * loss(data.inner, i, x) + data.lent[i] * loss(data.inner, SERVER, x)
         return loss(data.inner, i, x)
 
-    def shared_batch(data, i, rows, x, out):
+    def shared_batch(data, i, rows, draw, x, out):
         mine, lent = np.empty(rows.size, dtype=np.int64), np.empty(rows.size, dtype=np.int64)
         m = 0
         for b in range(rows.size):
@@ -57,13 +57,13 @@ def _kernels(grad, loss, batch):
             else:
                 lent[b - m] = rows[b] - data.n[i]
         if m == rows.size:
-            batch(data.inner, i, mine, x, out)
+            batch(data.inner, i, mine, draw, x, out)
         elif m == 0:
-            batch(data.inner, SERVER, lent, x, out)
+            batch(data.inner, SERVER, lent, draw, x, out)
         else:
             server = np.empty(x.size)
-            batch(data.inner, i, mine[:m], x, out)
-            batch(data.inner, SERVER, lent[: rows.size - m], x, server)
+            batch(data.inner, i, mine[:m], draw, x, out)
+            batch(data.inner, SERVER, lent[: rows.size - m], ~draw, x, server)
             for j in range(x.size):
                 out[j] = (m * out[j] + (rows.size - m) * server[j]) / rows.size
 

@@ -18,7 +18,7 @@ from fedtheory.problem import Kernels, Problem, layers_from
 from fedtheory.problems import _linear, _samples
 from fedtheory.problems._tiles import narrow, outer, scores, widen
 from fedtheory.problems._vector import exp, half_square
-from fedtheory.rng import log
+from fedtheory.rng import NO_DRAW, log
 
 BEND, FARTHEST = (
     0.5,
@@ -93,7 +93,7 @@ def workspace(data, x):
 
 
 @jit
-def batch(data, i, rows, x, out):
+def batch(data, i, rows, draw, x, out):
     P, W, G, Z = workspace(data, x)
     add_losses(data, data.starts[i], rows, 1.0 / rows.size, W, P, Z, G, False)
     narrow(G, P, data.classes, data.ridge, x, out)
@@ -101,7 +101,7 @@ def batch(data, i, rows, x, out):
 
 @jit
 def grad(data, i, x, out):
-    batch(data, i, np.arange(data.starts[i + 1] - data.starts[i]), x, out)
+    batch(data, i, np.arange(data.starts[i + 1] - data.starts[i]), NO_DRAW, x, out)
 
 
 @jit

@@ -30,6 +30,7 @@ from fedtheory.runs.groups import (
 SERVER_GRAD, CLIENT_GRAD = 1, 2  # the gradients an algorithm asks for when a round begins
 OBJECTIVE, SERVER, DISTANCE = metrics.OBJECTIVE, metrics.SERVER, metrics.DISTANCE
 DISSIMILARITY, DRIFT = metrics.DISSIMILARITY, metrics.DRIFT
+SEEN, TEST = metrics.SEEN, metrics.TEST
 COLUMNS = len(metrics.BASIC)
 THE_SERVER = np.int64(0)  # a bare 0 would be a type of its own, and compile everything twice
 LIMIT = 1e150  # beyond it squares overflow: a trial has diverged
@@ -80,10 +81,13 @@ def stochastic_gradient(grad, batch, law, draws, i, x, step, ordinal, scratch):
     kind, key, table = draws.kind, draws.key, draws.table
     if kind == MINIBATCH or kind == ROWS:
         B, n = law.batch_size[i], law.sizes[i]
-        if B > 0 and (B < n or law.replacement or kind == ROWS):
+        if B == 0 and law.drawing:
+            B = n
+        if B > 0 and (B < n or law.replacement or law.drawing or kind == ROWS):
             deck, rows = scratch.deck[:n], scratch.rows[:B]
             sample_rows(kind, key, i, step, ordinal, table, law.replacement, deck, rows)
-            batch(law.data, i, rows, x, scratch.g)
+            draw = np.uint64(rng.gradient_key(key, i, step))  # a bare int, where interpreted
+            batch(law.data, i, rows, draw, x, scratch.g)
             return
     grad(law.data, i, x, scratch.g)
     add_noise(kind, law.sigma[i], key, i, step, ordinal, table, scratch.g, scratch.noise)
@@ -105,9 +109,10 @@ def square_gap(a, b):
 
 
 @jit.jit
-def measure(rules, truth, x, row, g, g_0):
-    """The basic metrics at x, in the order of `metrics.BASIC`; drifts are the round's business."""
-    data, p, wanted = truth.data, truth.weights, truth.wanted
+def measure(rules, truth, wanted, x, row, g, g_0):
+    """The basic metrics at x, in the order of `metrics.BASIC`; drifts and sampled gradients are the
+    round's business."""
+    data, p = truth.data, truth.weights
     if wanted & OBJECTIVE:
         row[0] = rules.objective(data, p, x, g)
         fill(g_0, 0.0)
@@ -131,6 +136,8 @@ def measure(rules, truth, x, row, g, g_0):
             row[7] = total / (p.size - 1)
     if wanted & DISTANCE:
         row[6] = square_gap(x, truth.x_star)
+    if wanted & TEST:
+        rules.test(data, x, row[13:17])
 
 
 @jit.jit
@@ -156,8 +163,34 @@ def finite(x):
 
 
 @jit.jit
+def see(rules, law, now, scratch):
+    """The mean of the cohort's gradients at the round's start and the server's, as sampled (mixed
+    FL, (7)): they are drawn by themselves, so that looking changes nothing."""
+    g, mean, S = scratch.g, scratch.before, now.cohort.size
+    fill(mean, 0.0)
+    for s in range(S):
+        stochastic_gradient(
+            rules.grad, rules.batch, law, now.draws, now.cohort[s], now.x, rng.LOOK, s, scratch
+        )
+        for j in range(mean.size):
+            mean[j] += g[j] / S
+    stochastic_gradient(
+        rules.grad, rules.batch, law, now.draws, THE_SERVER, now.x, rng.LOOK, S, scratch
+    )
+    fill(scratch.g_0, 0.0)
+    now.row[10] = square_gap(mean, scratch.g_0)
+    now.row[11] = square_gap(g, scratch.g_0)
+    inner = 0.0
+    for j in range(mean.size):
+        inner += mean[j] * g[j]
+    now.row[12] = inner
+
+
+@jit.jit
 def open_round(rules, law, now, scratch):
     """What happens before clients work: the server's gradient, where the method asks for it."""
+    if now.wanted & SEEN:
+        see(rules, law, now, scratch)
     if law.asks & SERVER_GRAD:
         stochastic_gradient(
             rules.grad,
@@ -224,7 +257,7 @@ def close_round(rules, law, truth, now, cohort, scratch, ordinal):
     if not finite(now.x):
         fill(row, np.nan)
         return False
-    measure(rules, truth, now.x, row, scratch.g, scratch.g_0)
+    measure(rules, truth, now.wanted, now.x, row, scratch.g, scratch.g_0)
     return True
 
 
@@ -254,7 +287,7 @@ def advance(rules, law, truth, trials, chunk, cohort, scratch, low, high):
                 chunk.work[trial, r],
                 chunk.server_work[r],
                 chunk.shares[r],
-                truth.wanted,
+                truth.wanted if (t + 1) % truth.every == 0 else THE_SERVER,
                 chunk.record[trial, r],
                 trials.stop,
             )

@@ -23,6 +23,7 @@ class Rules(NamedTuple):
     objective: object
     true_grad: object
     true_loss: object
+    test: object
     begin: object
     local_start: object
     local_step: object
@@ -40,6 +41,7 @@ class Law(NamedTuple):
     batch_size: np.ndarray  # (N + 1,)
     sizes: np.ndarray  # (N + 1,), of samples
     replacement: bool
+    drawing: bool
     asks: int  # which gradients the method wants when a round begins
 
 
@@ -50,6 +52,7 @@ class Truth(NamedTuple):
     weights: np.ndarray  # (N + 1,), of the objective
     x_star: np.ndarray  # (d,)
     wanted: int  # which metrics
+    every: int  # how many rounds lie between measurements
 
 
 class Trials(NamedTuple):
@@ -133,10 +136,11 @@ _GRAD = _function(_VOID, _A, _I8, _V, _V)
 RULES = jit.tuple_type(
     Rules,
     _GRAD,
-    _function(_VOID, _A, _I8, _I, _V, _V),
+    _function(_VOID, _A, _I8, _I, jit.types.uint64, _V, _V),
     _function(_F8, _A, _V, _V, _V),
     _GRAD,
     _function(_F8, _A, _I8, _V),
+    _function(_VOID, _A, _V, _V),
     _function(_VOID, _A, _I8, _V, _A),
     _function(_VOID, _A, _I8, _V, _V, _A, _A),
     _function(_VOID, _A, _I8, _I8, _V, _V, _A, _A),
@@ -145,8 +149,8 @@ RULES = jit.tuple_type(
     _function(_VOID, _A, _I8, _V, _A),
     _function(_VOID, _A, _A),
 )
-LAW = jit.tuple_type(Law, _A, _V, _I, _I, _I8, _I8)
-TRUTH = jit.tuple_type(Truth, _A, _V, _V, _I8)
+LAW = jit.tuple_type(Law, _A, _V, _I, _I, _I8, _I8, _I8)
+TRUTH = jit.tuple_type(Truth, _A, _V, _V, _I8, _I8)
 TRIALS = jit.tuple_type(Trials, _I, _M, _M, _I, _I)
 CHUNK = jit.tuple_type(
     Chunk, _I, _COUNTS, _COUNTS, _I, _M, _I8, _CUBE, jit.types.uint64, _I8, _I8, _CUBE, _CUBE

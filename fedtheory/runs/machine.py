@@ -68,7 +68,8 @@ class Slabs:
 
     def _scratch(self, problem):
         deck = np.arange(max(1, problem.sizes.max()))
-        rows = np.zeros(max(1, problem.batch_size.max()), dtype=np.int64)
+        most = problem.sizes if problem.drawing else problem.batch_size
+        rows = np.zeros(max(1, most.max(), problem.batch_size.max()), dtype=np.int64)
         return Scratch(deck, rows, *np.zeros((4, problem.d)))
 
     def _handles(self, kind, slabs, count):
@@ -121,13 +122,13 @@ class Loops(dict):
 class Machine:
     """One algorithm on one problem, ready to advance: kernels, slabs and threads."""
 
-    def __init__(self, algorithm, problem, x_0, S, h, wanted, workers=1, compiled=None):
+    def __init__(self, algorithm, problem, x_0, S, h, wanted, workers=1, compiled=None, every=1):
         if algorithm.server and not problem.has_server:
             raise InvalidInput(
                 f"{algorithm.name} ({algorithm.cites}) needs a problem with a server loss; "
                 f"{problem.name} has none"
             )
-        self.algorithm, self.wanted = algorithm, wanted
+        self.algorithm, self.wanted, self.every = algorithm, wanted, every
         can = algorithm.compiled and problem.kernels.compiled
         self.compiled = can if compiled is None else compiled and can
         self.packed = self.compiled and not jit.DISABLED
@@ -183,7 +184,7 @@ class Machine:
         ]
         kernels = (
             *roles(self.trained, "grad", "batch"),
-            *roles(problem, "objective", "grad", "loss"),
+            *roles(problem, "objective", "grad", "loss", "test"),
             *self.kernels,
         )
         self.rules = kernels if self.packed else (Rules(*kernels),)
@@ -195,10 +196,12 @@ class Machine:
             [words.ctypes.data for words in self._words] if self.packed else (of.data, problem.data)
         )
         self.law = self._handed(
-            LAW, Law(data, of.sigma, of.batch_size, of.sizes, of.replacement, self.asks), "law"
+            LAW,
+            Law(data, of.sigma, of.batch_size, of.sizes, of.replacement, of.drawing, self.asks),
+            "law",
         )
         self.truth = self._handed(
-            TRUTH, Truth(true_data, problem.weights, self.x_star, self.wanted), "truth"
+            TRUTH, Truth(true_data, problem.weights, self.x_star, self.wanted, self.every), "truth"
         )
 
     def measure(self, trials):
@@ -229,6 +232,8 @@ class Machine:
                 rows[trial, 6] = (x - self.x_star) @ (x - self.x_star)
             if self.wanted & metrics.DRIFT:
                 rows[trial, 8:10] = 0.0
+            if self.wanted & metrics.TEST:
+                problem.kernels.test(problem.data, x, rows[trial, 13:17])
         return rows
 
     def carry(self, chunk, pool, together=False):
@@ -293,7 +298,7 @@ class Machine:
             chunk.work[trial, r],
             chunk.server_work[r],
             chunk.shares[r],
-            self.wanted,
+            self.wanted if (t + 1) % self.every == 0 else 0,
             chunk.record[trial, r],
             self.stop,
         )

@@ -20,7 +20,7 @@ from fedtheory import arguments, discover, metrics, rng, spreading
 from fedtheory.algorithm import Schedule
 from fedtheory.errors import Diverged, Interrupted, InvalidInput, refuse, show
 from fedtheory.participation import Participation
-from fedtheory.problem import NOISES, Problem
+from fedtheory.problem import NOISES, Problem, no_test
 from fedtheory.runs import blocks, engine
 from fedtheory.runs.groups import Chunk
 from fedtheory.runs.machine import NO_PATH, NO_TABLE, Machine
@@ -66,12 +66,17 @@ class Run(Shown):
 
     def facts(self):
         last = {
-            f"{name} at the end": number(curve[:, -1].mean())
+            f"{name} at the end": number(curve[:, self.measured[-1]].mean())
             for name, curve in self.metrics.items()
         }
         lost = 0 if self.diverged is None else int((np.asarray(self.diverged) >= 0).sum())
         told = dict(rounds=self.rounds, trials=self.trials, **last)
         return told | ({"diverged": f"{lost} trials"} if lost else {})
+
+    @property
+    def measured(self):
+        """The rounds at which metrics were recorded; the records of all others are NaN."""
+        return np.arange(0, self.rounds + 1, self.settings.every if self.settings else 1)
 
     def plot(self, *metrics, ax=None):
         """Metrics (all that were recorded, by default) over rounds: means, and the band of 80 % of
@@ -153,6 +158,7 @@ def run(
     participation=None,
     keep="metrics",
     metrics=None,
+    every=1,
     pretrained=None,
     progress=None,
     workers=None,
@@ -166,7 +172,8 @@ def run(
 
     S defaults to N. `participation` says who works how much (fedtheory.participation). `pretrained`
     is dict(steps=, eta=): the server first learns alone. `metrics` names what to record
-    (ft.metrics), at the start and after each round. `keep="x"` keeps the trajectory too.
+    (ft.metrics), at the start and after each round, or after each
+    `every` rounds: the others' records are NaN. `keep="x"` keeps the trajectory too.
     `progress(done, rounds, seconds)` is called after each chunk. `resume` takes an earlier, shorter
     run of the same settings. `executor` takes blocks of trials: any concurrent.futures.Executor, or a
     text such as "processes:8". It, `workers`, `chunk` (rounds a chunk) and `compiled` never change
@@ -189,6 +196,7 @@ def run(
         keep=keep,
         names=metrics,
         given=hyper,
+        every=every,
     )
     alone = threads() if executor is None else 1
     workers = alone if workers is None else arguments.whole("workers", workers, 1)
@@ -234,16 +242,19 @@ class _Plan(NamedTuple):
     keep: str
     names: tuple
     wanted: int
+    every: int = 1
     first_round: int = 0
     first_trial: int = 0
 
 
-def _plan(problem, algorithm, *, rounds, trials, seed, S, participation, keep, names, given):
+def _plan(
+    problem, algorithm, *, rounds, trials, seed, S, participation, keep, names, given, every=1
+):
     if not isinstance(problem, Problem):
         refuse("problem", "must be a Problem, such as ft.problems.quadratic makes", problem)
     algorithm = discover.algorithm(algorithm)
     rounds, trials = arguments.whole("rounds", rounds), arguments.whole("trials", trials, 1)
-    seed = arguments.seed(seed, bits=64)
+    seed, every = arguments.seed(seed, bits=64), arguments.whole("every", every, 1)
     if not isinstance(keep, str) or keep not in ("metrics", "x"):
         refuse("keep", "must be 'metrics' or 'x'", keep)
     names, wanted = _wanted(names, problem)
@@ -274,7 +285,18 @@ def _plan(problem, algorithm, *, rounds, trials, seed, S, participation, keep, n
     if algorithm.check is not None:
         algorithm.check(hyper[0], problem.N, S)
     return _Plan(
-        problem, algorithm, hyper, rounds, trials, seed, S, participation, keep, names, wanted
+        problem,
+        algorithm,
+        hyper,
+        rounds,
+        trials,
+        seed,
+        S,
+        participation,
+        keep,
+        names,
+        wanted,
+        every,
     )
 
 
@@ -288,9 +310,11 @@ def _wanted(names, problem):
     if any(constant.scope == "ball" for constant in problem.constants.values()):
         flags |= metrics.DISTANCE  # the run must tell whether it stayed inside
     if not problem.has_server:
-        flags &= ~metrics.SERVER
+        flags &= ~(metrics.SERVER | metrics.SEEN)
     if problem.minimize is None:
         flags &= ~metrics.DISTANCE
+    if problem.kernels.test is no_test:
+        flags &= ~metrics.TEST
     return names, flags
 
 
@@ -315,6 +339,7 @@ class _Job:
             plan.wanted,
             workers,
             compiled,
+            plan.every,
         )
         needed = {column for name in plan.names for column in metrics.ALL[name].needs}
         if plan.wanted & metrics.DISTANCE:
@@ -525,7 +550,17 @@ def _check_resume(partial, plan):
     before, done = partial.settings, partial.rounds
     if done > plan.rounds:
         refuse("rounds", f"must be at least the {done} already run", plan.rounds)
-    for name in ("problem", "algorithm", "trials", "seed", "S", "participation", "keep", "names"):
+    for name in (
+        "problem",
+        "algorithm",
+        "trials",
+        "seed",
+        "S",
+        "participation",
+        "keep",
+        "names",
+        "every",
+    ):
         if getattr(before, name) is not getattr(plan, name) and getattr(before, name) != getattr(
             plan, name
         ):

@@ -15,6 +15,7 @@ from fedtheory.jit import jit
 from fedtheory.participation import Departure, Participation
 from fedtheory.problem import Kernels, Problem, weights_from
 from fedtheory.problems.shared import share
+from fedtheory.rng import NO_DRAW
 from fedtheory.runs import running
 
 from .rational import EVEN, LINE, PLANE, START, Quadratic, close, cohorts, vector
@@ -160,7 +161,7 @@ class Samples(NamedTuple):
 
 
 @jit
-def batch(data, i, rows, x, out):
+def batch(data, i, rows, draw, x, out):
     for j in range(x.size):
         out[j] = 0.0
     for b in range(rows.size):
@@ -171,7 +172,7 @@ def batch(data, i, rows, x, out):
 
 @jit
 def grad(data, i, x, out):
-    batch(data, i, np.arange(data.first[i + 1] - data.first[i]), x, out)
+    batch(data, i, np.arange(data.first[i + 1] - data.first[i]), NO_DRAW, x, out)
 
 
 @jit
@@ -218,9 +219,9 @@ def test_samples_are_shared_as_the_union_of_the_data():
         np.testing.assert_allclose(shared.client_grad(i, x), union.client_grad(i, x), rtol=1e-12)
         for B in (1, 2, 3):
             for rows in combinations(range(shared.sizes[i]), B):
-                shared.kernels.batch(shared.data, np.int64(i), np.array(rows), x, out)
+                shared.kernels.batch(shared.data, np.int64(i), np.array(rows), NO_DRAW, x, out)
                 expected = np.empty(2)
-                union.kernels.batch(union.data, np.int64(i), np.array(rows), x, expected)
+                union.kernels.batch(union.data, np.int64(i), np.array(rows), NO_DRAW, x, expected)
                 np.testing.assert_allclose(out, expected, rtol=1e-12)
     original, n, n_0, N = sampled(BLOCKS), 11, 3, 3
     joint = n / (n + N * n_0) * (original.loss(x) + N * n_0 / n * original.client_loss(0, x))

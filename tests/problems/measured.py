@@ -4,6 +4,7 @@ come."""
 import numpy as np
 
 from fedtheory import jit
+from fedtheory.rng import NO_DRAW
 
 
 def finite_difference(loss, x, h=1e-6):
@@ -19,13 +20,13 @@ def batches_agree(problem, x):
     counted twice."""
     for i in clients(problem):
         out, n = np.empty(problem.d), int(problem.sizes[i])
-        problem.kernels.batch(problem.data, i, np.arange(n), x, out)
+        problem.kernels.batch(problem.data, i, np.arange(n), NO_DRAW, x, out)
         assert np.array_equal(out, problem.client_grad(i, x))
         single = np.empty((n, problem.d))
         for row in range(n):
-            problem.kernels.batch(problem.data, i, np.array([row]), x, single[row])
+            problem.kernels.batch(problem.data, i, np.array([row]), NO_DRAW, x, single[row])
         rows = np.array([n - 1, 0, n - 1])
-        problem.kernels.batch(problem.data, i, rows, x, out)
+        problem.kernels.batch(problem.data, i, rows, NO_DRAW, x, out)
         assert np.allclose(out, single[rows].mean(axis=0), rtol=1e-13, atol=1e-15)
         assert np.allclose(problem.client_grad(i, x), single.mean(axis=0), rtol=1e-13, atol=1e-15)
 
@@ -38,8 +39,8 @@ def twins_agree(problem, x):
         value, k.objective(problem.data, problem.weights, x, twin), rtol=1e-12, atol=0
     )
     assert np.allclose(out, twin, rtol=1e-15)
-    jit.python(k.batch)(problem.data, 1, np.array([0, 1]), x, out)
-    k.batch(problem.data, 1, np.array([0, 1]), x, twin)
+    jit.python(k.batch)(problem.data, 1, np.array([0, 1]), NO_DRAW, x, out)
+    k.batch(problem.data, 1, np.array([0, 1]), NO_DRAW, x, twin)
     assert np.allclose(out, twin, rtol=1e-15)
 
 

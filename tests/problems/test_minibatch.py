@@ -10,6 +10,7 @@ import fedtheory as ft
 from fedtheory import problems, rng
 from fedtheory.errors import InvalidInput
 from fedtheory.problems import _samples
+from fedtheory.rng import NO_DRAW
 from tests.problems.measured import clients, server_first
 
 logistic, softmax = map(server_first, (problems.logistic, problems.softmax))
@@ -36,7 +37,7 @@ def batches(problem, i):
 def gradients(problem, i, x):
     out = np.empty((len(batches(problem, i)), problem.d))
     for g, rows in zip(out, batches(problem, i)):
-        problem.kernels.batch(problem.data, i, np.array(rows), x, g)
+        problem.kernels.batch(problem.data, i, np.array(rows), NO_DRAW, x, g)
     return out
 
 
@@ -169,7 +170,7 @@ def test_the_engine_draws_the_rows_of_its_key(replacement):
             rows[:] = [rng.below(key, 1, 0, rng.BATCH, b, 6) for b in range(3)]
         else:
             rng.subset(key, 1, 0, rng.BATCH, np.arange(6), rows)
-        problem.kernels.batch(problem.data, 1, rows, r.x[trial, t], g)
+        problem.kernels.batch(problem.data, 1, rows, NO_DRAW, r.x[trial, t], g)
         assert np.allclose(r.x[trial, t + 1], r.x[trial, t] - g, rtol=0, atol=1e-15)
 
 

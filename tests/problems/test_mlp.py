@@ -6,7 +6,7 @@ import pytest
 import fedtheory as ft
 from fedtheory import problems, rng
 from fedtheory.errors import InvalidInput
-from fedtheory.problems import _layers
+from fedtheory.problems import _network
 from fedtheory.problems.mlp import accuracy, examples
 from tests.problems.brute import finite_difference
 from tests.problems.measured import server_first
@@ -80,20 +80,20 @@ def test_gradients_are_the_derivatives_of_losses(problem):
 def test_a_batch_is_the_mean_of_its_samples():
     rows = np.array([7, 2, 2, 0])
     out = np.empty(SMALL.d)
-    SMALL.kernels.batch(SMALL.data, 1, rows, SHARP, out)
+    SMALL.kernels.batch(SMALL.data, 1, rows, rng.NO_DRAW, SHARP, out)
     each = [reference(SMALL, SHARP, X[1][r], Y[1][r], (12, 5, 3))[1] for r in rows]
     assert np.allclose(out, np.mean(each, axis=0), rtol=1e-11, atol=1e-14)
     single = np.zeros(SMALL.d)
     for r in rows:
         one = np.empty(SMALL.d)
-        SMALL.kernels.batch(SMALL.data, 1, np.array([r]), SHARP, one)
+        SMALL.kernels.batch(SMALL.data, 1, np.array([r]), rng.NO_DRAW, SHARP, one)
         single += one / 4
     assert np.allclose(out, single, rtol=1e-11, atol=1e-14)
 
 
 def test_blocks_of_rows_change_nothing():
     """A client with more rows than one block against the mean over its halves."""
-    n = _layers.ROWS + 37
+    n = _network.ROWS + 37
     big, labels = arrays(5, 4, 3, (2, n))
     whole = mlp(big, labels, hidden=(3,), classes=3)
     halves = mlp(

@@ -8,7 +8,7 @@ from fedtheory.errors import InvalidInput
 from fedtheory.runs import engine
 from fedtheory.runs.groups import LAW, ROUND, SCRATCH, Draws, Law, Round, Scratch
 
-law = Law(0, np.array([0.5, 2.0]), np.array([0, 3]), np.array([1, 4]), True, 2)
+law = Law(0, np.array([0.5, 2.0]), np.array([0, 3]), np.array([1, 4]), True, False, 2)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,45 @@
+"""Another shape for the same numbers: of a flat sample an image, of an image a flat vector."""
+
+from functools import partial
+from math import prod
+
+from fedtheory import arguments
+from fedtheory.errors import refuse
+from fedtheory.jit import jit
+from fedtheory.network import Fitted, Layer
+
+
+@jit
+def forward(here):
+    A, Z = here.A, here.Z
+    for r in range(Z.shape[0]):
+        for j in range(Z.shape[1]):
+            Z[r, j] = A[r, j]
+
+
+@jit
+def backward(here):
+    D, E = here.D, here.E
+    for r in range(E.shape[0]):
+        for j in range(E.shape[1]):
+            E[r, j] = D[r, j]
+
+
+def fit(wanted, shape):
+    if prod(wanted) != prod(shape):
+        refuse("shape", f"must have as many numbers as what comes in, {prod(shape)}", wanted)
+    return Fitted(wanted)
+
+
+def reshape(*shape):
+    """Samples of this shape, images being (height, width, channels).
+
+    >>> import fedtheory as ft
+    >>> ft.layers.reshape(28, 28, 1).fit((784,)).shape
+    (28, 28, 1)
+    """
+    shape = tuple(arguments.whole("shape", size, 1) for size in shape)
+    return Layer("reshape", forward, backward, partial(fit, shape), in_place=True)
+
+
+MAKERS = (reshape,)

@@ -1,0 +1,184 @@
+"""The record of a layer, and what its kernels are given.
+
+A layer is one file of layers/: a function that users call, and two kernels of one argument, `here`.
+`forward` writes Z from A; `backward` writes E, the loss's derivative by A, and adds its derivative
+by w to G, both from D, its derivative by Z. Arrays have a row for each sample of a minibatch.
+A loss is a layer too, the last: its Z is a column of the samples' losses.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+
+from fedtheory import jit
+from fedtheory.errors import refuse
+
+SIZES, NUMBERS = 12, 4  # how many whole and real numbers a layer may have of its own
+REALS = {"float64": np.float64, "float32": np.float32}
+
+
+class Here(NamedTuple):
+    """One layer at work on one minibatch. Reals are float32 or float64, all alike."""
+
+    sizes: np.ndarray  # (SIZES,) the layer's own whole numbers
+    numbers: np.ndarray  # (NUMBERS,) and its real ones
+    w: np.ndarray  # its parameters, flat
+    A: np.ndarray  # (n, inputs)
+    Z: np.ndarray  # (n, outputs)
+    kept: np.ndarray  # what forward leaves for backward, flat
+    D: np.ndarray  # (n, outputs)
+    E: np.ndarray  # (n, inputs), or (0, inputs) where nobody asks for it
+    G: np.ndarray  # like w
+    other: np.ndarray  # (n, outputs) of the layer that this one skips back to
+    y: np.ndarray  # (n, labels of a sample)
+    draw: int  # the key of this gradient's draws
+    place: int  # which layer of the list this is
+    training: int  # 0 where a loss is measured: nothing is dropped then
+
+
+@cache
+def here_type(real):
+    """Numba's type of Here for one kind of reals."""
+    t = jit.types
+    vector, matrix = (t.Array(getattr(t, real), axes, "C") for axes in (1, 2))
+    table = t.Array(t.int64, 2, "C")
+    return jit.tuple_type(
+        Here,
+        jit.INTEGERS,
+        jit.VECTOR,
+        *(vector, matrix, matrix, vector, matrix, matrix, vector, matrix),
+        *(table, t.uint64, t.int64, t.int64),
+    )
+
+
+class Parameter(NamedTuple):
+    """One array among a layer's parameters."""
+
+    name: str
+    size: int
+    start: Callable  # (NumPy generator) -> (size,) where runs begin
+
+
+class Fitted(NamedTuple):
+    """A layer in its place, once the shape of what comes in is known."""
+
+    shape: tuple  # of a sample that comes out
+    parameters: tuple = ()
+    sizes: tuple = ()
+    numbers: tuple = ()
+    kept: int = 0  # numbers a sample that forward leaves for backward
+
+
+class Layer(NamedTuple):
+    """A layer of a network."""
+
+    name: str
+    forward: Callable
+    backward: Callable
+    fit: Callable  # (shape) -> Fitted, or a refusal
+    in_place: bool = False  # Z may be A's own memory
+    draws: bool = False  # forward draws from `here.draw`
+    reads_output: bool = False  # backward reads Z: no later layer may write over it
+    # of a loss: (here) writes loss, right, within the best k, score into the columns of Z
+    judge: Callable | None = None
+    skips_to: str = ""  # the name of an earlier layer whose output is `other`
+
+    def __repr__(self):
+        return self.name
+
+
+@jit.jit
+def nothing(here):
+    """For layers that only change a shape."""
+
+
+class Step(NamedTuple):
+    """Where a layer stands in the flat vector and in the workspace: the columns of a plan."""
+
+    at: int  # its parameters begin
+    size: int
+    inputs: int
+    outputs: int
+    source: int  # its input begins, in numbers a sample; -1: the samples themselves
+    target: int
+    keeps: int  # what it keeps begins
+    kept: int
+    skip: int  # the layer whose output it takes besides, or -1
+    asked: int  # whether any earlier layer wants the derivative by its input
+
+
+def planned(layers, shape):
+    """(steps, fitted, numbers a sample of all outputs, and of all that is kept)."""
+    steps, fitted, names = [], [], []
+    at = source = wide = keeps = 0
+    source, before = -1, None
+    for layer in layers:
+        here, inputs = layer.fit(shape), prod(shape)
+        count = sum(parameter.size for parameter in here.parameters)
+        skip = _earlier(layer, names, steps, prod(here.shape))
+        over = layer.in_place and before is not None and not before.reads_output
+        over = over and not any(later.skips_to == names[-1] for later in layers if names)
+        target = source if over else wide
+        wide += 0 if over else prod(here.shape)
+        asked = int(any(step.size for step in steps))
+        steps.append(
+            Step(
+                *(at, count, inputs, prod(here.shape), source, target, keeps, here.kept),
+                *(skip, asked),
+            )
+        )
+        names.append(layer.name)
+        fitted.append(here)
+        at, keeps, source, shape, before = at + count, keeps + here.kept, target, here.shape, layer
+    return steps, fitted, wide, keeps
+
+
+class Network(NamedTuple):
+    """A network of a paper, or its small twin."""
+
+    name: str
+    cites: str
+    shape: tuple  # of a sample
+    classes: int
+    layers: Callable  # (classes) -> its layers
+    judges: str  # which findings it may judge, in a sentence
+    twin: str = ""  # the name of the small network beside it
+
+    def parameters(self):
+        """[(layer and name, size)] at its own shape and classes.
+
+        >>> import fedtheory as ft
+        >>> sum(size for _, size in ft.networks["mnist_mlp"].parameters())
+        159010
+        """
+        layers = self.layers(self.classes)
+        return [
+            (name, parameter.size)
+            for name, parameter in numbered(layers, planned(layers, self.shape)[1])
+        ]
+
+    def __repr__(self):
+        return f"{self.name} ({self.cites})"
+
+
+def numbered(layers, fitted):
+    """(name, Parameter) of every parameter; layers of a name are numbered."""
+    seen: dict = {}
+    for layer, here in zip(layers, fitted):
+        if here.parameters:
+            seen[layer.name] = seen.get(layer.name, 0) + 1
+        for parameter in here.parameters:
+            yield f"{layer.name}{seen[layer.name]}/{parameter.name}", parameter
+
+
+def _earlier(layer, names, steps, outputs):
+    """The number of the layer that this one skips back to; -1 for none."""
+    if not layer.skips_to:
+        return -1
+    known = [n for n, name in enumerate(names) if name == layer.skips_to]
+    if not known or steps[known[-1]].outputs != outputs:
+        refuse("layers", "must skip back to an earlier layer of as many outputs", layer.skips_to)
+    return known[-1]

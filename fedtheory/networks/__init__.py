@@ -1,0 +1,41 @@
+"""The papers' networks, one per file; the records in a file's `NETWORKS` are what users name.
+
+>>> import fedtheory as ft
+>>> ft.networks["mnist_mlp"].shape, ft.networks["mnist_mlp"].twin
+((784,), 'mnist_mlp_twin')
+"""
+
+import importlib
+import pkgutil
+import sys
+from types import ModuleType
+
+MODULES = {
+    name: importlib.import_module(f"{__name__}.{name}")
+    for name in sorted(
+        name for _, name, _ in pkgutil.iter_modules(__path__) if not name.startswith("_")
+    )
+}
+NETWORKS = {network.name: network for module in MODULES.values() for network in module.NETWORKS}
+
+
+class _Listing(ModuleType):
+    """`ft.networks` is this module, and lists its networks as a mapping does."""
+
+    def __iter__(self):
+        return iter(NETWORKS)
+
+    def __len__(self):
+        return len(NETWORKS)
+
+    def __contains__(self, name):
+        return name in NETWORKS
+
+    def __getitem__(self, name):
+        return NETWORKS[name]
+
+    def keys(self):
+        return NETWORKS.keys()
+
+
+sys.modules[__name__].__class__ = _Listing

@@ -1,0 +1,310 @@
+"""The kernels of every network: an interpreter over a list of layers.
+
+It is compiled once for each kind of reals. Layers stand behind a table of addresses (calling.py),
+what they need in rows of integers (network.py); parameters are a float64 vector, which a network in
+float32 copies for each gradient and whose gradient it adds up in float32.
+"""
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from fedtheory import jit as compiler
+from fedtheory.calling import call
+from fedtheory.jit import jit
+from fedtheory.layers._gemm import matrix
+from fedtheory.network import Here, Step
+from fedtheory.problem import Kernels
+from fedtheory.rng import NO_DRAW
+
+ROWS = 512  # a full gradient sweeps a client's samples in blocks, so memory does not grow with them
+WORDS = 2**22  # what layers write of a block stays below this many numbers, if that leaves a sample
+AT, SIZE, INPUTS, OUTPUTS, SOURCE, TARGET, KEEPS, KEPT, SKIP, ASKED = range(len(Step._fields))
+JUDGED = 4  # what a loss tells of a sample that was held out: loss, right, within the best, score
+
+
+class Data(NamedTuple):
+    X: np.ndarray  # (n, inputs)
+    y: np.ndarray  # (n, labels of a sample)
+    starts: np.ndarray  # (N + 2,) where each client's rows begin
+    X_test: np.ndarray
+    y_test: np.ndarray
+    forward: np.ndarray  # (layers,) a table of kernels
+    backward: np.ndarray
+    judge: np.ndarray  # (1,), of the loss
+    plan: np.ndarray  # (layers, a Step's fields)
+    sizes: np.ndarray  # (layers, SIZES)
+    numbers: np.ndarray  # (layers, NUMBERS)
+    wide: int  # numbers a sample of all outputs
+    keeps: int  # and of all that is kept
+    block: int  # rows of a block
+
+
+@jit
+def clear(out):
+    for j in range(out.size):
+        out[j] = 0.0
+
+
+@jit
+def gather(X, y, first, rows, X_rows, y_rows):
+    """Some of the rows that begin at `first`."""
+    for b in range(rows.size):
+        for j in range(y.shape[1]):
+            y_rows[b, j] = y[first + rows[b], j]
+        for j in range(X.shape[1]):
+            X_rows[b, j] = X[first + rows[b], j]
+
+
+# ---------------------------------------------------------------- float64 as it is, float32 a copy
+
+
+@jit
+def same(x):
+    return x
+
+
+@jit
+def cleared(out):
+    clear(out)
+    return out
+
+
+@jit
+def there(G, out):
+    """The gradient has been added up in its place."""
+
+
+@jit
+def single(x):
+    w = np.empty(x.size, np.float32)
+    for j in range(x.size):
+        w[j] = x[j]
+    return w
+
+
+@jit
+def single_room(out):
+    return np.zeros(out.size, np.float32)
+
+
+@jit
+def widened(G, out):
+    for j in range(out.size):
+        out[j] = G[j]
+
+
+HELPERS = {
+    "float64": (np.float64, same, cleared, there),
+    "float32": (np.float32, single, single_room, widened),
+}
+
+
+# ---------------------------------------------------------------- one sweep through the layers
+
+
+@jit
+def standing(data, l, w, X, y, units, slopes, kept, G, draw, training):
+    """What layer l is given of a block."""
+    step, n = data.plan[l], X.shape[0]
+    A, E = X, X[:0]
+    if step[SOURCE] >= 0:
+        A = matrix(units, n * step[SOURCE], n, step[INPUTS])
+        if step[ASKED] and slopes.size > 0:
+            E = matrix(slopes, n * step[SOURCE], n, step[INPUTS])
+    D = units[:0].reshape((0, 1))
+    if slopes.size > 0:
+        D = matrix(slopes, n * step[TARGET], n, step[OUTPUTS])
+    other = A
+    if step[SKIP] >= 0:
+        other = matrix(units, n * data.plan[step[SKIP], TARGET], n, step[OUTPUTS])
+    low, high = step[AT], step[AT] + step[SIZE]
+    return Here(
+        data.sizes[l],
+        data.numbers[l],
+        w[low:high],
+        A,
+        matrix(units, n * step[TARGET], n, step[OUTPUTS]),
+        kept[n * step[KEEPS] : n * (step[KEEPS] + step[KEPT])],
+        D,
+        E,
+        G[low:high] if G.size > 0 else G,
+        other,
+        y,
+        draw,
+        l,
+        training,
+    )
+
+
+@jit
+def skipped(data, l, n, slopes):
+    """Adds to the derivative by layer l's output what later layers took from it directly."""
+    for m in range(l + 2, data.plan.shape[0]):
+        if data.plan[m, SKIP] == l:
+            at, to = n * data.plan[m, TARGET], n * data.plan[l, TARGET]
+            for j in range(n * data.plan[m, OUTPUTS]):
+                slopes[to + j] += slopes[at + j]
+
+
+@jit
+def sweep(data, w, X, y, scale, G, draw, training, units, slopes, kept):
+    """scale * the sum of the losses of a block; scale times its gradient is added to G, unless G is
+    empty."""
+    n, last = X.shape[0], data.plan.shape[0] - 1
+    for l in range(last + 1):
+        here = standing(data, l, w, X, y, units, slopes, kept, G, draw, training)
+        call(data.forward, l, here)
+    total = 0.0
+    at = n * data.plan[last, TARGET]
+    for r in range(n):
+        total += units[at + r]
+    if G.size > 0:
+        for r in range(n):
+            slopes[at + r] = scale
+        for l in range(last, -1, -1):
+            here = standing(data, l, w, X, y, units, slopes, kept, G, draw, training)
+            call(data.backward, l, here)
+            if l > 0:
+                skipped(data, l - 1, n, slopes)
+    return scale * total
+
+
+@cache
+def network_kernels(real):
+    """The kernels of networks in one kind of reals."""
+    number, weights_of, room, settle = HELPERS[real]
+
+    def over(data, first, last, w, weight, G):
+        """Adds weight times the gradient of the mean loss of some rows; weight times that loss."""
+        size = min(data.block, last - first)
+        units, kept = np.empty(size * data.wide, number), np.empty(size * data.keeps, number)
+        slopes = np.empty(size * data.wide if G.size > 0 else 0, number)
+        total = 0.0
+        for low in range(first, last, size):
+            high = min(low + size, last)
+            total += sweep(
+                data,
+                w,
+                data.X[low:high],
+                data.y[low:high],
+                weight / (last - first),
+                G,
+                NO_DRAW,
+                0,
+                units,
+                slopes,
+                kept,
+            )
+        return total
+
+    over = _compile(over, real)
+
+    def grad(data, i, x, out):
+        G = room(out)
+        over(data, data.starts[i], data.starts[i + 1], weights_of(x), 1.0, G)
+        settle(G, out)
+
+    def loss(data, i, x):
+        nothing = np.empty(0, number)
+        return over(data, data.starts[i], data.starts[i + 1], weights_of(x), 1.0, nothing)
+
+    def objective(data, p, x, out):
+        G, w, value = room(out), weights_of(x), 0.0
+        for i in range(1, p.size):
+            if p[i] != 0.0:
+                value += over(data, data.starts[i], data.starts[i + 1], w, p[i], G)
+        settle(G, out)
+        return value
+
+    def batch(data, i, rows, draw, x, out):
+        n = rows.size
+        X = np.empty((n, data.X.shape[1]), number)
+        y = np.empty((n, data.y.shape[1]), np.int64)
+        gather(data.X, data.y, data.starts[i], rows, X, y)
+        units, slopes = np.empty(n * data.wide, number), np.empty(n * data.wide, number)
+        kept, G = np.empty(n * data.keeps, number), room(out)
+        sweep(data, weights_of(x), X, y, 1.0 / n, G, draw, 1, units, slopes, kept)
+        settle(G, out)
+
+    def test(data, x, row):
+        """Means over the samples held out, in the order of `metrics.TESTED`."""
+        w, n, nothing = weights_of(x), data.X_test.shape[0], np.empty(0, number)
+        last = data.plan.shape[0] - 1
+        size = min(data.block, n)
+        units, kept = np.empty(size * data.wide, number), np.empty(size * data.keeps, number)
+        score, J = np.empty(n), np.empty((size, JUDGED), number)
+        clear(row)
+        for low in range(0, n, size):
+            high = min(low + size, n)
+            X, y = data.X_test[low:high], data.y_test[low:high]
+            for l in range(last + 1):
+                here = standing(data, l, w, X, y, units, nothing, kept, nothing, NO_DRAW, 0)
+                if l < last:
+                    call(data.forward, l, here)
+                else:
+                    call(data.judge, 0, judging(here, J[: high - low]))
+            for r in range(high - low):
+                score[low + r] = J[r, 3]
+                for c in range(JUDGED - 1):
+                    row[c] += J[r, c]
+        for c in range(JUDGED - 1):
+            row[c] /= n
+        row[JUDGED - 1] = auc(score, data.y_test)
+
+    return Kernels(
+        *(_compile(kernel, real, kernel.__name__) for kernel in (grad, loss, objective, batch)),
+        test=_compile(test, real, "test"),
+    )
+
+
+@jit
+def judging(here, Z):
+    """The same place, with room for what a loss tells of each sample."""
+    return Here(
+        here.sizes,
+        here.numbers,
+        here.w,
+        here.A,
+        Z,
+        here.kept,
+        here.D,
+        here.E,
+        here.G,
+        here.other,
+        here.y,
+        here.draw,
+        here.place,
+        here.training,
+    )
+
+
+@jit
+def auc(score, y):
+    """The area under the ROC curve: the share of pairs of unlike samples whose scores are in the
+    order of their labels 0 and 1, ties counting half; NaN where there are no scores."""
+    n, ones, above = score.size, 0, 0.0
+    order = np.argsort(score)
+    low = 0
+    while low < n:  # ties share the mean of their ranks
+        high = low
+        while high < n and score[order[high]] == score[order[low]]:
+            high += 1
+        if high == low:
+            return np.nan
+        for k in range(low, high):
+            if y[order[k], 0] == 1:
+                ones += 1
+                above += (low + high - 1) / 2.0
+        low = high
+    if ones == 0 or ones == n:
+        return np.nan
+    return (above - ones * (ones - 1) / 2.0) / (ones * (n - ones))
+
+
+def _compile(kernel, real, part=None):
+    if compiler.DISABLED:
+        return kernel
+    identity = ("network", compiler.digest(__name__), kernel.__name__, real)
+    return compiler.compile(kernel, identity=identity, maker=(network_kernels, (real,), part))

@@ -1,0 +1,137 @@
+"""Every layer in a small network: derivatives by finite differences, single precision beside double,
+and dropout against a network in NumPy under masks drawn again from the counter."""
+
+import numpy as np
+import pytest
+
+import fedtheory as ft
+from fedtheory import layers, rng
+from fedtheory.errors import InvalidInput
+from fedtheory.layers import cross_entropy, dense, dropout, relu, reshape
+from tests.problems.brute import finite_difference
+
+network = ft.problems.network
+# Lists in which each layer stands behind parameters, so that its derivative by its input counts.
+STACKS = {
+    "dense": [dense(4), relu(), dense(3), dropout(0.5), cross_entropy(3, top=2)],
+    "reshape": [dense(6), reshape(3, 2), reshape(6), dense(3)],
+}
+
+
+def arrays(inputs=5, classes=3, sizes=(6, 7, 4), places=()):
+    generator = np.random.default_rng(8)
+    return (
+        [generator.standard_normal((n, inputs)) for n in sizes],
+        [generator.integers(0, classes, (n, *places)) for n in sizes],
+    )
+
+
+X, Y = arrays()
+
+
+@pytest.mark.parametrize("name", STACKS)
+def test_gradients_are_the_derivatives_of_losses(name):
+    problem = network(STACKS[name], X[:1], Y[:1], batch=None)
+    x = problem.start + 0.1 * np.random.default_rng(3).standard_normal(problem.d)
+    difference = finite_difference(lambda z: problem.client_loss(1, z), x)
+    np.testing.assert_allclose(problem.client_grad(1, x), difference, atol=2e-8)
+    assert np.linalg.norm(difference) > 1e-2
+
+
+def test_every_layer_is_in_a_list_above():
+    tried = {layer.name for stack in STACKS.values() for layer in stack}
+    assert tried >= {*layers.MAKERS}
+
+
+def test_masks_are_the_counters_and_methods_share_them():
+    """One step of FedAvg and one of FSL by the chain rule in NumPy, under masks drawn from (seed,
+    trial, round, client, step)."""
+    p = 0.25
+    stack = [dense(4), relu(), dropout(p), dense(3)]
+    problem = network(stack, X[:2], Y[:2], (X[2], Y[2]), batch=3)
+    W_1, b_1, W_2, b_2 = np.split(problem.start, [20, 24, 36])
+    W_1, W_2 = W_1.reshape(5, 4), W_2.reshape(4, 3)
+    ends = []
+    for i in (1, 2):
+        rows, mask = np.empty(3, dtype=np.int64), np.empty(12)
+        key = rng.stream(5, 0, 0)
+        rng.subset(key, i, 0, rng.BATCH, np.arange(len(X[i - 1])), rows)
+        rng.masked(np.uint64(rng.gradient_key(key, i, 0)), 2, p, 1 / (1 - p), mask)
+        A, y, mask = X[i - 1][rows], Y[i - 1][rows], mask.reshape(3, 4)
+        H = np.maximum(A @ W_1 + b_1, 0)
+        Z = (H * mask) @ W_2 + b_2
+        delta = np.exp(Z) / np.exp(Z).sum(1, keepdims=True) - np.eye(3)[y]
+        back = (delta @ W_2.T) * mask * (H > 0)
+        parts = ((A.T @ back), back.sum(0), (H * mask).T @ delta, delta.sum(0))
+        ends.append(problem.start - 0.3 * np.concatenate([part.ravel() for part in parts]) / 3)
+    mean = np.mean(ends, axis=0)
+    run = ft.run(problem, "fedavg", rounds=1, eta_l=0.3, seed=5, metrics=())
+    np.testing.assert_allclose(run.final[0], mean, rtol=1e-12, atol=1e-14)
+    still = ft.run(problem, "fsl", rounds=1, eta_l=0.3, eta_0=1e-140, seed=5, metrics=())
+    np.testing.assert_allclose(still.final[0], mean, rtol=1e-12, atol=1e-14)
+
+
+def test_a_mask_drops_the_share_it_is_told():
+    mask = np.empty(40_003)
+    rng.masked(np.uint64(9), 1, 0.3, 2.0, mask)
+    assert {*mask} == {0.0, 2.0} and abs((mask == 0).mean() - 0.3) < 4 * np.sqrt(0.21 / mask.size)
+    again = np.empty(7)
+    rng.masked(np.uint64(9), 1, 0.3, 2.0, again)  # a shorter one begins alike, its odd end too
+    assert np.array_equal(again, mask[:7])
+    other = np.empty(40_003)
+    rng.masked(np.uint64(9), 2, 0.3, 2.0, other)
+    assert abs(((other == 0) & (mask == 0)).mean() - 0.09) < 0.01
+
+
+def test_all_samples_are_dropped_out_too():
+    """batch=None takes every row, and drops units in it: not the gradient of the loss."""
+    problem = network([dense(8), relu(), dropout(0.5), dense(3)], X, Y, batch=None)
+    run = ft.run(problem, "fedavg", rounds=1, eta_l=0.5, seed=2, metrics=())
+    plain = problem.start - 0.5 * problem.grad(problem.start)
+    assert np.abs(run.final[0] - plain).max() > 1e-3
+
+
+def test_single_precision_follows_double():
+    """Both from the same start; 2^-24 apart in each number, 1e-5 in what they add up to."""
+    single, double = (
+        network(STACKS["dense"], X[:2], Y[:2], test=(X[2], Y[2]), dtype=kind, batch=3)
+        for kind in ("float32", "float64")
+    )
+    x = double.start + 0.1
+    assert single.data.X.dtype == np.float32
+    assert single.loss(x) == pytest.approx(double.loss(x), rel=1e-6)
+    np.testing.assert_allclose(single.grad(x), double.grad(x), rtol=1e-4, atol=1e-6)
+    runs = [
+        ft.run(each, "fedavg", rounds=20, K=3, eta_l=0.1, metrics=("loss", "test_loss"), every=5)
+        for each in (single, double)
+    ]
+    for name in ("loss", "test_loss"):
+        np.testing.assert_allclose(*(run.metrics[name] for run in runs), rtol=1e-5)
+    assert not np.array_equal(runs[0].final, runs[1].final)
+
+
+@pytest.mark.parametrize(
+    "make, says",
+    [
+        (lambda: dense(0), "width must be an integer >= 1; got 0"),
+        (lambda: dropout(1.0), "p must be a probability below 1; got 1"),
+        (lambda: dropout(-0.1), "p must be a finite number >= 0"),
+        (lambda: network([dense], X, Y), "layers must be a list of layers"),
+        (lambda: network("alexnet", X, Y), "layers must be one of mnist_"),
+        (lambda: network([reshape(2, 2), dense(3)], X, Y), "as many numbers as what comes in, 5"),
+        (lambda: network([dense(4)], X, Y), "must end in logits of 3 classes"),
+        (lambda: network([dense(3)], X, Y, dtype="float16"), "dtype must be one of float64"),
+        (lambda: network([dense(3)], X, Y, test=X[0]), "test must be a pair of arrays"),
+        (
+            lambda: network([dense(3)], X, Y, test=(X[0][:, :4], Y[0])),
+            "test: X must have 5 features",
+        ),
+        (
+            lambda: ft.run(network([dense(3)], X, Y), "fedavg", rounds=1, eta_l=0.1, every=0),
+            "every must be an integer >= 1; got 0",
+        ),
+    ],
+)
+def test_refusals(make, says):
+    with pytest.raises(InvalidInput, match=says):
+        make()

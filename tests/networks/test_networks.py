@@ -1,0 +1,112 @@
+"""The papers' networks have the sizes that their tables print, and what is held out is measured as
+one would by hand."""
+
+import numpy as np
+import pytest
+
+import fedtheory as ft
+from fedtheory.layers import dense, relu
+
+# name -> numbers of parameters, as the papers print them or as the arithmetic of their shapes gives
+# them
+SIZES = {
+    "mnist_mlp": [784 * 200 + 200, 200 * 10 + 10],  # 159,010
+    "mnist_2nn": [784 * 200 + 200, 200 * 200 + 200, 200 * 10 + 10],  # McMahan et al.: 199,210
+    "smiles": [784 * 64 + 64, 64 * 2 + 2],
+}
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_parameters_are_as_many_as_printed(name):
+    record = ft.networks[name]
+    sizes = [size for _, size in record.parameters()]
+    assert [sum(sizes[n : n + 2]) for n in range(0, len(sizes), 2)] == SIZES[name]
+
+
+def test_every_network_is_counted_or_is_a_small_twin():
+    twins = {record.twin for record in map(ft.networks.__getitem__, ft.networks)} - {""}
+    assert {*ft.networks} == {*SIZES, *twins}
+    for name in SIZES:
+        full, twin = ft.networks[name], ft.networks[ft.networks[name].twin]
+        size = lambda record: sum(count for _, count in record.parameters())
+        assert size(twin) < size(full) / 4 and twin.judges and full.cites
+
+
+GENERATOR = np.random.default_rng(4)
+X = [GENERATOR.standard_normal((n, 6)) for n in (9, 8, 700)]  # more than a block is held out
+Y = [GENERATOR.integers(0, 4, len(rows)) for rows in X]
+
+
+def scores(x, features, width=5, classes=4):
+    W_1, b_1, W_2, b_2 = np.split(x, np.cumsum([6 * width, width, width * classes]))
+    hidden = np.maximum(features @ W_1.reshape(6, width) + b_1, 0)
+    return hidden @ W_2.reshape(width, classes) + b_2
+
+
+def test_what_is_held_out_is_measured_every_so_many_rounds():
+    problem = ft.problems.network(
+        [dense(5), relu(), dense(4)], X[:2], Y[:2], test=(X[2], Y[2]), batch=4, top=2
+    )
+    names = ("test_loss", "test_accuracy", "test_recall", "test_perplexity", "test_auc", "loss")
+    run = ft.run(
+        problem, "fedavg", rounds=7, trials=2, eta_l=0.3, K=2, every=3, keep="x", metrics=names
+    )
+    assert run.measured.tolist() == [0, 3, 6]
+    for name in names[:-2]:
+        assert np.isnan(run.metrics[name][:, [1, 2, 4, 5, 7]]).all()
+    for trial in range(2):
+        for t in run.measured:
+            Z = scores(run.x[trial, t], X[2])
+            own = Z[np.arange(700), Y[2]]
+            above = np.argmax(np.argsort(-Z, axis=1, kind="stable") == Y[2][:, None], axis=1)
+            losses = np.log(np.exp(Z).sum(axis=1)) - own
+            measured = {name: run.metrics[name][trial, t] for name in names}
+            assert measured["test_loss"] == pytest.approx(losses.mean(), rel=1e-12)
+            assert measured["test_perplexity"] == pytest.approx(np.exp(losses.mean()), rel=1e-12)
+            assert measured["test_accuracy"] == pytest.approx((above == 0).mean(), rel=1e-12)
+            assert measured["test_recall"] == pytest.approx((above < 2).mean(), rel=1e-12)
+            assert np.isnan(measured["test_auc"])  # four classes
+            assert measured["loss"] == pytest.approx(problem.loss(run.x[trial, t]), rel=1e-12)
+    assert run.facts()["loss at the end"] != "nan"
+
+
+def test_the_area_under_the_curve_counts_pairs():
+    """Of 1 feature and 2 classes, with ties: the share of pairs in order, by brute force."""
+    features, labels = np.round(GENERATOR.standard_normal((60, 1)), 1), GENERATOR.integers(0, 2, 60)
+    problem = ft.problems.network([dense(2)], [features], [labels], test=(features, labels))
+    x = np.array([0.0, 1.0, 0.0, 0.0])
+    run = ft.run(problem, "fedavg", rounds=0, eta_l=0.1, x_0=x, metrics=["test_auc"])
+    ones, zeros = features[labels == 1, 0], features[labels == 0, 0]
+    gaps = ones[:, None] - zeros[None, :]
+    assert run.metrics["test_auc"][0, 0] == pytest.approx(
+        (gaps > 0).mean() + (gaps == 0).mean() / 2, rel=1e-12
+    )
+
+
+def test_a_resumed_run_measures_at_the_same_rounds():
+    problem = ft.problems.network([dense(4)], X[:2], Y[:2], test=(X[2], Y[2]), batch=4)
+    settings = dict(eta_l=0.3, every=4, metrics=["test_loss"], trials=2, seed=3)
+    whole = ft.run(problem, "fedavg", rounds=9, **settings)
+    part = ft.run(problem, "fedavg", rounds=5, **settings)
+    on = ft.run(problem, "fedavg", rounds=9, resume=part, **settings)
+    assert np.array_equal(on.final, whole.final)
+    np.testing.assert_array_equal(on.metrics["test_loss"], whole.metrics["test_loss"])
+
+
+def test_what_a_round_sampled_is_seen_without_touching_it():
+    """(7) of mixed FL, of full gradients: those of F, of f_0 and their sum, before the round."""
+    problem = ft.problems.network(
+        [dense(4)], X[:2], Y[:2], (X[2][:50], Y[2][:50]), batch=None, test=(X[2], Y[2])
+    )
+    names = ("sq_G_t", "sq_B_t", "sq_seen", "sq_server_seen", "seen_inner")
+    looked, blind = (
+        ft.run(problem, "parallel_training", rounds=2, K=2, eta=0.1, eta_c=0.1, metrics=m, keep="x")
+        for m in (names, ())
+    )
+    assert np.array_equal(looked.x, blind.x)
+    for t in (0, 1):
+        f, c = problem.grad(looked.x[0, t]), problem.client_grad(0, looked.x[0, t])
+        G = 2 * f @ f + 2 * c @ c - (f + c) @ (f + c)
+        B = (2 * f @ f + 2 * c @ c) / ((f + c) @ (f + c))
+        assert looked.metrics["sq_G_t"][0, t + 1] == pytest.approx(G, rel=1e-10)
+        assert looked.metrics["sq_B_t"][0, t + 1] == pytest.approx(B, rel=1e-10)
