@@ -314,6 +314,8 @@ def gallery(made):
         if picture and picture.is_file():
             pictures[picture.name] = picture.read_bytes()
             out += [f"![{escaped(figure.title)}]({picture.name})", ""]
+            caption = made / f"{name}.md"
+            out += [caption.read_text()] if caption.is_file() else []
         out += code(f"python -m figures {name}", "sh")
         judged = {claim: text for (of, claim), text in said.items() if of == name}
         out += [

@@ -14,7 +14,7 @@ import numpy as np
 
 from fedtheory import sources
 from fedtheory.errors import refuse
-from fedtheory.figures import _findings, _style
+from fedtheory.figures import _caption, _findings, _style
 from fedtheory.files import write
 
 METADATA = {
@@ -32,18 +32,20 @@ def export(name, record, data, scale, out):
     if last.get("key") != defined or any(
         _hash(out / file) != content for file, content in last["files"].items()
     ):
-        files = {f"{name}.{suffix}": content for suffix, content in pictures(record, data).items()}
-        if record.rows:
-            files |= {
-                f"{name}.{suffix}": text.encode()
-                for suffix, text in tables(record, record.rows(data)).items()
-            }
+        judged = _judged(name, record, data)
+        files = {
+            f"{name}.{suffix}": content
+            for suffix, content in pictures(record, data, judged).items()
+        }
+        texts = tables(record, record.rows(data)) if record.rows else {}
+        texts |= _caption.files(name, record, data, judged)
+        files |= {f"{name}.{suffix}": text.encode() for suffix, text in texts.items()}
         for file, content in files.items():
             write(out / file, content)
         last = dict(
             key=defined,
             files={file: hashlib.sha256(content).hexdigest() for file, content in files.items()},
-            findings=_judged(name, record, data),
+            findings=judged,
         )
         write(
             stamp, (json.dumps(last, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
@@ -105,10 +107,13 @@ def _read(file, otherwise):
     return found if isinstance(found, type(otherwise)) else otherwise
 
 
-def pictures(record, data):
-    """suffix -> bytes."""
+def pictures(record, data, judged=()):
+    """suffix -> bytes; a picture that hides points, or marks a claim as what its finding is not, is
+    none."""
     import matplotlib
     from matplotlib.figure import Figure
+
+    from fedtheory.figures import _looks
 
     found = {}
     with matplotlib.rc_context():
@@ -117,6 +122,12 @@ def pictures(record, data):
         figure = Figure(figsize=record.size, layout="constrained")
         record.draw(figure, data)
         figure.draw_without_rendering()
+        if wrong := _looks.faults(figure, dict(judged)):
+            refuse(
+                f"{record.cites}: the picture",
+                "must show all that it plots, as it was judged",
+                wrong,
+            )
         figure.set_layout_engine("none")  # three files of one layout
         for suffix, metadata in METADATA.items():
             stream = io.BytesIO()
@@ -139,7 +150,7 @@ def tables(record, rows):
         "  ".join(cell.ljust(width) for cell, width in zip(row, wide)).rstrip() for row in rows
     ]
     lines.insert(1, "  ".join("-" * width for width in wide))
-    body = [" & ".join(map(_tex, row)) + r" \\" for row in rows]
+    body = [" & ".join(map(_caption.tex_of, row)) + r" \\" for row in rows]
     tex = [
         rf"% {record.cites}: {record.title}",
         rf"\begin{{tabular}}{{l{'r' * (len(wide) - 1)}}}",
@@ -161,43 +172,6 @@ def _harmless(cell):
         except ValueError:
             return "'" + cell
     return cell
-
-
-TEX = {
-    "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "±": r"$\pm$",
-    "×": r"$\times$",
-    "≤": r"$\le$",
-    "≥": r"$\ge$",
-    "<": "$<$",
-    ">": "$>$",
-    "✓": r"$\surd$",
-    "✗": r"$\times$",
-    "−": "$-$",
-    "≈": r"$\approx$",
-    "–": "--",
-    "√": r"$\surd$",
-    "∞": r"$\infty$",
-    "↔": r"$\leftrightarrow$",
-}
-
-
-def _tex(cell):
-    """Text as LaTeX prints it; what stands between dollars is mathematics already."""
-    parts = cell.split("$")
-    if len(parts) % 2 == 0:  # a dollar on its own
-        return "".join(TEX.get(c, r"\$" if c == "$" else c) for c in cell)
-    return "$".join(
-        part if n % 2 else "".join(TEX.get(c, c) for c in part) for n, part in enumerate(parts)
-    )
 
 
 ENTRY = ("claim", "figure", "scale", "verdict", "sentence")

@@ -12,7 +12,7 @@ import re
 import numpy as np
 
 from fedtheory import discover
-from fedtheory.figures import _style
+from fedtheory.figures import _caption, _style
 from fedtheory.figures._record import Figure
 from fedtheory.verdicts import checking, sharpening
 from fedtheory.verdicts.verdict import ORDER
@@ -33,6 +33,8 @@ def table(paper, few, compute):
         compute=compute,
         draw=draw,
         rows=rows,
+        caption=caption,
+        says=told,
         width="page",
         height=3.4,
     )
@@ -169,3 +171,24 @@ def _shares(ax, data):
         title=f"what is needed of {len(y)} of {len(raising)} constants",
     )
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2, handlelength=1.0)
+
+
+def caption(data):
+    """What is plotted, with its budgets."""
+    check, sharpen = data["budget"]
+    return (
+        f"{len(data['claim'])} of {data['claims']} statements with lines. Left: how many are what, as printed and as "
+        "meant. Right: of each constant that has to be large the share that is refuted (red dot: too small) and, "
+        "where algebra says it, the share that is enough (blue tick). Budgets: "
+        f"{check:g} s of a core for each verdict, {sharpen:g} s for the constants of a claim, seed {data['seed']}."
+    )
+
+
+def told(data):
+    """What is violated as printed and as meant, and what saves it."""
+    printed, meant = data["printed"] == "violated", data["meant"] == "violated"
+    saved = data["claim"][printed & ~meant].tolist()
+    return (
+        f"Violated as printed: {printed.sum()}; as meant: {meant.sum()}. "
+        f"Saved by what their proofs use and the text does not say: {_caption.listed(saved, 8)}."
+    )

@@ -44,3 +44,11 @@ def compute(name):
         **_structure.arrays(name),
         "total": np.array([sum(c for _, c in cells), sum(p for p, _ in cells)]),
     }
+
+
+def caption(data):
+    """What is plotted."""
+    return (
+        f"Output shapes and parameter counts as they follow from each layer, beside the printed ones: {_table.MARKED}. "
+        f"All parameters: {data['total'][0]:,}. Exact counts, nothing random."
+    )

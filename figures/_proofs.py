@@ -10,7 +10,7 @@ import numpy as np
 import fedtheory as ft
 from fedtheory import discover
 from fedtheory.certificates.check_proof import Refused
-from fedtheory.figures import _style
+from fedtheory.figures import _caption, _style
 from fedtheory.textbook import facts
 from fedtheory.verdicts import checking, graphs
 from fedtheory.verdicts.replaying import RECORDED
@@ -263,3 +263,24 @@ def rows(data):
             ]
         )
     return [["line", "what it is", "step", "from", "largest ratio", "slack"], *found]
+
+
+def caption(data):
+    """What is plotted."""
+    return (
+        "Left: each line of the proof with an arc from each of its premises; the number is the slack of the step, "
+        "1 less the largest share of the bound that a search found to be needed. Right: that share, line by line; "
+        "red crosses are lines that a document shows to be violated."
+    )
+
+
+def says(data):
+    """How many lines are what, and which are violated."""
+    status, step = data["status"].tolist(), data["step"].tolist()
+    counts = [f"{status.count(s)} {words}" for s, words in WORDS.items() if s in status]
+    steps = [f"{step.count(s)} {s}" for s in STEPS if s in step]
+    wrong = [place for place, s in zip(data["place"].tolist(), status) if s == "violated"]
+    return (
+        f"Of {len(status)} lines: {', '.join(counts)}; premises of steps: {', '.join(steps) or 'none'}. "
+        + (f"Violated: {_caption.listed(wrong, 12)}." if wrong else "None is violated.")
+    )

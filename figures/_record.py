@@ -17,6 +17,8 @@ class Figure:
     draw: Callable  # (matplotlib Figure, data) -> None, from the saved arrays alone
     rows: Callable = None  # (data) -> [[cell, ...], ...], header first
     findings: Callable = None  # (data) -> {claim id: (verdict, sentence)}
+    caption: Callable = None  # (data) -> what is plotted: constants, laws, bands, seeds, what ± is
+    says: Callable = None  # (data) -> what it shows, in numbers, beside its findings
     shows: tuple = ()  # ids of claims that are plotted
     width: str = "column"  # or "page"
     height: float = 2.4  # inches

@@ -7,11 +7,12 @@ import numpy as np
 
 import fedtheory as ft
 from fedtheory import discover
-from fedtheory.figures import _style
+from fedtheory.figures import _caption, _style
 
 INSTANCES = dict(smoke=3, quick=20, paper=100)
 
 
+LONGEST = 30  # letters of a line's place
 BEYOND = 1.25  # where an instance is drawn at which a line fails, however far above 1 it is
 
 
@@ -49,6 +50,7 @@ def label(id, line):
     cites = re.sub(r"^(FSL|mixed FL), ", "", claim.cites).replace("proof of ", "")
     cites = re.sub(r", eta.*~.*$", ", step size", cites)
     cites = re.sub(r", by its.*$", ", amended", re.sub(r", as its proof.*$", ", as proved", cites))
+    cites = cites if len(cites) <= LONGEST else cites[: LONGEST - 1].rstrip(", ") + "…"
     return cites + (f", line {line}" if len(claim.lines) > 1 else "")
 
 
@@ -57,6 +59,8 @@ def draw(figure, data):
     line is, and where it fails."""
     left, right = figure.subplots(1, 2, width_ratios=(0.75, 1.5))
     colour, staged = _style.look("fsl").colour, np.isfinite(data["shares"]).any(axis=1)
+    shown = np.isfinite(data["ratios"]).any(axis=1) | data["fails"].any(axis=1)
+    pitch = max(shown.sum(), staged.sum())
     for n, row in enumerate(data["shares"][staged]):
         low, middle, high, most = np.nanquantile(row, (0.25, 0.5, 0.75, 1))
         left.plot([low, high], [n, n], color=colour, linewidth=5, solid_capstyle="butt", alpha=0.5)
@@ -65,12 +69,11 @@ def draw(figure, data):
     left.set(
         yticks=range(staged.sum()),
         yticklabels=data["line"][staged].tolist(),
-        ylim=(staged.sum() - 0.4, -0.6),
+        ylim=(pitch - 0.4, -0.6),  # rows as high as on the right
         xlim=(-0.03, 1.03),
         xlabel="share: quartiles, median, largest (ring)",
         title="where slack enters",
     )
-    shown = np.isfinite(data["ratios"]).any(axis=1) | data["fails"].any(axis=1)
     names = data["line"][shown].tolist()
     for n, (row, fails) in enumerate(zip(data["ratios"][shown], data["fails"][shown])):
         kept = row[~fails & np.isfinite(row)]
@@ -130,3 +133,29 @@ def rows(data):
             )
         ),
     ]
+
+
+def caption(data):
+    """What is plotted, of the instances that were drawn."""
+    return (
+        f"{data['ratios'].shape[1]} instances drawn inside the hypotheses, by their seeds. Left: of the slack of the "
+        "claim itself, right less left, the share that each line adds which bounds the same quantity: quartiles "
+        "(bar), median (tick) and the largest (ring). Right: of what a line allows beyond what both sides carry, the "
+        "share that is needed, so that losses and distances on both sides count as nothing; a dot for each "
+        "instance, a tick at the median; a red cross where the line fails at that many instances."
+    )
+
+
+def says(data):
+    """Where most slack enters, and which lines fail."""
+    middle = np.array([np.nanmedian(r) if np.isfinite(r).any() else -1 for r in data["shares"]])
+    first = int(np.argmax(middle))
+    low, high = np.nanquantile(data["shares"][first], (0.25, 0.75))
+    fails = data["fails"].sum(axis=1)
+    count = data["fails"].shape[1]
+    wrong = [f"{data['line'][n]} (at {fails[n]} of {count})" for n in np.flatnonzero(fails)]
+    return (
+        f"Most slack enters at {data['line'][first]}: {_caption.number(middle[first])} of all in the median, "
+        f"quartiles {_caption.number(low)} and {_caption.number(high)}. "
+        + (f"Lines that fail: {_caption.listed(wrong)}." if wrong else "No line fails.")
+    )

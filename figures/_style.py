@@ -102,7 +102,10 @@ TOGETHER = (
 # What stands beside a measured line: theory and extremes, in every figure alike
 BOUND = dict(color=INK, linestyle="--", linewidth=1.0)
 EXACT = dict(color=INK, linestyle="-", linewidth=0.8)
-WORST = dict(color=DIFFER, linestyle="", marker="*", markersize=5)
+WORST = dict(color=INK, linestyle="", marker="*", markersize=5.5, markerfacecolor="white")
+BROKEN = dict(
+    color=DIFFER, linestyle="", marker="X", markersize=5
+)  # worst where a bound is violated
 
 
 def look(name):

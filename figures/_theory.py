@@ -11,45 +11,8 @@ import numpy as np
 
 from fedtheory import discover
 from fedtheory.errors import refuse
-from fedtheory.figures import _style
+from fedtheory.figures import _caption, _style
 from fedtheory.runs import showing
-from fedtheory.settings import fitting
-from fedtheory.verdicts import checking
-
-
-def rounds_of(shape):
-    """Rounds of a setting's shape, under the name that it has there; FED-LAMB's T are local
-    steps."""
-    return int(next(shape[name] for name in ("rounds", "R", "T", "tau") if name in shape))
-
-
-def of_rounds(setting, rounds, /, tries=2000, **more):
-    """The setting, of its instances only those of so many rounds, and with what else their shapes
-    must have."""
-
-    def shapes(random, relaxed):
-        for _ in range(tries):
-            shape = setting.shapes(random, relaxed)
-            if rounds_of(shape) == rounds and more.items() <= shape.items():
-                return shape
-        refuse("rounds", f"must be those of some instance of {setting.says}", rounds)
-
-    return setting._replace(shapes=shapes)
-
-
-def worst(claim, Ts, seconds, seed=0, line=0, **more):
-    """Largest ratio of left to right that a search of so many seconds finds among instances of T
-    rounds, for each T; nan if none."""
-    found, settings = [], fitting(claim)
-    for T in Ts:
-        verdicts = [
-            checking.hunted(claim, line, of_rounds(each, T, **more), seconds / len(settings), seed)
-            for each in settings
-        ]
-        found.append(
-            max((float(v.tightness) for v in verdicts if v.tightness is not None), default=np.nan)
-        )
-    return np.array(found)
 
 
 def of_runs(values):
@@ -63,11 +26,13 @@ def key(panel, name):
     return f"{panel.replace('.', '_').replace('@', '_')}_{name}"
 
 
-def panel(id, T, bound, measured, worst_T, worst_ratio, worst_bound):
+def panel(id, T, bound, measured, worst_T, worst, worst_bound):
     """A panel's arrays by name; measured: (exact, mean, low, high) for each T, nan where there is
-    no closed form."""
+    no closed form; worst: (ratios, whether the bound is violated) for each worst_T."""
     claim = discover.claim(id.partition("@")[0])
-    measured = np.array(measured, float).T
+    measured, (ratios, broken) = np.array(measured, float).T, worst
+    if (measured < 0).any():
+        refuse(f"{id}: what is measured", "must be no square below 0", measured.min())
     return {
         key(id, name): np.asarray(value)
         for name, value in dict(
@@ -78,11 +43,17 @@ def panel(id, T, bound, measured, worst_T, worst_ratio, worst_bound):
             low=measured[2],
             high=measured[3],
             worst_T=worst_T,
-            worst_ratio=worst_ratio,
+            worst_ratio=ratios,
+            worst_broken=broken,
             worst_bound=worst_bound,
             cites=claim.cites,
         ).items()
     }
+
+
+def violated(data, id):
+    """Whether some instance breaks a panel's statement."""
+    return bool(data[key(id, "worst_broken")].any())
 
 
 def draw_panel(ax, data, id, method, title=None):
@@ -97,8 +68,20 @@ def draw_panel(ax, data, id, method, title=None):
         label="exact" if np.isfinite(of("exact")).any() else "_",
         **_style.EXACT,
     )
-    ax.plot(of("worst_T"), of("worst_ratio") * of("worst_bound"), label="_", **_style.WORST)
-    ax.set(xscale="log", yscale="log", title=title or str(of("cites")).partition(", ")[2])
+    plot_worst(ax, data, id)
+    title = title or str(of("cites")).partition(", ")[2]
+    ax.set(xscale="log", yscale="log", title=title)
+    if violated(data, id):
+        ax.set_title(f"{title}: violated", color=_style.DIFFER)
+
+
+def plot_worst(ax, data, id):
+    """Stars where a search came, crosses where it broke the bound."""
+    of = lambda name: data[key(id, name)]
+    high = of("worst_ratio") * of("worst_bound")
+    for which, look in ((~of("worst_broken"), _style.WORST), (of("worst_broken"), _style.BROKEN)):
+        if np.isfinite(high[which]).any():
+            ax.plot(of("worst_T")[which], high[which], label="_", **look)
 
 
 def draw_trivial(ax, level):
@@ -123,7 +106,16 @@ def say_trivial(ax, level, text, high=True):
 
 def say_worst(ax, across, high, text="worst case found\nfor any problem,\nas share of bound"):
     """What a star is, to the left of its text; the place in fractions of the axes."""
-    ax.plot(across, high, transform=ax.transAxes, label="_", **_style.WORST)
+    _named(ax, across, high, text, _style.WORST)
+
+
+def say_broken(ax, across, high, text="an instance\nbreaks it"):
+    """What a cross is, to the left of its text."""
+    _named(ax, across, high, text, _style.BROKEN)
+
+
+def _named(ax, across, high, text, look):
+    ax.plot(across, high, transform=ax.transAxes, label="_", **look)
     ax.annotate(
         text,
         (across, high),
@@ -132,7 +124,7 @@ def say_worst(ax, across, high, text="worst case found\nfor any problem,\nas sha
         textcoords="offset points",
         va="top",
         fontsize=_style.SMALL,
-        color=_style.DIFFER,
+        color=look["color"],
         linespacing=1.05,
     )
 
@@ -162,19 +154,91 @@ def rows_of(data, ids, left):
             "80 % from",
             "to",
             "worst case, share",
+            "",
         ]
     ]
     shown = lambda value: f"{value:.5g}" if np.isfinite(value) else ""
     for id in ids:
         of = lambda name: data[key(id, name)]
-        shares = dict(zip(of("worst_T").tolist(), of("worst_ratio")))
+        worst = zip(of("worst_T").tolist(), of("worst_ratio"), of("worst_broken"))
+        shares = {T: (ratio, broken) for T, ratio, broken in worst}
         for n, T in enumerate(of("T").tolist()):
             found.append(
                 [
                     id,
                     f"{T}",
                     *(shown(of(name)[n]) for name in ("bound", "exact", "mean", "low", "high")),
-                    f"{shares[T]:.4g}" if T in shares else "",
+                    f"{shares[T][0]:.4g}" if T in shares and np.isfinite(shares[T][0]) else "",
+                    "violated" if T in shares and shares[T][1] else "",
                 ]
             )
     return found
+
+
+READ = (
+    "Band: from the 10 % to the 90 % quantile of {trials} runs around their mean; thin line: exact "
+    "expectation; dashed: the bound. Stars: the largest share of the bound that a search reached with "
+    "any problem, step size and law of that many rounds, certain in exact arithmetic; a red cross: an "
+    "instance at which the bound is violated."
+)
+
+
+def caption(data, about):
+    """What is plotted: the setup, the constants that were saved, and how lines are read."""
+    given = f" Constants: {data['constants']}." if "constants" in data else ""
+    return f"{about}{given} " + READ.format(trials=int(data["trials"]))
+
+
+def trivial(data, id):
+    """What holds without any training; nan where a panel has no such level."""
+    level = data.get(key(id, "trivial"), data.get("trivial", np.nan))
+    return float(np.ravel(level)[0])
+
+
+def says(data, titles, letter="T", without=()):
+    """What panels show: the bound over the truth at the right end, from when on the bound says more
+    than what is trivial, and what is violated. `titles` are panels' names by id."""
+    ends, speaks, silent = {}, {}, []
+    for id, title in titles.items():
+        of = lambda name: data[key(id, name)]
+        truth = np.where(np.isfinite(of("exact")), of("exact"), of("mean"))
+        ends[title] = of("bound")[-1] / truth[-1]
+        below = np.flatnonzero(of("bound") < trivial(data, id))
+        if id in without:
+            continue
+        if len(below):
+            speaks.setdefault(int(of("T")[below[0]]), []).append(title)
+        else:
+            silent.append(title)
+    least, most = min(ends, key=ends.get), max(ends, key=ends.get)
+    last = {int(data[key(id, "T")][-1]) for id in titles}
+    found = (
+        f"At the right end (${letter}={_caption.bare(max(last))}$) the bound is "
+        f"{_caption.number(ends[least])} ({least}) to {_caption.number(ends[most])} ({most}) times the "
+        "truth."
+    )
+    when = [f"${letter}={T}$ ({_caption.listed(names)})" for T, names in sorted(speaks.items())]
+    if when:
+        found += f" Of the plotted numbers of rounds, it first beats what is trivial at {', '.join(when)}."
+    if silent:
+        found += f" Never there: {_caption.listed(silent)}."
+    return f"{found} {broken(data, titles, letter)}"
+
+
+def broken(data, titles, letter="T"):
+    """Which statements some instance breaks, and by how much."""
+    told = []
+    for id, title in titles.items():
+        if violated(data, id):
+            at = data[key(id, "worst_broken")]
+            ratio = np.where(at, data[key(id, "worst_ratio")], -np.inf)
+            n = int(np.argmax(np.nan_to_num(ratio, nan=-np.inf)))
+            T = data[key(id, "worst_T")][n]
+            told.append(
+                f"{title} (left over right {_caption.number(ratio[n], 3)} at ${letter}={T}$)"
+            )
+    return (
+        f"Violated by an instance: {_caption.listed(told)}."
+        if told
+        else "No instance that was found violates any of them."
+    )

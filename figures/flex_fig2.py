@@ -10,7 +10,7 @@ much smaller than the truth.
 import numpy as np
 
 from fedtheory.claims.flex import fast_reboot
-from fedtheory.figures import _style
+from fedtheory.figures import _caption, _style
 from fedtheory.figures._record import Figure
 from fedtheory.problems.quadratics import quadratic_from_arrays
 
@@ -19,7 +19,7 @@ HESSIANS = np.array([np.eye(2), np.eye(2), [[1.0, -0.3], [-0.3, 1.3]]])
 MINIMISERS = np.array(
     [[0, 0], [0, 0], [3.0, 1.0]]
 )  # f_0's, not used; of the old devices, w*; of device l
-STARTS = np.array([[0.2, -0.6], [1.9, 0.1]])  # near w*, far from it
+STARTS = np.array([[0.025, -0.035], [1.9, 0.1]])  # inside the ball of (7), far from it
 WIDE, HIGH = (-1.0, 3.6), (-1.0, 2.2)
 POINTS = dict(smoke=60, quick=240, paper=480)
 
@@ -63,7 +63,7 @@ def radius(both, old, new):
 
 # Of both panels: title, limits, and where the labels of d_1, d_2 and w stand, in points
 PANELS = (
-    ("near $w^*$, $d_2<d_1$", (-0.5, 1.9), (-0.85, 0.82), ((-5, 5), (8, -8), (0, -11))),
+    ("in the ball of (7), $d_2<d_1$", (-0.7, 1.9), (-0.5, 1.3), ((-5, 6), (6, -9), (9, -9))),
     ("far from $w^*$, $d_2>d_1$", WIDE, HIGH, ((-5, -8), (2, 3), (2, -11))),
 )
 
@@ -89,8 +89,7 @@ def draw(figure, data):
             levels=(0, data["gain"].max() + 1),
             colors=[_style.PALE],
         )
-        ax.plot(*circle, color=fast)
-        ax.annotate("(7)", data["old"] + [0, data["radius"]], xytext=(0, 4), color=fast, **text)
+        ax.plot(*circle, color=fast, linewidth=0.9)
         for place, label, shift in points:
             if wide[0] < place[0] < wide[1]:
                 ax.plot(*place, "o", color=_style.INK, markersize=3)
@@ -104,9 +103,10 @@ def draw(figure, data):
             start,
             arrowprops=dict(arrowstyle="-|>", color=fast, linewidth=1.4, shrinkA=0, shrinkB=0),
         )
-        ax.plot(*start, "s", color=fast, markersize=3.5)
+        ax.plot(*start, "s", color=fast, markersize=3)
         ax.annotate("$w$", start, xytext=shifts[2], **text)
         ax.set(title=title, aspect="equal", xlim=wide, ylim=high, xticks=[], yticks=[])
+        enlarged(ax, data, circle, start, panel)
     ax.text(
         *(data["new"] + data["own"]) / 2 + [0, 0.15],
         "no extra\nstep helps",
@@ -115,10 +115,53 @@ def draw(figure, data):
     )
 
 
+def enlarged(ax, data, circle, start, panel):
+    """The ball of (7), many times as large, in a corner of its panel."""
+    fast, size = _style.look("flex_c").colour, 1.45 * data["radius"]
+    inside = np.linalg.norm(start - data["old"]) <= data["radius"]
+    inset = ax.inset_axes((0.02, 0.5, 0.34, 0.48))
+    inset.plot(*circle, color=fast)
+    inset.plot(*data["old"], "o", color=_style.INK, markersize=3)
+    text = dict(fontsize=_style.SMALL, textcoords="offset points")
+    inset.annotate("$w^*$", data["old"], xytext=(-13, 2), **text)
+    inset.annotate("(7)", data["old"] + [0, data["radius"]], xytext=(0, 2), color=fast, **text)
+    if inside:
+        inset.plot(*start, "s", color=fast, markersize=3)
+        inset.annotate("$w$", start, xytext=(-10, -4), **text)
+    inset.set(
+        aspect="equal",
+        xlim=data["old"][0] + size * np.array([-1, 1]),
+        ylim=data["old"][1] + size * np.array([-1, 1.2]),
+        xticks=[],
+        yticks=[],
+    )
+    inset.spines[:].set(visible=True, color=_style.RULE)
+
+
+def caption(data):
+    return (
+        f"Two old devices in one and a new device l, on quadratics in the plane, of weight {SHARE:g}; an extra step of "
+        f"$\\delta^l={DELTA:g}$ along its gradient (arrow). Grey: where some extra step approaches the new optimum. Circle, "
+        f"enlarged in the corners: the ball of (7), of radius {_caption.number(data['radius'])}. Nothing random."
+    )
+
+
+def says(data):
+    away = np.linalg.norm(data["starts"] - data["old"], axis=1) / data["radius"]
+    before, after = (np.linalg.norm(data[k] - data["new"], axis=1) for k in ("starts", "ends"))
+    number = _caption.number
+    return (
+        f"From {number(away[0])} radii the step shortens the distance by the factor {number(after[0] / before[0])}, from "
+        f"{number(away[1])} radii it lengthens it by {number(after[1] / before[1])}; helped are starts far outside the ball too."
+    )
+
+
 FIGURE = Figure(
     cites="flex, figure 2",
     title="An extra step along the newcomer's gradient: help near the old optimum",
     compute=compute,
+    caption=caption,
+    says=says,
     draw=draw,
     width="page",
     height=2.5,

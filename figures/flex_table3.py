@@ -208,10 +208,22 @@ def findings(data):
     return {**sentences(data), **printed_cells(data)}
 
 
+def caption(data):
+    seeds = data["accuracy"].shape[1]
+    return (
+        f"SYNTHETIC with {N} devices, E = {E}, {seeds} seeds of data, traces and draws that all schemes share; points of "
+        f"test accuracy on data held out, mean ± standard deviation over seeds; |T| is the number of traces. Cells are "
+        f"judged by equivalence to the printed number within {POINTS:.2f} points, at a level shared by all of them: "
+        f"{_table.MARKED}. Judged is the printed reading, alpha = beta = 0; the same model for all devices is another, "
+        "in columns of its own without verdicts."
+    )
+
+
 FIGURE = Figure(
     cites="flex, table 3 (c)",
     title="Schemes A, B and C as devices become heterogeneous, SYNTHETIC",
     compute=compute,
+    caption=caption,
     draw=draw,
     rows=rows,
     findings=findings,

@@ -16,10 +16,11 @@ def findings(data):
 
 FIGURE = Figure(
     cites="FSL, table II",
-    title="The network for EMNIST: every size follows from the layers",
+    title="The network for EMNIST: sizes as they follow from its layers",
     compute=compute,
     draw=_network.draw,
     rows=_network.rows,
     findings=findings,
+    caption=_network.caption,
     height=2.1,
 )

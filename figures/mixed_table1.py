@@ -11,7 +11,7 @@ import sympy
 from numpy.random import Generator, Philox
 
 from fedtheory import discover, enclosure
-from fedtheory.figures import _findings, _style
+from fedtheory.figures import _caption, _findings, _style
 from fedtheory.figures._record import Figure
 
 METHODS = {"pt": "parallel_training", "one_way": "one_way_gt", "two_way": "two_way_gt"}
@@ -199,10 +199,30 @@ def findings(data):
     return found
 
 
+def caption(data):
+    at = discover.claim("mixed.table1_pt_strong").table
+    return (
+        f"The nine printed rates, with factor 1 for each. Constants: {_caption.constants(at, PROBLEM)}. Above: rounds beside "
+        r"two-way transfer's, over the error; below: parallel training against one-way transfer over the centre's "
+        f"noise and dissimilarity, at an error of {_caption.number(MAP_EPSILON)}. The findings rest on "
+        f"{int(data['implication_dissimilarity'][0])} draws of all numbers, each decided by enclosures."
+    )
+
+
+def says(data):
+    told = []
+    for case, label in CASES.items():
+        sooner = np.mean(data[f"map_one_way_{case}"] < data[f"map_pt_{case}"])
+        told.append(f"{label} {_caption.number(100 * sooner)} %")
+    return f"Share of the map on which one-way transfer needs fewer rounds than parallel training: {', '.join(told)}."
+
+
 FIGURE = Figure(
     cites="mixed FL, table 1",
     title="Rounds by the nine printed rates, and who needs fewest where",
     compute=compute,
+    caption=caption,
+    says=says,
     draw=draw,
     rows=rows,
     findings=findings,

@@ -74,10 +74,19 @@ def findings(data):
     return {CLAIM: _structure.finding(data), SAVED: _findings.judge(discover.claim(SAVED), saved)}
 
 
+def caption(data):
+    return (
+        f"What one step of a client computes and sends, from N = {data['movies']} movies of width d = {data['dim']}, "
+        f"batches of {data['batch']} and n = {data['local'].min()} to {data['local'].max()} movies of a client: the only whole "
+        f"numbers that give all printed cells. Exact counts. {_table.MARKED}."
+    )
+
+
 FIGURE = Figure(
     cites="mixed FL, table 3",
     title="What a client of the movie recommender computes and sends",
     compute=compute,
+    caption=caption,
     draw=draw,
     rows=rows,
     findings=findings,

@@ -7,7 +7,7 @@ in the convex.
 import numpy as np
 
 from fedtheory import discover
-from fedtheory.figures import _findings, _style
+from fedtheory.figures import _caption, _findings, _style
 from fedtheory.figures._record import Figure
 
 NARROWER = "mixed.table4_narrower"
@@ -91,10 +91,30 @@ def findings(data):
     return {NARROWER: _findings.judge(discover.claim(NARROWER), cells)}
 
 
+def caption(data):
+    return (
+        r"Longest effective steps $\beta K\eta\eta_s$ over the dissimilarity B, by the formulas of the claims, where "
+        r"$\mu=\beta$; statements with the same ceiling share a line. Exact formulas, nothing random."
+    )
+
+
+def says(data):
+    last = {method: data[f"{method}_convex"][-1] for method in METHODS}
+    return (
+        "Convex, at $B=8$: "
+        + ", ".join(
+            f"{_style.look(METHODS[m]).label} {_caption.number(value)}" for m, value in last.items()
+        )
+        + "."
+    )
+
+
 FIGURE = Figure(
     cites="mixed FL, table 4",
     title="The longest effective steps that the bounds allow",
     compute=compute,
+    caption=caption,
+    says=says,
     draw=draw,
     rows=rows,
     findings=findings,

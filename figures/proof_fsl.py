@@ -17,6 +17,8 @@ FIGURE = Figure(
     compute=compute,
     draw=_proofs.draw,
     rows=_proofs.rows,
+    caption=_proofs.caption,
+    says=_proofs.says,
     width="page",
     height=8.4,
 )

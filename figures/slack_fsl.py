@@ -15,6 +15,8 @@ FIGURE = Figure(
     compute=compute,
     draw=_slack.draw,
     rows=_slack.rows,
+    caption=_slack.caption,
+    says=_slack.says,
     width="page",
     height=6.8,
 )

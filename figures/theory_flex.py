@@ -16,7 +16,7 @@ import numpy as np
 
 import fedtheory as ft
 from fedtheory import discover
-from fedtheory.figures import _style, _theory
+from fedtheory.figures import _caption, _style, _theory, _worst
 from fedtheory.figures._record import Figure
 from fedtheory.participation import Arrival, Participation, distribution, moments, staircase
 from fedtheory.problems.quadratics import quadratic_from_arrays
@@ -241,7 +241,7 @@ def runs(id, rounds, trials):
 
 
 def compute(scale, progress):
-    data = {}
+    data = dict(trials=np.array(TRIALS[scale]), constants=np.array(constants()))
     for n, id in enumerate(PANELS):
         claim, worst_T = discover.claim(id), WORST_T.get(id, (1, 2, 5))
         Ts = sorted({*ROUNDS[scale], *worst_T})
@@ -255,12 +255,32 @@ def compute(scale, progress):
                 [bound(id, T) for T in Ts],
                 (start_over(measured) if id == START else measured).T,
                 worst_T,
-                _theory.worst(claim, worst_T, SECONDS[scale], line=LINE.get(id, 0)),
+                _worst.worst(claim, worst_T, SECONDS[scale], line=LINE.get(id, 0)),
                 [bound(id, T) for T in worst_T],
             )
         )
         progress(n + 1, len(PANELS))
     return dict(data, trivial=np.array([(largest_gradient() / MU) ** 2]))
+
+
+def constants():
+    """Those of all panels, in the paper's letters."""
+    given = dict(E=E, N=N, L=L, mu=MU, G=largest_gradient(), **{r"\sigma_k": SIGMA})
+    return _caption.constants(discover.claim("flex.theorem3_1").table, given)
+
+
+def caption(data):
+    return _theory.caption(
+        data,
+        "Quadratics of equal curvature, rademacher noise, theorem 3.1's rates. Alike: each device does "
+        "0, 1 or 2 of its steps with probabilities 1/20, 1/20, 18/20; unlike: devices differ in these, "
+        "with absences: two are away every other round; arrival: one more device comes after "
+        f"{ARRIVAL} rounds.",
+    )
+
+
+def says(data):
+    return _theory.says(data, {id: title for id, (title, *_) in PANELS.items()}, r"\tau", (START,))
 
 
 def draw(figure, data):
@@ -298,6 +318,8 @@ FIGURE = Figure(
     compute=compute,
     draw=draw,
     rows=rows,
+    caption=caption,
+    says=says,
     title="Bounds, exact expectation, runs and worst cases",
     width="page",
     height=3.6,

@@ -1,8 +1,9 @@
-"""FSL: how far below its bounds the method stays, over the number of rounds.
+"""FSL: how far below its bounds the method stays, over the number of rounds, as the server's weight
+gamma and the cohort S grow.
 
 Theorem 2's step is the largest that (13) admits; the corollaries' constants are such that theirs
-are there from T = 5. With a large weight of the server (appendix A-F (b)) its loss is the clients'
-mean, and its weight 4.
+are there from T = 5. The three cases of corollary 2 have one run and differ in their bounds. With a
+large weight of the server (appendix A-F (b)) its loss is the clients' mean, and its weight 4.
 """
 
 import numpy as np
@@ -11,31 +12,41 @@ import fedtheory as ft
 from fedtheory import discover
 from fedtheory.claims.fsl.corollaries import step_a, step_b, step_c
 from fedtheory.comparing.objectives import objective
-from fedtheory.figures import _style, _theory
+from fedtheory.figures import _caption, _style, _theory, _worst
 from fedtheory.figures._record import Figure
 from fedtheory.symbols import fsl as symbols
 
 SPECTRUM = dict(d=4, clients=8, L=1.0, mu=0.05, G=1.0, xi_bar=0.3, sigma=1.0, sigma_0=1.0)
 FIXED = dict(gamma=0.5, eta_g=2.0, K=2, K_0=4, S=4)  # eta_g = sqrt(S)
-SGD = "fsl.special_sgd_explicit"
+THEOREM, FIRST, SGD = "fsl.theorem2", "fsl.corollary1_explicit", "fsl.special_sgd_explicit"
 SHAPES = {
-    "fsl.theorem2": None,
-    "fsl.corollary1_explicit": (step_c, "c_b"),
+    THEOREM: None,
+    FIRST: (step_c, "c_b"),
     "fsl.corollary2a_explicit": (step_a, "c_a"),
     "fsl.corollary2b_explicit": (step_b, "c_b"),
     "fsl.corollary2c_explicit": (step_c, "c_b"),
     SGD: (1 / (symbols.L * symbols.gamma**2), "c"),
 }
-OWN = {SGD: dict(gamma=4.0, xi_bar=0.0)}  # where a statement asks for it
-TITLES = {
-    "fsl.theorem2": "theorem 2",
-    "fsl.corollary1_explicit": "corollary 1",
-    "fsl.corollary2a_explicit": "corollary 2 (a)",
-    "fsl.corollary2b_explicit": "corollary 2 (b)",
-    "fsl.corollary2c_explicit": "corollary 2 (c)",
-    SGD: r"large $\gamma$, appendix A-F",
+CASES = [id for id in SHAPES if "corollary2" in id]  # of corollary 2: one panel
+OWN = {  # what is not as in FIXED and SPECTRUM; panels are statements, with more behind an @
+    f"{THEOREM}@0.1": dict(gamma=0.1),
+    f"{THEOREM}@2": dict(gamma=2.0),
+    SGD: dict(gamma=4.0, xi_bar=0.0),  # where the statement asks for it
+    f"{FIRST}@1": dict(S=1, eta_g=1.0),
+    f"{FIRST}@8": dict(S=8, eta_g=8.0**0.5),
 }
-WORST_T = (5, 10, 20, 40)
+TITLES = {
+    f"{THEOREM}@0.1": r"theorem 2, $\gamma=0.1$",
+    THEOREM: r"theorem 2, $\gamma=0.5$",
+    f"{THEOREM}@2": r"theorem 2, $\gamma=2$",
+    SGD: r"appendix A-F, $\gamma=4$",
+    f"{FIRST}@1": "corollary 1, $S=1$",
+    FIRST: "corollary 1, $S=4$",
+    f"{FIRST}@8": "corollary 1, $S=N=8$",
+    **{id: f"corollary 2 ({id[len('fsl.corollary2')]})" for id in CASES},
+}
+WORST_T = dict(smoke=(5, 20), quick=(5, 10, 20, 40), paper=(5, 10, 20, 40))
+START = 5  # the number of rounds from which the corollaries' steps are admitted
 ROUNDS = dict(smoke=(4, 1280), quick=(2, 10240), paper=(2, 40960))  # factor between them, most
 TRIALS = dict(smoke=40, quick=200, paper=1000)
 SECONDS = dict(smoke=0.1, quick=3.0, paper=20.0)  # of search for each statement and T
@@ -50,6 +61,10 @@ def ceiling(gamma, eta_g, L, **others):
 def given(of, id):
     """SPECTRUM or FIXED as a statement asks for it."""
     return {name: OWN.get(id, {}).get(name, value) for name, value in of.items()}
+
+
+def statement(id):
+    return id.partition("@")[0]
 
 
 def problem(id=None):
@@ -75,8 +90,8 @@ def values(id, T, D):
         a=1.0,
         b=2.0,
     )
-    if SHAPES[id]:
-        shape, constant = SHAPES[id]
+    if SHAPES[statement(id)]:
+        shape, constant = SHAPES[statement(id)]
         at = lambda rounds: float(
             shape.subs(
                 {
@@ -86,15 +101,15 @@ def values(id, T, D):
                 }
             )
         )
-        found[constant] = u / at(WORST_T[0])
+        found[constant] = u / at(START)
         u = found[constant] * at(T)
-    return dict(found, eta_0=u / FIXED["K_0"], eta_l=u / (FIXED["K"] * FIXED["eta_g"]))
+    return dict(found, eta_0=u / fixed["K_0"], eta_l=u / (fixed["K"] * fixed["eta_g"]))
 
 
 def progress_of(id, at):
     """What a statement multiplies the least expected squared gradient by: h in theorem 2, else
     1."""
-    claim = discover.claim(id)
+    claim = discover.claim(statement(id))
     factor = claim.expand(claim.lines[0][0].coeff(symbols.E_T))
     return float(factor.subs({claim.table[n].symbol: v for n, v in at.items()}))
 
@@ -102,7 +117,7 @@ def progress_of(id, at):
 def bound(id, T, D):
     """What a statement allows the least expected squared gradient to be."""
     at = values(id, T, D)
-    return float(discover.claim(id).evaluate(at)) / progress_of(id, at)
+    return float(discover.claim(statement(id)).evaluate(at)) / progress_of(id, at)
 
 
 def measured(id, T, D, trials):
@@ -110,57 +125,105 @@ def measured(id, T, D, trials):
     of, x_0 = problem(id)
     at = values(id, T, D)
     names = ("eta_l", "eta_g", "eta_0", "gamma", "K", "K_0", "S", "a", "b", "c", "c_a", "c_b")
-    asked = set(names) & set(at) & {"S", *discover.claim(id).parameters}
+    asked = set(names) & set(at) & {"S", *discover.claim(statement(id)).parameters}
     found = ft.compare(
-        id, of, rounds=T, trials=trials, x_0=x_0, **{name: at[name] for name in asked}
+        statement(id), of, rounds=T, trials=trials, x_0=x_0, **{name: at[name] for name in asked}
     )
     ends = (found.left_exact, found.left, found.low, found.high)
     return np.array([side[-1] for side in ends]) / progress_of(id, at)
 
 
+def constants():
+    """Those that all panels share, in the paper's letters."""
+    at = {**SPECTRUM, **FIXED, "N": SPECTRUM["clients"]}
+    kept = ("L", "mu", "G", "xi_bar", "sigma", "sigma_0", "N", "K", "K_0", "S", "gamma")
+    return _caption.constants(symbols.TABLE, {name: at[name] for name in kept})
+
+
 def compute(scale, progress):
     factor, most = ROUNDS[scale]
     T = np.array([5 * factor**n for n in range(20) if 5 * factor**n <= most])
-    data, total = {}, len(SHAPES) * len(T)
-    for n, id in enumerate(SHAPES):
+    data = dict(trials=np.array(TRIALS[scale]), constants=np.array(constants()))
+    total, stars, kept = len(TITLES) * len(T), {}, {}
+    for n, id in enumerate(TITLES):
         D, found = excess(*problem(id), given(FIXED, id)["gamma"]), []
         data[_theory.key(id, "trivial")] = np.array(2 * SPECTRUM["L"] * D)
         for m, rounds in enumerate(T):
-            found.append(measured(id, int(rounds), D, TRIALS[scale]))
+            one = CASES[0] if id in CASES else id, m  # the cases of corollary 2 share their runs
+            if one not in kept:
+                kept[one] = measured(id, int(rounds), D, TRIALS[scale])
+            found.append(kept[one])
             progress(n * len(T) + m, total)
+        claim, worst_T = discover.claim(statement(id)), WORST_T[scale]
+        if claim.id not in stars:
+            stars[claim.id] = _worst.worst(claim, worst_T, SECONDS[scale])
         data.update(
             _theory.panel(
                 id,
                 T,
                 [bound(id, int(rounds), D) for rounds in T],
                 found,
-                WORST_T,
-                _theory.worst(discover.claim(id), WORST_T, SECONDS[scale]),
-                [bound(id, rounds, D) for rounds in WORST_T],
+                worst_T,
+                stars[claim.id],
+                [bound(id, rounds, D) for rounds in worst_T],
             )
         )
     return data
 
 
 def draw(figure, data):
-    axes = figure.subplots(2, 3, sharex=True, sharey=True)
-    for ax, id in zip(axes.flat, SHAPES):
+    axes = figure.subplots(2, 4, sharex=True, sharey=True)
+    for ax, id in zip(axes.flat, TITLES):
         _theory.draw_panel(ax, data, id, "fsl", TITLES[id])
         _theory.draw_trivial(ax, data[_theory.key(id, "trivial")])
+    last = axes[-1, -1]
+    for id in CASES[1:]:
+        of = lambda name: data[_theory.key(id, name)]
+        last.plot(of("T"), of("bound"), label="_", **_style.BOUND)
+    wrong = [id for id in CASES if _theory.violated(data, id)]
+    last.set_title("corollary 2 (a, b, c)" + ": violated" * bool(wrong))
+    for id in CASES:
+        of = lambda name: data[_theory.key(id, name)]
+        _theory.plot_worst(last, data, id)
     for row in axes:
         row[0].set_ylabel(r"least $\mathbb{E}\|\nabla\tilde F(x_t)\|^2$")
     for ax in axes[1]:
         ax.set_xlabel("$T$")
     _theory.say_trivial(
-        axes[0, 0], data[_theory.key("fsl.theorem2", "trivial")], r"$2L\tilde D_0$: trivial"
+        axes[0, 0], data[_theory.key(THEOREM, "trivial")], r"$2L\tilde D_0$: trivial"
     )
-    _theory.say_worst(axes[0, 1], 0.06, 0.26)
+    _theory.say_worst(axes[1, 0], 0.06, 0.24)
     _style.direct_labels(axes[0, -1])
-    _style.direct_labels(axes[1, -1])
+    _style.direct_labels(last)
+    ends = [(data[_theory.key(id, "bound")][-1], id[len("fsl.corollary2")]) for id in CASES]
+    low, high = min(ends), max(ends)
+    names = lambda end: ", ".join(f"({name})" for value, name in ends if value == end[0])
+    for end, place in ((low, -9), (high, 3)) if low[0] < 0.9 * high[0] else ():
+        last.annotate(
+            names(end),
+            (data[_theory.key(CASES[0], "T")][-1], end[0]),
+            xytext=(-1, place),
+            textcoords="offset points",
+            ha="right",
+            fontsize=_style.SMALL,
+        )
+
+
+def caption(data):
+    return _theory.caption(
+        data,
+        r"Quadratics, Gaussian noise, S of N clients drawn uniformly, $\eta_g=\sqrt S$, the longest steps that "
+        "(13) admits; constants are those of all panels whose title says nothing else. The three cases of "
+        "corollary 2 share their runs.",
+    )
+
+
+def says(data):
+    return _theory.says(data, TITLES)
 
 
 def rows(data):
-    return _theory.rows_of(data, SHAPES, "least squared gradient")
+    return _theory.rows_of(data, TITLES, "least squared gradient")
 
 
 FIGURE = Figure(
@@ -170,6 +233,8 @@ FIGURE = Figure(
     compute=compute,
     draw=draw,
     rows=rows,
+    caption=caption,
+    says=says,
     width="page",
-    height=3.9,
+    height=3.7,
 )

@@ -2,7 +2,8 @@
 of rounds.
 
 Steps are the longest that a statement admits, and of the length that it asks for where it names
-one. Losses are quadratics, on which moments of the points' mean are exact. Two statements need a
+one. Losses are convex quadratics in every panel, those of statements that ask for no convexity
+included: on them moments of the points' mean are exact. Two statements need a
 case of their own: theorem B.2 without convexity takes a beta that f itself meets, twice the losses'
 own; theorem B.3 without convexity takes true gradients to transfer first, which a round that moves
 nothing leaves where there is no noise.
@@ -12,7 +13,7 @@ import numpy as np
 
 import fedtheory as ft
 from fedtheory import discover
-from fedtheory.figures import _style, _theory
+from fedtheory.figures import _caption, _style, _theory, _worst
 from fedtheory.figures._record import Figure
 from fedtheory.problems.mixed import mixed_minimizer
 from fedtheory.settings.mixed import moments
@@ -20,7 +21,7 @@ from fedtheory.settings.mixed import moments
 SPECTRUM = dict(d=2, clients=8, L=1.0, mu=0.5, G=1.0)
 FIXED = dict(S=4, K=2, eta_s=2.0)  # eta_s = sqrt(S), the least that theorem B.2 admits
 METHODS = {"B1": "parallel_training", "B2": "one_way_gt", "B3": "two_way_gt"}
-CASES = {"strong": "strongly convex", "convex": "convex", "nonconvex": "not convex"}
+CASES = {"strong": "strongly convex", "convex": "convex", "nonconvex": "no convexity asked"}
 IDS = {
     f"mixed.theorem{theorem}_{case}_explicit": (theorem, case)
     for theorem in METHODS
@@ -186,7 +187,7 @@ def measured(id, Ts, trials):
 
 
 def compute(scale, progress):
-    data = {}
+    data = dict(trials=np.array(TRIALS[scale]), constants=np.array(constants()))
     for n, id in enumerate(IDS):
         claim, worst_T = discover.claim(id), WORST_T[scale][IDS[id][0]]
         admitted = lambda Ts: [T for T in sorted(Ts) if not claim.admits(values(id, T))]
@@ -198,7 +199,7 @@ def compute(scale, progress):
                 [bound(id, T) for T in Ts],
                 measured(id, Ts, TRIALS[scale]),
                 worst_T,
-                _theory.worst(claim, worst_T, SECONDS[scale]),
+                _worst.worst(claim, worst_T, SECONDS[scale]),
                 [bound(id, T) for T in worst_T],
             )
         )
@@ -210,11 +211,44 @@ def compute(scale, progress):
     return data
 
 
+def constants():
+    """Those of all panels, in the paper's letters."""
+    at = values("mixed.theoremB1_strong_explicit", 1)
+    return _caption.constants(
+        discover.claim("mixed.theoremB1_strong_explicit").table,
+        {
+            name: at[name]
+            for name in ("beta", "mu", "G", "B", "sigma", "sigma_c", "N", "S", "K", "eta_s")
+        },
+    )
+
+
+TITLES = {
+    id: f"{_style.look(METHODS[theorem]).label}, {CASES[case]}"
+    for id, (theorem, case) in IDS.items()
+}
+
+
+def caption(data):
+    return _theory.caption(
+        data,
+        "Rows: parallel training, one-way and two-way gradient transfer; columns: what a statement "
+        "asks of the losses. Clients and the centre have convex quadratics in all panels, noise is "
+        "Gaussian, S of N clients are drawn uniformly, steps are the longest that a statement admits; "
+        "in the last panel there is no noise.",
+    )
+
+
+def says(data):
+    return _theory.says(data, TITLES)
+
+
 def draw(figure, data):
-    axes = figure.subplots(len(METHODS), len(CASES), sharex=True, sharey="col")
+    axes = figure.subplots(len(METHODS), len(CASES), sharex=True)
+    share(axes)
     for ax, (id, (theorem, case)) in zip(axes.flat, IDS.items()):
         method, trivial = METHODS[theorem], data[_theory.key(id, "trivial")]
-        _theory.draw_panel(ax, data, id, method, f"{_style.look(method).label}, {CASES[case]}")
+        _theory.draw_panel(ax, data, id, method, TITLES[id])
         _theory.draw_trivial(ax, trivial)
         if theorem == "B1":
             _theory.say_trivial(
@@ -228,19 +262,18 @@ def draw(figure, data):
         row[1].set_ylabel(r"$\mathbb{E}f(\bar x)-f^*$, mean")
         row[2].set_ylabel(r"least $\mathbb{E}\|\nabla f\|^2$")
     axes[-1, -1].text(
-        0.98,
-        0.05,
-        "without noise",
-        transform=axes[-1, -1].transAxes,
-        ha="right",
-        fontsize=_style.SMALL,
+        0.04, 0.05, "without noise", transform=axes[-1, -1].transAxes, fontsize=_style.SMALL
     )
-    noisy = [
-        id for id in IDS if IDS[id][1] == "nonconvex" and id != QUIET
-    ]  # without noise there is no floor
-    axes[0, -1].set_ylim(bottom=min(data[_theory.key(id, "low")].min() for id in noisy) / 3)
     for ax in axes[:2, -1]:
         _style.direct_labels(ax)
+
+
+def share(axes):
+    """One scale for each column; the panel without noise, whose gradients fall to 0, has its own."""
+    for column in axes.T:
+        for ax in column[1:]:
+            if ax is not axes[-1, -1]:
+                ax.sharey(column[0])
 
 
 def rows(data):
@@ -254,6 +287,8 @@ FIGURE = Figure(
     compute=compute,
     draw=draw,
     rows=rows,
+    caption=caption,
+    says=says,
     width="page",
     height=5.2,
 )

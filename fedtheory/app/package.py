@@ -260,7 +260,7 @@ def figures(folder):
     mine = lambda name: (
         name in ("figures.json", "findings.json")
         or any(
-            name.rpartition(".")[0] == figure
+            name.startswith(f"{figure}.")
             or name == f"data/{figure}.drawn.json"
             or name.startswith(f"data/{figure}-{scale}-")
             and name.endswith(".npz")

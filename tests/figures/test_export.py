@@ -143,3 +143,39 @@ def test_only_what_changed_is_drawn_again(tmp_path):
 def test_a_record_of_no_size_is_refused(wrong):
     with pytest.raises(InvalidInput, match="must be"):
         record(**wrong)
+
+
+def test_a_picture_that_hides_points_or_says_what_its_finding_does_not_is_refused():
+    def cropped(figure, data):
+        draw(figure, data)
+        figure.axes[0].set_xlim(0, 2)
+
+    with pytest.raises(InvalidInput, match="must show all that it plots.*points lie outside"):
+        _export.pictures(record(draw=cropped), DATA)
+
+    def marked(figure, data):
+        figure.text(0.5, 0.5, "✓", gid="house.claim")
+
+    judged = {"house.claim": ["reproduced", "so"]}
+    assert _export.pictures(record(draw=marked), DATA, judged)
+    with pytest.raises(InvalidInput, match="house.claim is drawn as reproduced"):
+        _export.pictures(record(draw=marked), DATA, {"house.claim": ["not reproduced", "so"]})
+
+
+def test_a_caption_says_what_is_plotted_and_what_is_found_in_markdown_and_latex(tmp_path):
+    one = record(
+        caption=lambda data: f"{len(data['x'])} points, 80 % of a_b, $\\eta_l=1$.",
+        says=lambda data: "The last is $9$ ± 1.",
+        findings=lambda data: {"house.claim": ("not reproduced", "so")},
+    )
+    _export.export("mixed_table5", one, DATA, "smoke", tmp_path)
+    told = "Findings on the sentence of the paper: 1 not reproduced. Not reproduced: house.claim."
+    assert (tmp_path / "mixed_table5.md").read_text() == (
+        "**house, table 1: A line.** 4 points, 80 % of a\\_b, $\\eta_l=1$.\n\n"
+        f"The last is $9$ ± 1. {told}\n"
+    )
+    assert (tmp_path / "mixed_table5.caption.tex").read_text() == (
+        "% mixed_table5: made for column width, 3.3 in\n"
+        "\\caption{\\textbf{house, table 1: A line.} 4 points, 80 \\% of a\\_b, $\\eta_l=1$. "
+        f"The last is $9$ $\\pm$ 1. {told}}}\n\\label{{fig:mixed_table5}}\n"
+    )

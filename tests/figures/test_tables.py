@@ -19,8 +19,9 @@ from fedtheory.figures import (
     mixed_table12,
 )
 from fedtheory.figures._findings import NOT_REPRODUCED, REPRODUCED
+from fedtheory.figures._looks import outside
 from fedtheory.figures._record import Figure as Record
-from tests.figures.looks import faults, outside, wrong
+from tests.figures.looks import faults, wrong
 
 MINE = [
     name for name in figures.ids() if name.startswith(("mixed_table", "fsl_table2", "fsl_table3"))
@@ -69,6 +70,7 @@ def test_a_mark_that_is_not_the_ledgers_is_seen(data):
         title="t",
         compute=None,
         findings=record.findings,
+        caption=record.caption,
         height=1.0,
         draw=lambda figure, data: _table.ours_beside_paper(figure, ["", "x"], rows),
     )

@@ -12,6 +12,7 @@ from fedtheory.figures import (
     _slack,
     _store,
     _theory,
+    _worst,
     mutants_fsl,
     theory_flex,
     theory_fsl,
@@ -45,14 +46,14 @@ def test_the_excess_and_the_ceiling_by_hand():
     assert theory_fsl.ceiling(0.5, 2.0, 1.0) == pytest.approx(0.075)
 
 
-@pytest.mark.parametrize("id", theory_fsl.SHAPES)
+@pytest.mark.parametrize("id", theory_fsl.TITLES)
 def test_the_plotted_numbers_are_inside_the_hypotheses(id):
-    claim = discover.claim(id)
+    claim = discover.claim(theory_fsl.statement(id))
     for T in (5, 1280):
         at = theory_fsl.values(id, T, 3.0)
         assert not claim.admits(at)
         longer = dict(at, eta_0=2 * at["eta_0"], eta_l=2 * at["eta_l"])
-        assert id == "fsl.theorem2" or claim.admits(longer)
+        assert claim.id == "fsl.theorem2" or claim.admits(longer)
 
 
 def test_theorem_2_by_hand():
@@ -80,27 +81,36 @@ def test_the_plotted_expectation_is_the_least_of_the_rounds(id):
 def test_only_instances_of_that_many_rounds_are_searched():
     from random import Random
 
-    setting = _theory.of_rounds(by_name("fsl_run"), 20)
+    setting = _worst.of_rounds(by_name("fsl_run"), 20)
     assert {setting.shapes(Random(n), frozenset())["rounds"] for n in range(5)} == {"20"}
 
 
 def test_a_false_bound_is_reached_by_the_worst_case():
     claim = discover.claim("fsl.theorem2")
     true, false = (
-        _theory.worst(claim, (2,), 0.2),
-        _theory.worst(claim.replace(bound=claim.bound / 20), (2,), 0.2),
+        _worst.worst(claim, (2,), 0.2),
+        _worst.worst(claim.replace(bound=claim.bound / 20), (2,), 0.2),
     )
-    assert 0 < true[0] <= 1 < false[0]
+    assert 0 < true[0][0] <= 1 < false[0][0] and [*true[1], *false[1]] == [False, True]
+
+
+MADE = dict(trials=np.array(40), constants=np.array("$L=1$"))
 
 
 def test_theory_looks_well(tmp_path):
-    T, data = np.array([5, 80, 1280]), {}
-    for id in theory_fsl.SHAPES:
+    T, data = np.array([5, 80, 1280]), dict(MADE)
+    for id in theory_fsl.TITLES:
         data[_theory.key(id, "trivial")] = np.array(6.0)
         measured = [[1 / t, 1.1 / t, 0.9 / t, 1.4 / t] for t in T]
         data.update(
             _theory.panel(
-                id, T, 50 / T, measured, (5, 10), np.array([0.5, np.nan]), np.array([10.0, 5.0])
+                id,
+                T,
+                50 / T,
+                measured,
+                (5, 10),
+                (np.array([0.5, np.nan]), np.array([False, False])),
+                np.array([10.0, 5.0]),
             )
         )
     assert looks_well("theory_fsl", data, tmp_path)
@@ -114,12 +124,12 @@ def errors_apart(runs, exact):
 def test_only_instances_of_that_many_rounds_and_local_steps_are_searched():
     from random import Random
 
-    setting = _theory.of_rounds(by_name("lamb_run"), 3, T=2)
+    setting = _worst.of_rounds(by_name("lamb_run"), 3, T=2)
     assert {
         (s["R"], s["T"]) for s in (setting.shapes(Random(n), frozenset()) for n in range(5))
     } == {(3, 2)}
     with pytest.raises(InvalidInput, match="rounds"):
-        _theory.of_rounds(by_name("lamb_run"), 5).shapes(Random(0), frozenset())
+        _worst.of_rounds(by_name("lamb_run"), 5).shapes(Random(0), frozenset())
 
 
 @pytest.mark.parametrize("id", theory_mixed.IDS)
@@ -285,7 +295,7 @@ def test_lamb_bounds_by_hand():
     )
 
 
-@pytest.mark.parametrize("id", theory_lamb.TITLES)
+@pytest.mark.parametrize("id", theory_lamb.FIRST)
 def test_lamb_expectations_are_those_of_all_layers_and_of_runs(id):
     steps, R = theory_lamb.steps_of(id), 4
     assert not discover.claim(id.partition("@")[0]).admits(theory_lamb.values(id, R))
@@ -319,21 +329,66 @@ def test_the_second_moment_stays_at_its_start():
     assert np.all(found._state[1] == theory_lamb.V_0)  # State's v_hat
 
 
+def test_where_v_hat_moves_runs_of_every_length_are_one_run():
+    means, grown, _ = theory_lamb.moving(6, 20)
+    of, chosen = theory_lamb.second(), dict(theory_lamb.hyper(1, theory_lamb.ALPHA), epsilon=0.01)
+    start = dict(trials=20, x_0=np.full(4, 2.0), metrics=())
+    runs = [ft.run(of, "fed_lamb", rounds=r + 1, **start, **chosen) for r in range(6)]
+    size = lambda run: np.array([np.sum(of.grad(x) ** 2) for x in run.final])
+    assert all(np.all(run._state[1] >= 0.01) for run in runs) and grown > 2
+    slow = [
+        np.array([np.sum(of.grad(x) ** 2 / v**0.5) for x, v in zip(run.final, run._state[1])])
+        for run in runs
+    ]
+    assert means[:, -1] == pytest.approx(np.mean(slow, axis=0), rel=1e-12)
+    assert np.all(slow[-1] < size(runs[-1]) / 0.1)  # v_hat above its start
+
+
+def test_worst_cases_go_on_from_their_neighbours():
+    """A search that has found nothing at some number of rounds takes what stands beside it."""
+    claim = discover.claim("fsl.theorem2")
+    setting = by_name("fsl_run")
+    good, poor = (
+        _worst.Search(claim, 0, _worst.of_rounds(setting, T), seconds, 0)
+        for T, seconds in ((40, 0.3), (20, 0.01))
+    )
+    before = max((ratio for ratio, *_ in poor.ranked()), default=0.0)
+    poor.most = 10**6
+    poor.go_on(good, 20, 0)
+    ratio, hunt, _ = poor.ranked()[0]
+    assert ratio > before and _worst.rounds_of(hunt.shape) == 20
+
+
+def test_a_violated_statement_is_drawn_as_such():
+    T, id = np.array([1, 10, 100]), "lamb.theorem1_explicit"
+    measured = [[1 / t, 1 / t, 0.9 / t, 1.1 / t] for t in T]
+    worst = np.array([0.5, 2.0]), np.array([False, True])
+    data = _theory.panel(id, T, 9 / T, measured, (1, 10), worst, np.array([9.0, 0.9]))
+    ax = Figure().add_subplot()
+    _theory.draw_panel(ax, data, id, "fed_lamb", "theorem 1")
+    assert ax.get_title() == "theorem 1: violated"
+    crosses = [line for line in ax.lines if line.get_marker() == "X"]
+    assert [line.get_xydata().tolist() for line in crosses] == [[[10.0, 1.8]]]
+    assert "left over right $2$ at $T=10$" in _theory.says(data, {id: "theorem 1"})
+    with pytest.raises(InvalidInput, match="no square below 0"):
+        _theory.panel(id, T, 9 / T, -np.ones((3, 4)), (1, 10), worst, np.array([9.0, 0.9]))
+
+
 def test_what_is_false_is_seen_on_the_axis():
     seconds = theory_lamb.SECONDS["quick"]
-    violated = _theory.worst(discover.claim("lamb.theorem1_explicit"), (1,), seconds, T=1)
-    assert violated[0] > 1
+    ratios, violated = _worst.worst(discover.claim("lamb.theorem1_explicit"), (1,), seconds, T=1)
+    assert ratios[0] > 1 and violated[0]
     claim = discover.claim("mixed.theoremB1_convex_explicit")
     assert (
-        _theory.worst(claim, (10,), 0.1)[0]
+        _worst.worst(claim, (10,), 0.1)[0][0]
         <= 1
-        < _theory.worst(claim.replace(bound=claim.bound / 30), (10,), 0.1)[0]
+        < _worst.worst(claim.replace(bound=claim.bound / 30), (10,), 0.1)[0][0]
     )
     claim = discover.claim("flex.table1_B_hom_explicit")
     assert (
-        _theory.worst(claim, (1,), 0.1)[0]
+        _worst.worst(claim, (1,), 0.1)[0][0]
         <= 1
-        < _theory.worst(claim.replace(bound=claim.bound / 300), (1,), 0.1)[0]
+        < _worst.worst(claim.replace(bound=claim.bound / 300), (1,), 0.1)[0][0]
     )
 
 
@@ -347,11 +402,18 @@ def test_what_is_false_is_seen_on_the_axis():
             {_theory.key(id, "trivial"): np.array(6.0) for id in theory_mixed.IDS},
         ),
         ("theory_flex", theory_flex.PANELS, {"trivial": np.array([6.0])}),
-        ("theory_lamb", theory_lamb.TITLES, {"trivial": np.array([6.0])}),
+        (
+            "theory_lamb",
+            theory_lamb.TITLES,
+            {
+                "trivial": np.array([6.0]),
+                _theory.key(theory_lamb.SECOND, "trivial"): np.array(60.0),
+            },
+        ),
     ],
 )
 def test_the_other_theory_figures_look_well(name, panels, trivial, tmp_path):
-    T, data = np.array([1, 30, 1000]), dict(trivial)
+    T, data = np.array([1, 30, 1000]), dict(MADE, **trivial, grown=np.array(7.0))
     for id in panels:
         measured = [
             [1 / t if t < 100 or name != "theory_lamb" else np.nan, 1.1 / t, 0.9 / t, 1.4 / t]
@@ -359,7 +421,13 @@ def test_the_other_theory_figures_look_well(name, panels, trivial, tmp_path):
         ]
         data.update(
             _theory.panel(
-                id, T, 50 / T, measured, (1, 30), np.array([3.0, np.nan]), np.array([50.0, 5.0])
+                id,
+                T,
+                50 / T,
+                measured,
+                (1, 30),
+                (np.array([3.0, np.nan]), np.array([True, False])),
+                np.array([50.0, 5.0]),
             )
         )
     assert looks_well(name, data, tmp_path)

@@ -1,0 +1,140 @@
+"""A caption, made of a figure's own arrays: what is plotted, and what it shows, in numbers; as Markdown
+and as LaTeX.
+
+Text between dollars is mathematics, as it is in rows; everything else is plain.
+"""
+
+import re
+
+import numpy as np
+
+from fedtheory.figures import _findings
+from fedtheory.figures._record import WIDTHS
+
+
+def plotted(record, data):
+    """What is plotted: constants, laws, bands, numbers of seeds, what ± is."""
+    return record.caption(data) if record.caption else ""
+
+
+def shown(record, data, outcomes):
+    """What the figure shows: in its own words, and by its findings."""
+    own = record.says(data) if record.says else ""
+    return " ".join(filter(None, (own, tally(outcomes))))
+
+
+def tally(outcomes):
+    """`Of 38 sentences, 12 are reproduced, ...; not reproduced: a, b` of findings."""
+    if not outcomes:
+        return ""
+    verdicts = [verdict for verdict, _ in outcomes.values()]
+    counts = [f"{verdicts.count(v)} {v}" for v in _findings.VERDICTS if v in verdicts]
+    wrong = [claim for claim, (v, _) in outcomes.items() if v == _findings.NOT_REPRODUCED]
+    named = f" Not reproduced: {listed(wrong, 6)}." if wrong else ""
+    sentences = "the sentence" if len(verdicts) == 1 else f"{len(verdicts)} sentences"
+    return f"Findings on {sentences} of the paper: {', '.join(counts)}.{named}"
+
+
+def listed(words, most=99):
+    """`a, b and 3 more`; parts that have commas of their own are told apart by semicolons."""
+    words = list(words)
+    if len(words) > 1 and any(", " in word for word in words):
+        return "; ".join(words[:most])
+    more = [f"{len(words) - most + 1} more"] if len(words) > most else []
+    words = words[: most - 1] + more if more else words
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1]))) if words else "none"
+
+
+def constants(table, values):
+    r"""`$L=1$, $\mu=0.05$` of numbers by name, in a paper's letters; other names as they are."""
+
+    def letter(name):
+        plain = "\\" in name or len(name) == 1
+        return table[name].latex if name in table else name if plain else rf"\mathrm{{{name}}}"
+
+    return ", ".join(f"${letter(name)}={bare(value)}$" for name, value in values.items())
+
+
+def bare(value, digits=3):
+    """A number inside mathematics."""
+    value = float(value)
+    if not np.isfinite(value):
+        return r"\infty" if value > 0 else r"-\infty" if value < 0 else r"\text{unknown}"
+    size = 0 if value == 0 else int(np.floor(np.log10(abs(value))))
+    if value == int(value) and abs(value) < 1e6:
+        return f"{int(value):,}".replace(",", r"\,")
+    if -3 <= size < 4:
+        text = f"{round(value, digits - 1 - size):.{max(0, digits - 1 - size)}f}"
+        return text.rstrip("0").rstrip(".") if "." in text else text
+    mantissa = f"{value / 10.0**size:.{digits}g}"
+    return ("" if mantissa == "1" else rf"{mantissa}\times") + f"10^{{{size}}}"
+
+
+def number(value, digits=2):
+    """A number in a sentence."""
+    return f"${bare(value, digits)}$"
+
+
+def files(name, record, data, outcomes):
+    """{suffix: text} of a figure's caption."""
+    about, says = plotted(record, data), shown(record, data, outcomes)
+    title = f"{record.cites}: {record.title}."
+    where = f"{record.width} width, {WIDTHS[record.width]} in"
+    tex = r"\caption{\textbf{" + tex_of(title) + "} " + tex_of(f"{about} {says}".strip())
+    return {
+        "md": "\n\n".join(
+            filter(None, (f"**{markdown(title)}** {markdown(about)}".strip(), markdown(says)))
+        )
+        + "\n",
+        "caption.tex": f"% {name}: made for {where}\n{tex}}}\n\\label{{fig:{name}}}\n",
+    }
+
+
+def parts(text):
+    """(text, whether it is mathematics) in turn; a dollar on its own is text."""
+    split = text.split("$")
+    if len(split) % 2 == 0:
+        return [(text, False)]
+    return [(part, n % 2 == 1) for n, part in enumerate(split)]
+
+
+def markdown(text):
+    escaped = lambda part: re.sub(r"([\\`*_\[\]<>|])", r"\\\1", part)
+    return "".join(f"${part}$" if maths else escaped(part) for part, maths in parts(text))
+
+
+TEX = {
+    "\\": r"\textbackslash{}",
+    "$": r"\$",
+    "&": r"\&",
+    "%": r"\%",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "±": r"$\pm$",
+    "×": r"$\times$",
+    "≤": r"$\le$",
+    "≥": r"$\ge$",
+    "<": "$<$",
+    ">": "$>$",
+    "✓": r"$\surd$",
+    "✗": r"$\times$",
+    "−": "$-$",
+    "≈": r"$\approx$",
+    "–": "--",
+    "√": r"$\surd$",
+    "∞": r"$\infty$",
+    "↔": r"$\leftrightarrow$",
+    "“": "``",
+    "”": "''",
+    "’": "'",
+}
+
+
+def tex_of(text):
+    """Text as LaTeX prints it; what stands between dollars is mathematics already."""
+    plain = lambda part: "".join(TEX.get(c, c) for c in part)
+    return "".join(f"${part}$" if maths else plain(part) for part, maths in parts(text))

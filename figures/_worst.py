@@ -1,0 +1,97 @@
+"""The worst case of a statement by the number of rounds: a search for each number, and then each goes on
+from where its neighbours stand, so that stars do not rise and fall with how far a search came."""
+
+from random import Random
+
+import numpy as np
+
+from fedtheory.errors import refuse
+from fedtheory.search import sizes, waves
+from fedtheory.search.coverage import Coverage
+from fedtheory.search.hunting import PER_SECOND
+from fedtheory.search.target import Target
+from fedtheory.settings import fitting
+from fedtheory.verdicts import looking
+
+ROUNDS = ("rounds", "R", "T", "tau")  # what shapes call them; FED-LAMB's T are local steps
+LEADERS, BRIEF = 2, 12  # hunts that go along, and the most generations there
+ENDS, ALONG = 0.2, 0.3  # shares of the seconds for exact looks, and for each hunt that goes along
+LEAST = 1e-6  # a share of the bound below which a search has found no worst case
+
+
+def named(shape):
+    """What a setting's shape calls its number of rounds."""
+    return next(name for name in ROUNDS if name in shape)
+
+
+def rounds_of(shape):
+    return int(shape[named(shape)])
+
+
+def of_rounds(setting, rounds, /, tries=2000, **more):
+    """The setting, of its instances only those of so many rounds, and with what else their shapes
+    must have."""
+
+    def shapes(random, relaxed):
+        for _ in range(tries):
+            shape = setting.shapes(random, relaxed)
+            if rounds_of(shape) == rounds and more.items() <= shape.items():
+                return shape
+        refuse("rounds", f"must be those of some instance of {setting.says}", rounds)
+
+    return setting._replace(shapes=shapes)
+
+
+def worst(claim, Ts, seconds, seed=0, line=0, **more):
+    """(largest ratio of left to right that is certain, whether the statement is violated there) for
+    each T, of a search of so many seconds each; NaN where there is none."""
+    ratios, broken = np.full(len(Ts), np.nan), np.zeros(len(Ts), bool)
+    settings = fitting(claim)
+    for setting in settings:
+        share = seconds / len(settings)
+        searches = [Search(claim, line, of_rounds(setting, T, **more), share, seed) for T in Ts]
+        neighbours = [(n - 1, n) for n in range(1, len(Ts))]
+        for one, other in neighbours + [(n, m) for m, n in reversed(neighbours)]:
+            searches[other].go_on(searches[one], Ts[other], seed)
+        for n, search in enumerate(searches):
+            verdict = looking.ended(claim, search.ranked(), search.looked, ENDS * share)
+            if verdict.tightness is not None and verdict.tightness > LEAST:
+                ratios[n] = np.fmax(ratios[n], float(verdict.tightness))
+            broken[n] |= verdict.status == "violated"
+    return ratios, broken
+
+
+class Search:
+    """What a search of one setting has found: the best of each of its hunts."""
+
+    def __init__(self, claim, line, setting, seconds, seed):
+        self.target, self.looked, self.best = Target(claim, setting, line), Coverage(setting), {}
+        self.most = ALONG * seconds * PER_SECOND
+        for found in waves.searched(self.target, (1 - ENDS) * seconds, seed):
+            self.add(*found)
+
+    def add(self, hunt, ratio, point):
+        self.looked.add(hunt)
+        if ratio >= 0:
+            self.best[hunt] = ratio, point
+
+    def ranked(self):
+        """(ratio, hunt, point), the largest first."""
+        found = [(ratio, hunt, point) for hunt, (ratio, point) in self.best.items()]
+        return sorted(found, key=lambda each: -each[0])
+
+    def go_on(self, other, rounds, seed):
+        """Climb at so many rounds from where the best of another search stand, where rounds cost
+        nothing: elsewhere a shape that its setting does not draw may have too many outcomes."""
+        for n, (_, hunt, _) in enumerate(other.ranked()[:LEADERS]):
+            shape = {**hunt.shape, named(hunt.shape): str(rounds)}
+            if not sizes.large(hunt.shape[named(hunt.shape)]) or not waves.admits(
+                self.target, shape, hunt.numbers
+            ):
+                continue
+            new = sizes.placed(hunt, shape, Random(f"{seed}/{rounds}/{n}"))
+            if new.top is not None:
+                for rated in new.climb(BRIEF, new.top):
+                    self.add(new, *rated)
+                    if new.work > self.most:
+                        break
