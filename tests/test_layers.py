@@ -35,7 +35,7 @@ LEVELS = (
     {"comparing", "conformance"},
     {"settings"},
     {"certificates"},
-    {"proofs", "worstcase"},
+    {"proofs", "worstcase", "telling"},
     {"textbook"},
     {"search"},
     {"verdicts"},

@@ -177,7 +177,7 @@ def check(arguments):
 def replay(arguments):
     from fedtheory.app import judging
 
-    data, text, held = judging.replay(Path(arguments.file))
+    data, text, held = judging.replay(Path(arguments.file), arguments.latex)
     if arguments.rocq and held:
         from fedtheory.app.second_kernel import asked
 
@@ -409,6 +409,7 @@ def _deciding(add):
         replay,
         "derive a verdict anew from its document alone",
         file=dict(metavar="FILE"),
+        latex=dict(flag=True, action="store_true", help="tell it in LaTeX, as for a mail"),
         rocq=dict(flag=True, action="store_true", help="ask coqc too, where it is at hand"),
     )
     add(

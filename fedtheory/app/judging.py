@@ -113,7 +113,7 @@ def keep(out, verdict):
 
 def described(verdict, out=None, width=88):
     """A verdict for a reader."""
-    from fedtheory.verdicts.telling import told
+    from fedtheory.telling.words import told
 
     lines = [f"{verdict.claim}: {verdict.status}"]
     lines += textwrap.wrap(verdict.why, width, initial_indent="  ", subsequent_indent="  ")
@@ -212,12 +212,13 @@ def short(tree):
     return str(tree)
 
 
-def replay(path):
-    """(data, text, whether it holds) of what a document shows."""
+def replay(path, as_latex=False):
+    """(data, text, whether it holds) of what a document shows; in LaTeX if asked for."""
     from fedtheory.certificates.check_instance import approximately
+    from fedtheory.telling.mail import latex
+    from fedtheory.telling.words import told
     from fedtheory.verdicts.replaying import Refused
     from fedtheory.verdicts.replaying import replay as replayed
-    from fedtheory.verdicts.telling import told
 
     document = read(path)
     try:
@@ -246,6 +247,9 @@ def replay(path):
             "least",
         )
     }
+    if as_latex:
+        rows["latex"] = latex(document)
+        return rows, rows["latex"] or refuse("--latex", "takes a counterexample", path.name), True
     text = [
         f"{found.get('claim') or path.name}: {found['status']}, derived anew from the document alone"
     ]

@@ -18,6 +18,7 @@ import numpy as np
 from fedtheory.enclosure.arithmetic import vector
 from fedtheory.enclosure.work import counted, spend
 from fedtheory.exact.kernels import Count, Kernels, copied, counts, refuse_floats, stacked
+from fedtheory.exact.watching import Passed, Track, passed
 
 ONE = Fraction(1)
 AT_X = -1  # the number of the step whose gradient is taken at x, before any
@@ -161,7 +162,8 @@ class Rounds:
         cohort, work)], and `walks` (state, client, steps) gives walks that are known already."""
         k, h, found, walks = self.kernels, self.h, [], walks or self.walks
         asked = self.method.asks(self.method.server_grad, h)
-        for p, _, g in self.estimates(0, AT_X, state.x, asked):
+        at_x = self.estimates(0, AT_X, state.x, asked)
+        for p, _, g in at_x:
             begun, known = copied(state), {}
             k.begin(begun, self.t, g.copy(), h)
             for chance, cohort, work in law:
@@ -178,7 +180,22 @@ class Rounds:
                         q = q * part
                     chosen = tuple(walk[key] for key in zip(cohort, work))
                     found += self._closed(state, begun, q, cohort, work, chosen)
+        if found:
+            passed(lambda: self._told(found, at_x[0][2] if asked else None))
         return found
+
+    def _told(self, found, central):
+        """The first way that a round went, for whoever watches."""
+        chance, trace = found[0]
+        fresh = self.method.asks(self.method.client_grad, self.h)
+        walks = {**dict(zip(trace.cohort, trace.clients)), 0: trace.server}
+        tracks = tuple(
+            Track(i, w.points, w.estimates, central if i == 0 else w.fresh if fresh else None)
+            for i, w in walks.items()
+            if w.estimates or i == 0 and central is not None
+        )
+        ends = trace.before.x, trace.after.x, trace.before, trace.after
+        return Passed("round", self.t, chance, len(found), tracks, *ends)
 
     def _closed(self, before, begun, q, cohort, work, walks):
         """A cohort that has walked: aggregation, the server's steps, the end."""

@@ -22,6 +22,7 @@ DENOMINATORS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 50, 100, 1000)
 # Elementary steps of a search that a step of exact arithmetic takes, and those of a look at a point
 # beside its arithmetic
 STEP, ASKED = 2.5, 300.0
+EVEN, SKEWED = "even", "skewed"  # kinds of noise, as `settings.families` has them
 SIMPLER = 5  # looks at their dearest that may be spent on simpler numbers
 UNANSWERED = (Undefined, Undecided, ZeroDivisionError, OverflowError, FedtheoryError)
 
@@ -184,32 +185,47 @@ class Point:
     def simpler(self, effort=400, looks=None):
         """The simplest numbers, one coordinate after another, at which the line still fails; as far
         as so many tries, and as much work in exact steps, lead."""
-        best, best_answer, tries = self, self.breaks(), 0
-        if best_answer is None:
+        if self.breaks() is None:
             return None
         most = self.hunt.work + STEP * (looks or SIMPLER * self.hunt.look)
+        best, tries = self.even(), 0
+        hunt = best.hunt
         for round in range(2):
             changed = False
             for name in sorted(best.numbers, key=lambda n: -size(best.numbers[n])):
                 value = best.numbers[name]
                 for candidate in candidates(value, name.startswith("slack")):
-                    if size(candidate) >= size(value) or tries >= effort or self.hunt.work > most:
+                    if size(candidate) >= size(value) or tries >= effort or hunt.work > most:
                         break
                     tries += 1
                     trial = best.replaced(name, candidate)
-                    answer = trial.breaks()
-                    if answer is not None:
-                        best, best_answer, changed = trial, answer, True
+                    if trial.breaks() is not None:
+                        best, changed = trial, True
                         break
             if not changed:
                 break
+        self.hunt.work = hunt.work
+        return best
+
+    def even(self):
+        """This point with noise that is as often up as down, wherever the line fails with it too."""
+        best = self
+        for name in (name for name, word in self.hunt.shape.items() if word == SKEWED):
+            hunt = best.hunt
+            shape = {**hunt.shape, name: EVEN}
+            other = type(hunt)(hunt.target, shape, hunt.numbers, hunt.generator)
+            other.look, other.work = hunt.look, hunt.work
+            trial = Point(other, self.numbers)
+            best = trial if trial.breaks() is not None else best
+            best.hunt.work = other.work
         return best
 
 
 def candidates(value, slack):
     """Simpler numbers near a value, the simplest first."""
     found = [] if not slack else [Fraction(1)]
-    found += [Fraction(0), Fraction(1), Fraction(-1)] if abs(value) < 30 else []
+    one = Fraction(1 if value > 0 else -1)
+    found += [Fraction(0), Fraction(1), Fraction(-1)] if abs(value) < 30 else [one]
     if value:
         near = Fraction(10) ** round(math.log10(abs(value)))
         found += [near if value > 0 else -near]

@@ -5,8 +5,10 @@ from typing import NamedTuple
 
 from fedtheory.search.counterexample import title
 from fedtheory.shown import Shown, number
+from fedtheory.telling.mail import latex
+from fedtheory.telling.picture import picture
+from fedtheory.telling.words import told
 from fedtheory.verdicts.graphs import Graph
-from fedtheory.verdicts.telling import told
 
 
 class Tightness(float):
@@ -96,6 +98,19 @@ class Verdict(Shown):
         tight = {} if self.tightness is None else dict(tightness=number(self.tightness))
         first = dict(status=self.status, kind=self.kind, **tight, why=self.why)
         return first | {name.replace("_", " "): text for name, text in rest.items() if text}
+
+    def _repr_html_(self):
+        return super()._repr_html_() + picture(self.certificate)
+
+    def to_latex(self):
+        """The counterexample of a violated claim in LaTeX, as for a mail to its author; "" of any
+        other verdict. It needs amsmath and amssymb.
+
+        >>> import fedtheory as ft
+        >>> print(ft.check("lamb.lemma1", budget=1).to_latex().splitlines()[-3])
+        There $M = 1$, $\\alpha_r = 1$, $\\|\\overline{\\theta_r}-\\theta_{r,i}\\|^2 = 1$, $p = 1$, $\\phi_M = 1$, and the line reads
+        """
+        return latex(self.certificate)
 
     @property
     def printed(self):

@@ -12,7 +12,7 @@ from fedtheory.certificates.check_proof import Refused
 from fedtheory.claim import Claim
 from fedtheory.conditions import CONVEX, EXACT_GRADIENTS, LIPSCHITZ
 from fedtheory.symbols.run import TABLE as RUN
-from fedtheory.verdicts.telling import told
+from fedtheory.telling.words import told
 
 LETTERS = ("eta_l", "eta_g", "L", "mu", "N", "S", "T", "K", "gap_0", "gap_T")
 eta_l, eta_g, L, mu, N, S, T, K, gap_0, gap_T = (RUN[name].symbol for name in LETTERS)

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from fedtheory.enclosure.arithmetic import maximum, minimum, root, vector, where
+from fedtheory.exact.watching import Passed, Track, passed
 from fedtheory.settings.quantities import Quantities, sq
 from fedtheory.symbols.lamb import TABLE
 
@@ -92,6 +93,9 @@ def path(case, x_0, noise, steps):
         found.append(
             Iteration(theta, lag, v_hat, exact, g, past, before, phi, stretch, moved, next_lag)
         )
+        passed(
+            lambda t=t, theta=theta, exact=exact, g=g, moved=moved: _told(t, theta, exact, g, moved)
+        )
         theta, lag, before = moved, next_lag, stretch
         if (t + 1) % case.T == 0:  # the round ends
             theta, v_hat = (
@@ -100,6 +104,16 @@ def path(case, x_0, noise, steps):
             )
             v = [v_hat] * case.n
     return found, (theta, lag, v_hat)
+
+
+def _told(t, theta, exact, g, moved):
+    """An iteration, for whoever watches."""
+    tracks = (Track(i, ends, (g[i - 1],)) for i, ends in enumerate(zip(theta, moved), 1))
+    surely = all(a is b or a == b for one, other in zip(exact, g) for a, b in zip(one, other))
+    ways = (
+        (ONE, 1) if surely else (None, None)
+    )  # as many as the noise has, which is drawn elsewhere
+    return Passed("iteration", t, *ways, tuple(tracks), mean(theta), mean(moved), theta, moved)
 
 
 def full_loss(case, x):

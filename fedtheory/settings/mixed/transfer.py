@@ -11,6 +11,8 @@ from fedtheory.settings.families import build_family, draw_family, family_coordi
 from fedtheory.settings.quantities import Quantities, sq
 from fedtheory.symbols.mixed import TABLE
 
+CALLED = dict(x="the start", transferred="the gradient that is transferred")  # losses: a cohort's
+
 
 def shapes(random, relaxed):
     S = random.choice([1, 2, 3])

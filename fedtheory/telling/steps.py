@@ -1,0 +1,104 @@
+"""The run of a counterexample, step by step: its document is derived anew, and what passes on the
+way is told."""
+
+from fractions import Fraction
+from itertools import dropwhile
+
+from fedtheory.certificates import check_instance
+from fedtheory.enclosure import Undefined, work
+from fedtheory.enclosure.arithmetic import Interval, Undecided, pair
+from fedtheory.errors import FedtheoryError
+from fedtheory.exact.watching import one_way, watching
+from fedtheory.settings import by_name
+from fedtheory.telling.losses import readable
+
+EFFORT = 200_000  # steps of exact arithmetic that telling may take; deciding takes its own
+ROUNDS, STEPS = 5, 4  # of a run, and of a round, that are told
+FAILS = (FedtheoryError, Undefined, Undecided, ArithmeticError, LookupError, ValueError, TypeError)
+
+
+def passed(document):
+    """What one way through a counterexample passes, in order: () where its setting tells nothing."""
+    try:
+        with work.within(EFFORT), watching() as seen:
+            setting = by_name(document["setting"])
+            stated = check_instance.Statement(document, setting)
+            stated.values(document, check_instance.numbers(document["instance"]))
+    except FAILS:
+        pass  # what was passed before is told all the same
+    numbers = lambda x: all(isinstance(v, (int, Fraction, Interval)) for v in x)
+    known = [each for each in seen if numbers(each.start) and numbers(each.end)]
+    return tuple(one_way(dropwhile(lambda each: not begins(document, each), known)))
+
+
+def begins(document, each):
+    """Whether something starts where the instance does: a definition may look at other points too."""
+    start = document["instance"].get("x")
+    if not isinstance(start, list) or len(start) != len(each.start):
+        return not isinstance(start, list)
+    return all(pair(a) == pair(b) for a, b in zip(each.start, map(check_instance.fraction, start)))
+
+
+def steps(document):
+    """Lines on a run, one for each round or iteration."""
+    rounds = passed(document)
+    told = [line for n, each in enumerate(rounds) if n < ROUNDS for line in told_of(each)]
+    if len(rounds) > ROUNDS:
+        told.append(
+            f"... and {len(rounds) - ROUNDS} more of them, after which it is at {point(rounds[-1].end)}"
+        )
+    return told
+
+
+def told_of(each):
+    """Lines on a round: where everybody goes, and what comes of it."""
+    chance = (
+        f" (one of {each.ways} ways that it can go, of probability {each.chance})"
+        if each.ways
+        else " (one of the ways that it can go, by its noise)"
+    )
+    title = f"{each.what} {each.number + 1}, from {point(each.start)}"
+    yield title + chance * (each.ways != 1)
+    alike = {}
+    for track in each.tracks:
+        alike.setdefault((track.who == 0, walk(track)), []).append(track.who)
+    for (server, words), who in alike.items():
+        yield f"  {whose(who)}: {words}"
+    yield f"  {'the mean of the models' if each.what == 'iteration' else 'the model'} is then {point(each.end)}"
+
+
+def whose(who):
+    """Who went some way: the server, or clients."""
+    plural = "s" * (len(who) > 1)
+    return "the server" if who == [0] else f"client{plural} {', '.join(map(str, who))}"
+
+
+def walk(track):
+    """Where somebody goes."""
+    if not track.taken:
+        return f"its gradient at the start is {point(track.first)}"
+    first = "" if track.first is None else f", after the gradient {point(track.first)} at the start"
+    return f"{path(track)}{first}"
+
+
+def path(track):
+    if len(track.taken) == 1:
+        start, end = map(point, track.points)
+        return f"{start} -> {end}, with the gradient {point(track.taken[0])}"
+    places = [point(each) for each in track.points]
+    taken = [point(each) for each in track.taken]
+    if len(taken) > STEPS:
+        places = [*places[:STEPS], "...", places[-1]]
+        taken = [*taken[:STEPS], "..."]
+    return f"{' -> '.join(places)}, with the gradients {', '.join(taken)}"
+
+
+def point(x):
+    """A point, or a gradient, for a reader."""
+    parts = [number(each) for each in x]
+    return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
+
+
+def number(value):
+    low, high = pair(value)
+    return readable(low) if low == high else f"{float((low + high) / 2):.6g}"

@@ -1,0 +1,209 @@
+"""A counterexample in words: what is claimed, the losses as formulas, the numbers, the run step by
+step, and the line with the numbers put in."""
+
+from fedtheory.certificates import check_family, check_instance
+from fedtheory.certificates.documents import EXISTENCE
+from fedtheory.settings import by_name, called
+from fedtheory.statements import DENIED
+from fedtheory.telling.losses import MADE_OF, losses_of, readable
+from fedtheory.telling.steps import steps
+from fedtheory.telling.writes import written
+
+SIDES = "left", "right"
+STRUCTURE = "fedtheory structure 1"
+SHOWN = 4  # members of a family that are told
+
+
+def told(document):
+    """Lines on what a document of a counterexample shows; none for any other document.
+
+    >>> import fedtheory as ft
+    >>> from fedtheory.telling.words import told
+    >>> print("\\n".join(told(ft.check("mixed.stepD2", budget=1).certificate)[-2:]))
+    There it reads: 4 == -4 + 1 + 1 + 1 + 1
+    that is 4 == 0, which is false.
+    """
+    kind = document.get("format") if isinstance(document, dict) else None
+    tells = {
+        check_instance.FORMAT: instance,
+        check_family.FORMAT: family,
+        STRUCTURE: structure,
+        EXISTENCE: lambda found: instance(found["denial"], shows=True)[1:],
+    }
+    return tells[kind](document) if kind in tells else []
+
+
+def instance(document, shows=False):
+    """A counterexample to a line; where it `shows` that one exists, what it breaks is the denial."""
+    setting, sign = by_name(document["setting"]), document["statement"]["sign"]
+    sign, truth = (DENIED[sign], "true") if shows else (sign, "false")
+    said = [
+        f"{document['cites']} says: {says(document)}",
+        f"Take an instance of {setting.says}, inside its hypotheses:",
+        *(f"  {line}" for line in made_of(document, setting)),
+    ]
+    story = steps(document)
+    said += ["Step by step:", *(f"  {line}" for line in story)] if story else []
+    said += follows(document, setting)
+    end = f"{document['left']} {sign} {document['right']}"
+    sides = [written(document["statement"][side], numbers(document)) for side in SIDES]
+    put_in = end if None in sides else f" {sign} ".join(sides)
+    if put_in == end:
+        return [*said, f"There it comes to {end}, which is {truth}."]
+    return [*said, f"There it reads: {put_in}", f"that is {end}, which is {truth}."]
+
+
+def says(document):
+    """The line that fails, of a statement of several this one alone, if it is not long."""
+    stated = document["statement"]
+    if not stated["says"].startswith("line "):
+        return stated["says"]
+    sides = [written(stated[side], {}) for side in SIDES]
+    return stated["says"] if None in sides else f" {stated['sign']} ".join(sides)
+
+
+def numbers(document):
+    """Name -> text of every number of a document."""
+    given = {name: text for name, text in document["numbers"].items() if isinstance(text, str)}
+    return {**document["values"], **given}
+
+
+def made_of(document, setting):
+    """What an instance is made of, then its numbers, a line for each kind; what is empty or has no
+    effect is left out."""
+    parts = check_instance.numbers(document["instance"])
+    names = called(setting)
+    losses = losses_of(parts, names.get("losses", ()))
+    by_formula = {}
+    for loss in losses:
+        by_formula.setdefault(str(loss), []).append(loss)
+    for text, whose in by_formula.items():
+        meant = [f"{loss.name}: {loss.meaning}" for loss in whose if loss.meaning]
+        equal = " = ".join(loss.name for loss in whose)
+        yield f"{equal} = {text}" + f"   ({'; '.join(meant)})" * bool(meant)
+    plain, others = [], []
+    for name, value in parts.items():
+        if losses and name in MADE_OF or names.get(name) == "" or trivial(name, value, parts):
+            continue
+        text = lottery(value) or short(value)
+        if name in names and (isinstance(value, list) or text != readable(value)):
+            others.append(f"{names[name]}: {text}")
+        else:
+            plain.append(f"{name} = {text}")
+    given = check_instance.numbers(document["numbers"])
+    plain += [f"{n} = {short(v)}" for n, v in given.items() if n != check_family.CONSTANT]
+    if others:
+        yield "; ".join(others)
+    if plain:
+        yield ", ".join(plain)
+    if long(parts) or long(given):
+        yield "(long numbers are rounded here; the document has them exactly)"
+
+
+def long(tree):
+    """Whether a number of plain data has more digits than are told."""
+    parts = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else None
+    return any(map(long, parts)) if parts is not None else readable(tree) != str(tree)
+
+
+def trivial(name, value, parts):
+    """Whether an entry says nothing: it is empty, or all coordinates are one layer."""
+    start = parts.get("x")
+    whole = [[0, len(start)]] if isinstance(start, list) else None
+    return value in ([], {}, None) or name == "layers" and value in (whole, [0])
+
+
+def lottery(value):
+    """What has probabilities, in words; "" of anything else."""
+    pair = lambda each: isinstance(each, list) and len(each) == 2 and isinstance(each[1], list)
+    if not isinstance(value, list) or not value or not all(map(pair, value)):
+        return ""
+    if any(isinstance(p, list) for p, _ in value) or sum(p for p, _ in value) != 1:
+        return ""
+    ways = [(p, way) for p, way in value if p]
+    if len(ways) == 1:
+        return f"{short(ways[0][1])}, surely"
+    opposed = len(ways) == 2 and all(a == -b for a, b in zip(ways[0][1], ways[1][1]))
+    if opposed and ways[0][0] == ways[1][0]:
+        return f"+-{short(ways[0][1])}, each with probability 1/2"
+    return ", ".join(f"{short(way)} with probability {readable(p)}" for p, way in ways)
+
+
+def short(value):
+    """Plain data in few signs; a list of one number is the number."""
+    if isinstance(value, dict):
+        return "; ".join(f"{name} {short(each)}" for name, each in value.items())
+    if isinstance(value, list):
+        return short(value[0]) if len(value) == 1 else f"({', '.join(map(short, value))})"
+    return readable(value)
+
+
+def follows(document, setting):
+    """What a line speaks of and is not given: constants on one line, then what is measured, with its
+    meaning."""
+    measured, every = document["statement"]["measured"], numbers(document)
+    said = [f"{name} = {every[name]}" for name in used(document) if name not in measured]
+    found = [f"so that {', '.join(said)}."] if said else []
+    for name in used(document):
+        if name in measured:
+            meaning = setting.table[measured[name]].meaning
+            found.append(f"measured there: {name} = {every[name]} ({meaning})")
+    return found
+
+
+def used(document):
+    """Names of what a line speaks of and the document does not give as a number."""
+    names = {d for side in SIDES for op, _, d in document["statement"][side] if op == "symbol"}
+    return sorted(names - document["numbers"].keys() - document["instance"].keys())
+
+
+def family(document):
+    """Instances along which no constant of an order helps."""
+    first = document["members"][0]
+    setting = by_name(first["setting"])
+    return [
+        f"{document['cites']} says: {document['says']}",
+        f"No constant C makes it true. Take an instance of {setting.says}, inside its hypotheses:",
+        *(f"  {line}" for line in made_of(first, setting)),
+        *moved(document),
+        *(
+            f"  C = {constant}: {each['left']} {each['statement']['sign']} {each['right']} is false"
+            for constant, each in members(document)
+        ),
+        f"and so on, for {len(document['members'])} such instances in the document.",
+    ]
+
+
+def moved(document):
+    """How a family goes on from its first instance."""
+    moves = [
+        f"{name} times {readable(check_instance.fraction(factor))}"
+        for name, factor in document["moves"].items()
+    ]
+    go_on = (
+        f"each further one has {' and '.join(moves)}" if moves else "it alone shows it for every C"
+    )
+    return [f"Of such instances {go_on}. With C times the shape on the right:"]
+
+
+def members(document):
+    """(constant, counterexample) of the first members of a family."""
+    for each in document["members"][:SHOWN]:
+        yield readable(check_instance.fraction(each["numbers"][check_family.CONSTANT])), each
+
+
+def structure(document):
+    """Cells of a table that are computed again, or two methods that are said to be one."""
+    found = [f"{document['claim']} says: {document['says']}"]
+    for what, printed, computed in document.get("cells", ()):
+        yes = {True: "yes", False: "no"}
+        said, is_ = (yes[v] if isinstance(v, bool) else short(v) for v in (printed, computed))
+        found.append(f"  {what}: printed {said}, computed {is_}")
+    if "equivalence" in document:
+        parts = document["instance"].items()
+        words = ", ".join(f"{name} = {short(value)}" for name, value in parts)
+        found += [f"Run both on f_i(x) = A_i (x - b_i)^2/2 with {words}:"]
+        found += [
+            f"  they differ by {short(document[name])}" for name in ("differs",) if name in document
+        ]
+    return found

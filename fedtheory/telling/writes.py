@@ -1,0 +1,219 @@
+"""Formulas of documents written down, with numbers or letters put in: as text, or in LaTeX.
+
+What has no effect is left out (a factor 1, a term 0, a power 1), so that a line with its numbers
+put in says what is left of it.
+"""
+
+import re
+from fractions import Fraction
+from typing import NamedTuple
+
+from fedtheory.certificates import check_instance
+
+NUMBER = r"-?[0-9]+(?:/[0-9]+)?"
+SIGNS = dict(le="<=", lt="<", ge=">=", gt=">", eq="==", ne="!=", both="and")
+SUM, PRODUCT, OVER, ATOM = range(4)  # how closely a piece holds; OVER: one over another
+DIGITS = 16  # of a number in LaTeX
+LONG = 600  # signs of a line with its numbers put in, beyond which it says nothing to anyone
+
+
+class Piece(NamedTuple):
+    text: str
+    holds: int  # SUM, PRODUCT, OVER or ATOM
+    under: object = None  # of OVER: the other, a Piece
+
+
+ZERO, ONE = Piece("0", ATOM), Piece("1", ATOM)
+
+
+class Writes:
+    """An arithmetic that writes down what it is asked to compute."""
+
+    brackets = "({})"
+    signs = SIGNS
+    fraction = "/"
+
+    def number(self, value):
+        return self.told(str(value))
+
+    def told(self, text):
+        """A number of a document."""
+        loose = text.startswith("-") or re.search("e[+-]", text)
+        return Piece(text, SUM if loose else PRODUCT if "/" in text else ATOM)
+
+    def letter(self, name):
+        return Piece(name, ATOM)
+
+    def add(self, *terms):
+        left = [term for term in terms if term.text != "0"]
+        if len(left) < 2:
+            return left[0] if left else ZERO
+        return Piece(" + ".join(term.text for term in left).replace("+ -", "- "), SUM)
+
+    def mul(self, *factors):
+        if any(factor.text == "0" for factor in factors):
+            return ZERO
+        factors = [factor for factor in factors if factor.text != "1"] or [ONE]
+        if len(factors) == 1:
+            return factors[0]
+        if factors[0].text == "-1":
+            return Piece(f"-{self.within(self.mul(*factors[1:]), PRODUCT)}", SUM)
+        under = [factor.under for factor in factors if factor.holds == OVER]
+        over = [factor for factor in factors if factor.holds != OVER]
+        return self.quotient(over or [ONE], under)
+
+    def quotient(self, over, under):
+        text = " * ".join(self.within(each, PRODUCT) for each in over)
+        return Piece(text + "".join(f" / {self.bracketed(each.text)}" for each in under), PRODUCT)
+
+    def power(self, base, how):
+        exponent = how[0]
+        if exponent < 0:
+            under = self.power(base, (-exponent, how[1]))
+            return ONE if under.text == "1" else self.over(under)
+        if exponent == 1 or base.text in ("0", "1"):
+            return base
+        if exponent == Fraction(1, 2):
+            return self.root(base.text)
+        return self.raised(base, str(exponent))
+
+    def over(self, piece):
+        return Piece(f"1/({piece.text})", OVER, piece)
+
+    def root(self, text):
+        return Piece(f"sqrt({text})", ATOM)
+
+    def raised(self, base, exponent):
+        shown = exponent if exponent.isalnum() else f"({exponent})"
+        return Piece(f"{self.within(base, ATOM)}^{shown}", ATOM)
+
+    def integer_power(self, base, exponent, _=None):
+        if base.text == "1" or exponent.text == "0":
+            return ONE
+        return base if exponent.text == "1" else self.raised(base, exponent.text)
+
+    def piecewise(self, *parts):
+        """The case that the numbers decide for, or all of them."""
+        left = [(when.text, value) for when, value in self.cases(parts)]
+        if left[0][0] == "true":
+            return left[0][1]
+        told = [f"{value.text} if {when}" for when, value in left]
+        return Piece(f"({'; '.join(told).replace(' if true', ' otherwise')})", ATOM)
+
+    def cases(self, parts):
+        """(condition, value) pairs, without those whose numbers say that they are none."""
+        none = lambda when: (
+            (sides := re.fullmatch(rf"({NUMBER}) ==? ({NUMBER})", when.text))
+            and Fraction(sides[1]) != Fraction(sides[2])
+        )
+        pairs = list(zip(parts[::2], parts[1::2]))
+        return [(when, value) for when, value in pairs if not none(when)] or pairs[-1:]
+
+    def truth(self, value):
+        return Piece(str(bool(value)).lower(), ATOM)
+
+    def named(self, name, inside):
+        return Piece(f"{name}({', '.join(inside)})", ATOM)
+
+    def within(self, piece, level):
+        """A piece's text, in brackets where it holds less closely than what is around it."""
+        return piece.text if piece.holds >= level else self.brackets.format(piece.text)
+
+    def bracketed(self, text):
+        return text if " " not in text and "/" not in text else self.brackets.format(text)
+
+    def __getattr__(self, name):
+        sign = self.signs.get(name)
+        if sign is not None:
+            return lambda *sides: Piece(f" {sign} ".join(side.text for side in sides), SUM)
+        return lambda *inside: self.named(name, [piece.text for piece in inside])
+
+
+class Typesets(Writes):
+    """The same in LaTeX; `letters` gives the LaTeX of names."""
+
+    brackets = r"\left({}\right)"
+    signs = dict(SIGNS, le=r"\le", ge=r"\ge", eq="=", ne=r"\ne", both=r"\text{ and }")
+
+    def __init__(self, letters):
+        self.letters = letters
+
+    def told(self, text):
+        found = typeset(text)
+        return Piece(
+            found, SUM if found.startswith("-") else PRODUCT if r"\cdot" in found else ATOM
+        )
+
+    def letter(self, name):
+        return Piece(self.letters.get(name) or plainly(name), ATOM)
+
+    def quotient(self, over, under):
+        product, alone = "", len(over) == 1 and under
+        for each in over:
+            text = each.text if alone else self.within(each, PRODUCT)
+            side_by_side = product and (text[0].isdigit() or text.startswith((r"\frac", "-")))
+            product += (r" \cdot " if side_by_side else " " * bool(product)) + text
+        if not under:
+            return Piece(product, PRODUCT)
+        below = under[0].text if len(under) == 1 else self.quotient(under, []).text
+        return Piece(rf"\frac{{{product}}}{{{below}}}", PRODUCT)
+
+    def over(self, piece):
+        return Piece(rf"\frac{{1}}{{{piece.text}}}", OVER, piece)
+
+    def root(self, text):
+        return Piece(rf"\sqrt{{{text}}}", ATOM)
+
+    def raised(self, base, exponent):
+        alone = base.holds == ATOM and "^" not in base.text and not base.text.startswith(r"\frac")
+        text = base.text if alone else self.brackets.format(base.text)
+        return Piece(f"{text}^{{{exponent}}}", ATOM)
+
+    def piecewise(self, *parts):
+        cases = self.cases(parts)
+        if cases[0][0].text == "true":
+            return cases[0][1]
+        told = lambda when: r"\text{otherwise}" if when == "true" else rf"\text{{if }} {when}"
+        rows = r" \\ ".join(rf"{value.text} & {told(when.text)}" for when, value in cases)
+        return Piece(rf"\begin{{cases}} {rows} \end{{cases}}", ATOM)
+
+    def named(self, name, inside):
+        known = dict(floor=r"\lfloor {} \rfloor", ceiling=r"\lceil {} \rceil", abs=r"|{}|")
+        if name in known:
+            return Piece(known[name].format(*inside), ATOM)
+        return Piece(rf"\{name}\left({', '.join(inside)}\right)", ATOM)
+
+
+def typeset(text):
+    """A number of a document in LaTeX, eight digits of a long one."""
+    if len(text) > DIGITS:
+        text = f"{float(Fraction(text)):.8g}"
+    over, _, under = text.removeprefix("-").partition("/")
+    mantissa, _, exponent = over.partition("e")
+    found = rf"\frac{{{over}}}{{{under}}}" if under else mantissa
+    found += rf" \cdot 10^{{{int(exponent)}}}" if exponent else ""
+    return "-" * text.startswith("-") + found
+
+
+def plainly(name):
+    """A letter of a user's own: what stands before its first underscore, the rest as an index."""
+    word = lambda text: text if len(text) == 1 else rf"\mathrm{{{text}}}"
+    first, _, rest = name.replace("!", "").partition("_")
+    rest = ", ".join(map(word, filter(None, rest.split("_"))))
+    return word(first or "x") + (f"_{{{rest}}}" if rest else "")
+
+
+def written(program, numbers, arithmetic=None, most=LONG):
+    """A formula of a document with its numbers put in, or in letters where there are none; None
+    where it is too long to be read."""
+    arithmetic, pieces = arithmetic or Writes(), []
+    for op, inside, detail in check_instance.program(program):
+        if op == "symbol":
+            value = numbers.get(detail)
+            pieces.append(arithmetic.letter(detail) if value is None else arithmetic.told(value))
+        else:
+            rest = () if detail is None else (detail,)
+            pieces.append(getattr(arithmetic, op)(*(pieces[n] for n in inside), *rest))
+        if len(pieces[-1].text) > most:
+            return None
+    return pieces[-1].text
