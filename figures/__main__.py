@@ -4,27 +4,29 @@ what is.
 Exit 0: all were made. 1: one of them failed; the others were made. 2: bad input. 130: Ctrl-C.
 """
 
-import argparse
+import json
 import sys
 from pathlib import Path
 
 from fedtheory import brought, figures, spreading
+from fedtheory.app.parsing import Parser
 from fedtheory.errors import FedtheoryError, refuse
 from fedtheory.figures import _making
 
 
-def main(argv=None, prog="python -m figures"):
-    parser = argparse.ArgumentParser(prog=prog, description="Make the figures and tables.")
-    parser.add_argument("ids", nargs="*", metavar="ID", help="which; all of them if none is named")
-    parser.add_argument(
+def parser(prog="python -m figures"):
+    """The parser of figures."""
+    found = Parser(prog=prog, description="Make the figures and tables.")
+    found.add_argument("ids", nargs="*", metavar="ID", help="which; all of them if none is named")
+    found.add_argument(
         "--scale", default="quick", metavar="|".join(figures.SCALES), help="quick if not given"
     )
-    parser.add_argument(
+    found.add_argument(
         "--data", metavar="DIR", help="a folder of arrays from an earlier run; it is only read"
     )
-    parser.add_argument("--out", default="figures-out", metavar="DIR", help="where everything goes")
-    spreading.options(parser)
-    parser.add_argument(
+    found.add_argument("--out", default="figures-out", metavar="DIR", help="where everything goes")
+    spreading.options(found)
+    found.add_argument(
         "--with",
         dest="files",
         action="append",
@@ -32,7 +34,12 @@ def main(argv=None, prog="python -m figures"):
         metavar="FILE.py",
         help="a file of your own with a FIGURE; its name is the file's",
     )
-    arguments = parser.parse_args(argv)
+    found.add_argument("--json", action="store_true", help="one JSON document on standard output")
+    return found
+
+
+def main(argv=None, prog="python -m figures"):
+    arguments = parser(prog).parse_args(argv)
     try:
         with brought.beside(arguments.files):
             return _made(arguments)
@@ -61,7 +68,10 @@ def _made(arguments):
     own = [name for name, (file, _) in figures.own().items() if file.path in given]
     ids = list(dict.fromkeys(arguments.ids)) or own or figures.ids()
     failed = _making.make(ids, arguments.scale, out, folders, executor=executor)
-    print(f"{len(ids) - len(failed)} of {len(ids)} figures are in {out}")
+    made = [name for name in ids if name not in failed]
+    told = dict(made=made, failed=failed, scale=arguments.scale, out=str(out))
+    text = f"{len(made)} of {len(ids)} figures are in {out}"
+    print(json.dumps(told, indent=2) if arguments.json else text)
     return 1 if failed else 0
 
 

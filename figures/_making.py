@@ -1,43 +1,15 @@
 """What makes figures: arrays found, or computed by workers, then kept, drawn, tabulated and judged
 here."""
 
-import sys
 import time
 from contextlib import closing
 
 from fedtheory import figures, spreading
 from fedtheory.errors import FedtheoryError
 from fedtheory.figures import _export, _store
+from fedtheory.terminal import Line
 
 EXECUTOR = "processes:2"
-
-
-class Line:
-    """Live progress on a stream: rewritten on a terminal, now and then a line elsewhere."""
-
-    def __init__(self, stream=None):
-        self.stream, self.last = stream or sys.stderr, 0.0
-        self.tty = self.stream.isatty()
-
-    def progress(self, label):
-        begun = time.perf_counter()
-
-        def report(done, total):
-            now = time.perf_counter()
-            if now - self.last > (0.2 if self.tty else 5) and 0 < done < total:
-                self.last = now
-                seconds = now - begun
-                self.say(
-                    f"{label}: {done}/{total}, {seconds:.0f} s, {seconds * (total - done) / done:.0f} s left",
-                    "",
-                )
-
-        self.last = begun
-        return report
-
-    def say(self, text, end="\n"):
-        self.stream.write(f"\r{text}\033[K{end}" if self.tty else f"{text}\n")
-        self.stream.flush()
 
 
 def saved(name, scale, folders, out, line):

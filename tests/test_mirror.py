@@ -19,6 +19,8 @@ TESTS = sorted((ROOT / "tests").rglob("test_*.py"))
 # that are asked through it, and commands that run as processes.
 REACHED = {
     "fedtheory/__main__": "app/test_habits.py",
+    "fedtheory/app/commands": "app/test_habits.py",
+    "fedtheory/app/parsing": "app/test_habits.py app/test_completion.py",
     "fedtheory/app/second_kernel": "rocq/test_exporting.py",
     "fedtheory/algorithms/": "test_contracts.py",
     "fedtheory/arguments": "test_hostile_arguments.py",

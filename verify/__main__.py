@@ -9,20 +9,15 @@ Exit 0: the package is made, or is what it says. 1: a claim could not be checked
 differs. 2: bad input. 130: Ctrl-C; what was decided is kept.
 """
 
-import argparse
 import sys
 from pathlib import Path
 
 from fedtheory import brought, spreading
+from fedtheory.app.parsing import Parser
 from fedtheory.errors import FedtheoryError, printable, refuse
 from fedtheory.verify import campaign, reviewing
 
-REPLAY = ("--all", "--sample", "--sample-seed", "--json")
-
-
-class Parser(argparse.ArgumentParser):
-    def error(self, message):
-        raise SystemExit(_said(f"{message}; see {self.prog} --help"))
+REPLAY = ("--all", "--sample", "--sample-seed")
 
 
 def _said(message):
@@ -30,48 +25,47 @@ def _said(message):
     return 2
 
 
-def _parser(prog):
-    parser = Parser(prog=prog, description="Check every claim; make the package a reviewer opens.")
-    parser.add_argument(
+def parser(prog="python -m verify"):
+    """The parser of the campaign."""
+    found = Parser(prog=prog, description="Check every claim; make the package a reviewer opens.")
+    found.add_argument(
         "prefixes", nargs="*", metavar="PREFIX", help="only claims whose ids begin so"
     )
-    parser.add_argument(
+    found.add_argument(
         "--smoke", action="store_true", help="every claim shallowly, within a minute"
     )
-    parser.add_argument("--budget", metavar="S", help="seconds of one core for each claim, instead")
-    parser.add_argument("--seed", default="0", metavar="N", help="0 if not given")
-    parser.add_argument(
+    found.add_argument("--budget", metavar="S", help="seconds of one core for each claim, instead")
+    found.add_argument("--seed", default="0", metavar="N", help="0 if not given")
+    found.add_argument(
         "--out", default="out/verify", metavar="DIR", help="where the package goes: out/verify"
     )
-    parser.add_argument(
+    found.add_argument(
         "--figures",
         action="store_true",
         help="make all figures at smoke scale first; with --replay: compute their arrays anew",
     )
-    parser.add_argument(
+    found.add_argument(
         "--rocq",
         action="store_true",
         help="ask coqc about each certificate too (minutes to hours); with --replay: ask it again",
     )
-    parser.add_argument(
+    found.add_argument(
         "--open", action="store_true", help="show the page in a browser when it is made"
     )
-    parser.add_argument(
+    found.add_argument(
         "--replay", metavar="DIR", help="derive the package in DIR anew and name what differs"
     )
-    parser.add_argument(
+    found.add_argument(
         "--all", action="store_true", help="with --replay: every search, and all figures' arrays"
     )
-    parser.add_argument(
+    found.add_argument(
         "--sample", metavar="N", help="with --replay: so many searches, not those of four minutes"
     )
-    parser.add_argument(
+    found.add_argument(
         "--sample-seed", metavar="N", help="with --replay: what draws the sample; another each time"
     )
-    parser.add_argument(
-        "--json", action="store_true", help="with --replay: one JSON document on standard output"
-    )
-    parser.add_argument(
+    found.add_argument("--json", action="store_true", help="one JSON document on standard output")
+    found.add_argument(
         "--with",
         dest="files",
         action="append",
@@ -79,20 +73,20 @@ def _parser(prog):
         metavar="FILE.py",
         help="a file of your own; without a PREFIX its claims alone are checked",
     )
-    spreading.options(parser)
-    parser.add_argument(
+    spreading.options(found)
+    found.add_argument(
         "--shard",
         metavar="I/N",
         help="check the I-th of N parts of the claims alone; no package is made of a part",
     )
-    parser.add_argument(
+    found.add_argument(
         "--merge",
         nargs="+",
         default=[],
         metavar="DIR",
         help="make the package from what shards found in these folders",
     )
-    return parser
+    return found
 
 
 def _number(name, text, kind, good, rule):
@@ -132,7 +126,7 @@ def _shard(arguments):
 
 def main(argv=None, prog="python -m verify"):
     try:
-        arguments = _parser(prog).parse_args(argv)
+        arguments = parser(prog).parse_args(argv)
         with brought.beside(arguments.files):
             return _status(arguments)
     except KeyboardInterrupt as stopped:
@@ -217,6 +211,7 @@ def _status(arguments):
         arguments.rocq,
         _shard(arguments),
         tuple(map(Path, arguments.merge)),
+        arguments.json,
     )
     status = reviewing.make(Path(arguments.out), asked)
     if arguments.open:

@@ -1,9 +1,11 @@
 """From results to the package in a folder, and what is said of it at the end."""
 
+import json
 import os
 import platform
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,11 +29,12 @@ class Asked(NamedTuple):
     rocq: bool = False
     shard: tuple | None = None  # (which, of how many)
     merge: tuple = ()  # folders of campaigns over parts of the claims
+    json: bool = False  # whether the answer is one JSON document
 
 
 def make(out, asked, say=None):
     """Check claims, write the package to `out`, print the summary; the exit status."""
-    budget, seed, prefixes, executor, figures, rocq, shard, merge = asked
+    budget, seed, prefixes, executor, figures, rocq, shard, merge, as_json = asked
     _ours(out)
     if shard:
         return _part(out, asked, say)
@@ -39,10 +42,12 @@ def make(out, asked, say=None):
         _merged(out, asked)
     kernel = accepting.version() if rocq else None
     pictures = out.parent / "figures"
-    if figures:
+    store = out / package.RESULTS
+    if figures:  # what is true first: figures take longer
+        results = campaign.run(_claims(prefixes), budget, seed, store, executor, say)
+        print(f"{counted(results)}; figures are drawn next", file=sys.stderr, flush=True)
         _draw(pictures)
     drawn = package.figures(pictures)
-    store = out / package.RESULTS
     made_from = ledger.digest(
         [
             ledger.FORMAT,
@@ -75,11 +80,11 @@ def make(out, asked, say=None):
             book = _anew(out, store, drawn, asked, claims, results)
             kept, _ = package.contents(out)
             ledger.write(store / STAMP, private.sealed(STAMP, _made(made_from, kept)))
-    print(summary(book, out))
     wrong = any(entry["verdict"]["kind"] == "error" for entry in book["claims"])
+    print(as_data(book, out) if as_json else summary(book, out))
     if rocq:
-        said = accepting.opened(kept)
-        print("\n".join([accepting.told(said), *accepting.refused(said)]))
+        said, where = accepting.opened(kept), sys.stderr if as_json else sys.stdout
+        print("\n".join([accepting.told(said), *accepting.refused(said)]), file=where)
         wrong = wrong or bool(accepting.refused(said))
     return 1 if wrong else 0
 
@@ -106,7 +111,10 @@ def _part(out, asked, say):
     claims = campaign.shard(_claims(asked.prefixes), *asked.shard)
     store = out / package.RESULTS
     campaign.run(claims, asked.budget, asked.seed, store, asked.executor, say)
-    print("shard {}/{}: ".format(*asked.shard) + f"{len(claims)} claims are decided in {out}")
+    which, of = asked.shard
+    told = dict(shard=which, of=of, claims=len(claims), out=str(out))
+    text = f"shard {which}/{of}: {len(claims)} claims are decided in {out}"
+    print(json.dumps(told, indent=2) if asked.json else text)
     return 0
 
 
@@ -271,6 +279,22 @@ def shown(page):
         if done
         else "no desktop's browser was found: open the page yourself"
     )
+
+
+def counted(results):
+    """How many claims have each status, in words."""
+    counts = Counter(result["verdict"]["status"] for result in results.values())
+    told = (f"{counts[status]} {status}" for status in sorted(counts))
+    return f"{len(results)} claims: {', '.join(told)}"
+
+
+def as_data(book, out):
+    """What a campaign found as one JSON document; the ledger says all of it."""
+    verdicts = {entry["id"]: entry["verdict"]["status"] for entry in book["claims"]}
+    told = dict(
+        counts=book["counts"], verdicts=verdicts, out=str(out), page=str(out / "index.html")
+    )
+    return json.dumps(told, indent=2)
 
 
 def summary(book, out):

@@ -1,7 +1,6 @@
 """`fedtheory check`, `replay`, `mutate`, `sharpen`: claims by id or from a file, verdicts in words,
 documents to and fro."""
 
-import sys
 import textwrap
 from contextlib import closing
 from fractions import Fraction
@@ -13,6 +12,7 @@ from fedtheory.app import ledger
 from fedtheory.claim import Claim
 from fedtheory.errors import InvalidInput, printable, refuse
 from fedtheory.files import write
+from fedtheory.terminal import Line
 
 STATUSES = ("proved", "holds", "violated", "vacuous", "undecided")
 
@@ -297,14 +297,14 @@ def read(path, whose="replay"):
     return inside if "format" not in document and isinstance(inside, dict) else document
 
 
-def mutate(names, budget=60.0, seed=0, stream=sys.stderr):
+def mutate(names, budget=60.0, seed=0, stream=None):
     """(data, text) of the mutants of each claim."""
     from fedtheory.verdicts.mutation import mutate as mutated
 
     return part_by_part(mutated, names, budget, seed, stream)
 
 
-def sharpen(names, budget=60.0, seed=0, stream=sys.stderr):
+def sharpen(names, budget=60.0, seed=0, stream=None):
     """(data, text) of what each claim needs of its numbers."""
     from fedtheory.verdicts.sharpening import sharpen as sharpened
 
@@ -315,13 +315,9 @@ def part_by_part(ask, names, budget, seed, stream):
     """(data, text) of what is found of each claim, with a line that says how far it is."""
     rows, text = [], []
     for _, claim in asked(names):
-
-        def progress(done, total, _, claim=claim):
-            if stream.isatty():
-                stream.write(f"\r{claim.id}: {done}/{total}\033[K" + "\n" * (done == total))
-                stream.flush()
-
-        found = ask(claim, budget, seed, progress)
+        line = Line(stream)
+        found = ask(claim, budget, seed, line.progress(claim.id))
+        line.clear()
         rows.append(found.as_dict())
         text.append(str(found))
     return rows if len(rows) != 1 else rows[0], "\n\n".join(text)

@@ -14,7 +14,6 @@ import pytest
 from fedtheory import figures
 from fedtheory.app import cli
 from fedtheory.figures import __main__ as command
-from fedtheory.figures import _making
 from fedtheory.figures._record import Figure
 
 ROOT = Path(__file__).parents[2]
@@ -174,26 +173,6 @@ def test_a_figure_that_fails_is_named_and_the_others_are_made(tmp_path, monkeypa
     printed = capsys.readouterr()
     assert "1/2 fsl_table2: failed" in printed.err and "1 of 2 figures" in printed.out
     assert f"{ONE}.png" in files(tmp_path)
-
-
-def test_progress_is_shown_on_the_way(monkeypatch):
-    class Stream:
-        text = ""
-        isatty = staticmethod(lambda: True)
-        flush = staticmethod(lambda: None)
-
-        def write(self, text):
-            self.text += text
-
-    clock = iter([0.0, 1.0, 1.1, 3.0])
-    monkeypatch.setattr(_making.time, "perf_counter", lambda: next(clock))
-    line = _making.Line(Stream())
-    report = line.progress("flex_table5")
-    for done in (1, 2, 3):
-        report(done, 6)
-    assert line.stream.text == (
-        "\rflex_table5: 1/6, 1 s, 5 s left\033[K\rflex_table5: 3/6, 3 s, 3 s left\033[K"
-    )
 
 
 def test_the_library_lists_them(capsys):

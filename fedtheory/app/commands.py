@@ -1,0 +1,263 @@
+"""What each command does: its arguments as they were parsed, to (data, text) or (data, text, whether
+what was asked to hold does)."""
+
+import importlib
+import sys
+import time
+from pathlib import Path
+
+from fedtheory import brought, terminal
+from fedtheory.errors import refuse
+
+
+def list(arguments):
+    if arguments.prefix and arguments.what != "claims":
+        refuse("list", "takes a prefix for claims only", f"{arguments.what} {arguments.prefix}")
+    rows, told, further = LISTS[arguments.what](arguments.prefix)
+    if sys.stdout.isatty() and not arguments.json:
+        print(further, file=sys.stderr)  # programs that read the list want nothing else
+    return rows, terminal.table(told)
+
+
+def _algorithms(_):
+    from fedtheory import discover
+    from fedtheory.algorithm import describe
+
+    found = sorted(discover.algorithms().items())
+    rows = {
+        name: dict(
+            cites=a.cites,
+            meaning=a.meaning,
+            hyper={field: describe(spec) for field, spec in a.hyper.items()},
+        )
+        for name, a in found
+    }
+    told = []
+    for name, row in rows.items():
+        told.append((name, f"{row['cites']}: {row['meaning']}"))
+        told += [(f"    {field}", spec) for field, spec in row["hyper"].items()]
+    return rows, told, "run one: fedtheory run SPEC.toml; its claims: fedtheory list claims PAPER"
+
+
+def _problems(_):
+    from fedtheory import discover
+
+    makers = discover.problem_makers().items()
+    rows = {name: " ".join((maker.__doc__ or "").split()) for name, maker in makers}
+    told = [(name, doc.split(". ")[0]) for name, doc in rows.items()]
+    return rows, told, "in Python: ft.problems.NAME(...); your own: fedtheory new problem"
+
+
+def _papers(_):
+    from fedtheory import discover
+
+    papers = discover.papers().items()
+    rows = {
+        name: dict(paper._asdict(), claims=sum(c.paper == name for c in discover.claims()))
+        for name, paper in papers
+    }
+    told = [(name, f"{paper}: {rows[name]['claims']} claims") for name, paper in papers]
+    return rows, told, "further: fedtheory explain PAPER, fedtheory list claims PAPER"
+
+
+def _metrics(_):
+    from fedtheory import metrics
+
+    rows = {name: dict(latex=m.latex, meaning=m.meaning) for name, m in metrics.ALL.items()}
+    told = [(name, row["meaning"]) for name, row in rows.items()]
+    return rows, told, "of a run: r.metrics[NAME], r.plot(NAME)"
+
+
+def _figures(_):
+    figures = importlib.import_module("fedtheory.figures").figures()  # a room above this one
+    rows = {name: dict(cites=f.cites, title=f.title) for name, f in figures.items()}
+    told = [(name, f"{row['cites']}: {row['title']}") for name, row in rows.items()]
+    return rows, told, "draw one: fedtheory figures ID --scale smoke"
+
+
+def _claims(prefix):
+    from fedtheory.app.explain import listed
+
+    rows = listed(prefix)
+    told = [(name, f"{row['kind']:11s}{row['meaning']}") for name, row in rows.items()]
+    return rows, told, "further: fedtheory explain ID, fedtheory check ID"
+
+
+LISTS = dict(
+    papers=_papers,
+    claims=_claims,
+    algorithms=_algorithms,
+    problems=_problems,
+    metrics=_metrics,
+    figures=_figures,
+)
+
+
+def _out(arguments):
+    return Path(arguments.out) if arguments.out else None
+
+
+def _width():
+    """Columns of running text: as wide as the terminal, within what is read well."""
+    return min(100, max(60, terminal.columns(88)))
+
+
+def explain(arguments):
+    from fedtheory import discover
+
+    if arguments.id in discover.papers():
+        from fedtheory.app.explain import of_paper
+
+        return of_paper(arguments.id, _width())
+    from fedtheory.app.explain import described, explain
+    from fedtheory.app.judging import asked
+
+    claims, width = [claim for _, claim in asked([arguments.id])], _width()
+    data = [described(claim) for claim in claims]
+    return (
+        data if len(data) != 1 else data[0],
+        "\n\n".join(explain(claim, width, bold=terminal.styled()) for claim in claims),
+    )
+
+
+def bound(arguments):
+    from fedtheory.app.explain import bound, bound_text, parsed
+
+    pairs = [parsed(text) for text in arguments.values]
+    twice = [name for n, (name, _) in enumerate(pairs) if name in dict(pairs[:n])]
+    if twice:
+        refuse("bound", "takes each name once", twice[0])
+    found = bound(arguments.id, dict(pairs), strict=not arguments.loose, line=arguments.line)
+    return found, bound_text(found)
+
+
+def run(arguments):
+    from fedtheory import jit
+    from fedtheory.app import spec
+
+    jit.announce.append(
+        lambda: print(
+            "compiling kernels; the next process finds them in its cache",
+            file=sys.stderr,
+            flush=True,
+        )
+    )
+    report = terminal.Line().progress("rounds")
+    return spec.run_file(Path(arguments.spec), _out(arguments), report)
+
+
+def check(arguments):
+    from fedtheory.app import judging
+
+    return judging.check(
+        arguments.claims,
+        arguments.budget,
+        arguments.seed,
+        arguments.executor,
+        _out(arguments),
+        arguments.expect,
+        lambda line: print(line, file=sys.stderr, flush=True),
+        [Path(name) for name in arguments.witnesses],
+        arguments.seeds,
+    )
+
+
+def replay(arguments):
+    from fedtheory.app import judging
+
+    data, text, held = judging.replay(Path(arguments.file), arguments.latex)
+    if arguments.rocq and held:
+        from fedtheory.app.second_kernel import asked
+
+        data["second_kernel"], lines = asked(Path(arguments.file))
+        text, held = "\n".join([text, *lines]), data["second_kernel"]["accepted"] is not False
+    return data, text, held
+
+
+def export(arguments):
+    from fedtheory.app import second_kernel
+
+    return second_kernel.export(Path(arguments.file), arguments.to, _out(arguments))
+
+
+def mutate(arguments):
+    from fedtheory.app import judging
+
+    return judging.mutate(arguments.claims, arguments.budget, arguments.seed)
+
+
+def sharpen(arguments):
+    from fedtheory.app import judging
+
+    return judging.sharpen(arguments.claims, arguments.budget, arguments.seed)
+
+
+def worst(arguments):
+    from fedtheory.app.worst import worst
+
+    return worst(
+        arguments.method,
+        arguments.values,
+        arguments.rounds,
+        arguments.L,
+        arguments.mu,
+        arguments.measure,
+        arguments.over,
+        _out(arguments),
+    )
+
+
+def new(arguments):
+    from fedtheory.app import starting
+
+    return starting.new(arguments.kind, arguments.file)
+
+
+def contracts(arguments):
+    from fedtheory.app import contracts as kept
+
+    return kept.contracts([Path(name) for name in arguments.contracted])
+
+
+def conform(arguments):
+    from fedtheory.conformance.adapters import of_file
+
+    found = of_file(brought.load(arguments.adapter).module, arguments.adapter)
+    return found.data(), str(found), found.good
+
+
+def data(arguments):
+    from fedtheory.app.datasets import told
+
+    return told(arguments.set, arguments.data)
+
+
+def warmup(arguments):
+    """Compile every kernel on the small examples, so that no later command waits."""
+    import fedtheory as ft
+    from fedtheory import discover
+    from fedtheory.algorithm import example_hyper
+
+    begun = time.perf_counter()
+    problems, algorithms = dict(discover.examples()), discover.algorithms()
+    # Kernels are compiled apart, so every problem once and every algorithm once is enough.
+    pairs = [("fedavg", name) for name in problems]
+    pairs += [(name, "quadratics.diagonal") for name in algorithms]
+    line = terminal.Line()
+    report = line.progress("warmup")
+    for done, (name, on) in enumerate(pairs, 1):
+        ft.run(problems[on], name, rounds=1, **example_hyper(algorithms[name]))
+        report(done, len(pairs))
+    line.clear()
+    seconds = time.perf_counter() - begun
+    return (
+        dict(algorithms=len(algorithms), problems=len(problems), seconds=seconds),
+        f"{len(algorithms)} algorithms and {len(problems)} problems are ready ({seconds:.1f} s)",
+    )
+
+
+def completion(arguments):
+    from fedtheory.app import completion as shells
+
+    text = shells.script(arguments.shell)
+    return dict(shell=arguments.shell, script=text), text

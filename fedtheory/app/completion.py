@@ -1,0 +1,158 @@
+"""Completion for shells, made of the parsers: commands, their options and choices, and ids of claims,
+which the command line lists when they are asked for."""
+
+import argparse
+import importlib
+
+from fedtheory.app import parsing
+from fedtheory.errors import refuse
+
+SHELLS = ("bash", "zsh", "fish")
+NAMES = dict(  # metavariables whose values a list names
+    ID="claims", PREFIX="claims", METHOD="algorithms", PAPER="papers"
+)
+
+
+def parsers():
+    """Command -> its parser, those of the rooms above among them."""
+    found = dict(parsing.commands(parsing.parser()))
+    for name in parsing.ABOVE:
+        above = importlib.import_module(f"fedtheory.{name}.__main__")
+        found[name] = above.parser(f"fedtheory {name}")
+    return found
+
+
+def options(parser):
+    """(option, its help, whether a value follows) of a parser."""
+    return [
+        (name, (action.help or "").replace("%%", "%"), action.nargs != 0)
+        for action in parser._actions
+        if action.help != argparse.SUPPRESS
+        for name in action.option_strings
+        if name.startswith("--")
+    ]
+
+
+def words(parser):
+    """What may stand where no option does: choices, and lists that name them."""
+    choices, lists = [], []
+    for action in parser._actions:
+        if not action.option_strings:
+            choices += map(str, action.choices or ())
+            meta = str(action.metavar or "").split("|")
+            lists += [NAMES[each] for each in meta if each in NAMES]
+    return choices, list(dict.fromkeys(lists))
+
+
+def script(shell):
+    """What a shell sources.
+
+    >>> from fedtheory.app.completion import script
+    >>> script("fish").splitlines()[1]
+    'complete -c fedtheory -f'
+    """
+    if shell not in SHELLS:
+        refuse("SHELL", f"must be one of {', '.join(SHELLS)}", shell)
+    return dict(bash=bash, zsh=zsh, fish=fish)[shell]()
+
+
+LISTED = 'fedtheory list {} --json 2>/dev/null | sed -n \'s/^  "\\([^"]*\\)": {{.*/\\1/p\''
+
+
+def bash():
+    """A function that looks at the command and offers its options and words; files otherwise."""
+    found = parsers()
+    lines = [
+        "# fedtheory completion bash: source <(fedtheory completion bash)",
+        "_fedtheory() {",
+        '    local word="${COMP_WORDS[COMP_CWORD]}" command="${COMP_WORDS[1]}" options="" words=""',
+        '    if [ "$COMP_CWORD" -eq 1 ]; then',
+        f'        COMPREPLY=($(compgen -W "{" ".join(found)} --help --version" -- "$word"))',
+        "        return",
+        "    fi",
+        '    case "$command" in',
+    ]
+    for name, parser in found.items():
+        choices, lists = words(parser)
+        listed = "".join(f" $({LISTED.format(each)})" for each in lists)
+        lines.append(f"        {name})")
+        lines.append(f'            options="{" ".join(o for o, _, _ in options(parser))}"')
+        lines.append('            case "$word" in -*) ;; *)')
+        lines.append(f'                words="{" ".join(choices)}{listed}" ;; esac ;;')
+    lines += [
+        "    esac",
+        '    case "$word" in',
+        '        -*) COMPREPLY=($(compgen -W "$options" -- "$word")) ;;',
+        '        *) COMPREPLY=($(compgen -W "$words" -- "$word") $(compgen -f -- "$word")) ;;',
+        "    esac",
+        "}",
+        "complete -o filenames -F _fedtheory fedtheory",
+    ]
+    return "\n".join(lines)
+
+
+def zsh():
+    """The same for zsh, with what each option does."""
+    quoted = lambda text: (
+        text.replace("'", "").replace("[", "(").replace("]", ")").replace(":", " -")
+    )
+    lines = [
+        "#compdef fedtheory",
+        "# fedtheory completion zsh: source <(fedtheory completion zsh)",
+        "_fedtheory() {",
+        "    if (( CURRENT == 2 )); then",
+        "        local -a commands=(",
+    ]
+    found = parsers()
+    helps = {a.dest: a.help for a in _described()}
+    lines += [f"            '{name}:{quoted(helps.get(name) or '')}'" for name in found]
+    lines += ["        )", "        _describe command commands", "        return", "    fi"]
+    lines.append('    case "$words[2]" in')
+    for name, parser in found.items():
+        choices, lists = words(parser)
+        specs = [
+            f"'{option}[{quoted(help)}]{':value:_files' * value}'"
+            for option, help, value in options(parser)
+        ]
+        listed = " ".join(f"$({LISTED.format(each)})" for each in lists)
+        lines.append(f"        {name})")
+        lines.append(f"            local -a known=({' '.join(choices)} {listed})")
+        lines.append(
+            f"            _arguments -S {' '.join(specs)} '*:name:{{compadd -a known; _files}}' ;;"
+        )
+    lines += ["    esac", "}", "compdef _fedtheory fedtheory"]
+    return "\n".join(lines)
+
+
+def _described():
+    """The commands as the whole parser lists them, with their help."""
+    whole = parsing.parser()
+    action = next(a for a in whole._actions if isinstance(a, argparse._SubParsersAction))
+    return action._choices_actions
+
+
+def fish():
+    """The same for fish: a line for each."""
+    quoted = lambda text: "'" + text.replace("\\", "").replace("'", "") + "'"
+    lines = [
+        "# fedtheory completion fish: fedtheory completion fish | source",
+        "complete -c fedtheory -f",
+    ]
+    found, helps = parsers(), {a.dest: a.help for a in _described()}
+    for name in found:
+        told = quoted(helps.get(name) or "")
+        lines.append(f"complete -c fedtheory -n __fish_use_subcommand -a {name} -d {told}")
+    for name, parser in found.items():
+        choices, lists = words(parser)
+        here = f"complete -c fedtheory -n '__fish_seen_subcommand_from {name}'"
+        lines += [f"{here} -F"] + [f"{here} -a '{' '.join(choices)}'"] * bool(choices)
+        lines += [f"{here} -a '({_escaped(LISTED.format(each))})'" for each in lists]
+        lines += [
+            f"{here} -l {option[2:]} -d {quoted(help)}{' -r' * value}"
+            for option, help, value in options(parser)
+        ]
+    return "\n".join(lines)
+
+
+def _escaped(text):
+    return text.replace("\\", "\\\\").replace("'", "\\'")

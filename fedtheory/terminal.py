@@ -1,0 +1,92 @@
+"""What a terminal shows: how wide it is, whether it takes styles, and one live line with the time
+left, which is rewritten; elsewhere a line is printed now and then."""
+
+import os
+import shutil
+import sys
+import textwrap
+import time
+
+
+def styled(stream=None):
+    """Whether bold text is wanted: on a terminal, unless NO_COLOR is set or the terminal is dumb."""
+    stream = stream or sys.stdout
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return stream.isatty() and not plain
+
+
+def columns(otherwise, stream=None):
+    """Columns to fill: the terminal's, or a number of them where output goes elsewhere."""
+    stream = stream or sys.stdout
+    return shutil.get_terminal_size().columns if stream.isatty() else otherwise
+
+
+def fitted(line, wide):
+    """A line in so many columns; what is cut off is said to be.
+
+    >>> from fedtheory.terminal import fitted
+    >>> fitted("a long line", 8)
+    'a lon...'
+    """
+    return line if len(line) <= wide else f"{line[: max(wide - 3, 0)]}..."
+
+
+def table(rows, stream=None):
+    """Rows of (name, text) under each other; on a terminal each text keeps to the columns that are
+    left beside the names."""
+    wide = max((len(name) for name, _ in rows), default=0) + 2
+    left = columns(0, stream) - wide
+    if left < 24:  # elsewhere a row is a line, for programs such as grep
+        return "\n".join(f"{name:{wide}s}{text}" for name, text in rows)
+    break_, indent = textwrap.wrap, "\n" + " " * wide
+    return "\n".join(f"{name:{wide}s}{indent.join(break_(text, left))}" for name, text in rows)
+
+
+def duration(seconds):
+    """Seconds in words that are read at a glance.
+
+    >>> from fedtheory.terminal import duration
+    >>> duration(7.2), duration(95), duration(7500)
+    ('7 s', '1 min 35 s', '2 h 5 min')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes_ = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes_} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+class Line:
+    """Live progress on a stream: rewritten on a terminal, now and then a line elsewhere."""
+
+    def __init__(self, stream=None):
+        self.stream, self.last = stream or sys.stderr, 0.0
+        self.tty = self.stream.isatty()
+
+    def progress(self, label):
+        """A function of (done, total) that says how far it is and how long it takes."""
+        begun = time.perf_counter()
+
+        def report(done, total, *_):
+            now = time.perf_counter()
+            if now - self.last > (0.2 if self.tty else 5) and 0 < done < total:
+                self.last = now
+                seconds = now - begun
+                left = duration(seconds * (total - done) / done)
+                self.say(f"{label}: {done}/{total}, {duration(seconds)}, {left} left", "")
+
+        self.last = begun
+        return report
+
+    def say(self, text, end="\n"):
+        """A line; with another `end` one that the next replaces."""
+        if self.tty and not end:
+            text = fitted(text, columns(80, self.stream) - 1)  # a line that wraps is not replaced
+        self.stream.write(f"\r{text}\033[K{end}" if self.tty else f"{text}\n")
+        self.stream.flush()
+
+    def clear(self):
+        """Leave nothing of a live line."""
+        if self.tty:
+            self.stream.write("\r\033[K")
+            self.stream.flush()

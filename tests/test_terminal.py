@@ -1,0 +1,74 @@
+"""What a terminal shows: live lines, tables as wide as it is, and no styles where none are wanted."""
+
+import shutil
+
+import pytest
+
+from fedtheory import terminal
+
+
+class Stream:
+    """A terminal, or a file, that keeps what is written."""
+
+    def __init__(self, tty=True):
+        self.text, self.isatty = "", lambda: tty
+
+    def flush(self):
+        pass
+
+    def write(self, text):
+        self.text += text
+
+
+@pytest.fixture
+def narrow(monkeypatch):
+    monkeypatch.setattr(shutil, "get_terminal_size", lambda: shutil.os.terminal_size((40, 20)))
+
+
+def test_progress_is_shown_on_the_way(monkeypatch):
+    clock = iter([0.0, 1.0, 1.1, 3.0])
+    monkeypatch.setattr(terminal.time, "perf_counter", lambda: next(clock))
+    line = terminal.Line(Stream())
+    report = line.progress("flex_table5")
+    for done in (1, 2, 3):
+        report(done, 6)
+    assert line.stream.text == (
+        "\rflex_table5: 1/6, 1 s, 5 s left\033[K\rflex_table5: 3/6, 3 s, 3 s left\033[K"
+    )
+
+
+def test_a_live_line_never_wraps_and_a_file_gets_whole_lines(narrow):
+    tty, file = Stream(), Stream(tty=False)
+    for stream in (tty, file):
+        terminal.Line(stream).say("x" * 100, "")
+    assert tty.text == "\r" + "x" * 36 + "...\033[K"
+    assert file.text == "x" * 100 + "\n"
+
+
+def test_tables_keep_to_the_columns_of_a_terminal(narrow):
+    rows = [("one", "a text of words that goes on and on, for more than a line"), ("three", "b")]
+    shown = terminal.table(rows, Stream()).splitlines()
+    assert max(map(len, shown)) <= 40 and len(shown) == 3 and shown[1].startswith("       ")
+    assert " ".join(" ".join(shown[:2]).split()) == "one " + rows[0][1]
+    assert terminal.table(rows, Stream(tty=False)).splitlines() == [
+        f"one    {rows[0][1]}",
+        "three  b",
+    ]
+
+
+@pytest.mark.parametrize(
+    "tty, variables, wanted",
+    [
+        (True, {}, True),
+        (False, {}, False),
+        (True, dict(NO_COLOR="1"), False),
+        (True, dict(TERM="dumb"), False),
+        (True, dict(NO_COLOR=""), True),
+    ],
+)
+def test_styles(monkeypatch, tty, variables, wanted):
+    for name in ("NO_COLOR", "TERM"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert terminal.styled(Stream(tty)) == wanted
