@@ -75,13 +75,16 @@ def readings(claim, budget, seed, progress=None, witnesses=(), executor=None, se
     return verdict
 
 
-def from_seeds(claim, budget, seed, progress=None, witnesses=(), executor=None, seeds=1):
+def from_seeds(
+    claim, budget, seed, progress=None, proofs=True, witnesses=(), executor=None, seeds=1
+):
     """As `as_meant`, of several searches, made by workers: the first that decides, in the order of
     seeds, or what all of them say together."""
+    first = lambda n: proofs and n == 0  # a proof is looked for once
     if executor is None:
-        tasks = [(claim, budget, seed + n, progress, n == 0, witnesses) for n in range(seeds)]
+        tasks = [(claim, budget, seed + n, progress, first(n), witnesses) for n in range(seeds)]
     else:  # what is told of progress would have to cross to where it is made
-        tasks = [(claim, budget, seed + n, None, n == 0, witnesses) for n in range(seeds)]
+        tasks = [(claim, budget, seed + n, None, first(n), witnesses) for n in range(seeds)]
     found = []
     with closing(spreading.in_order(as_meant, tasks, executor)) as searched:
         for verdict in searched:
