@@ -7,13 +7,18 @@ import pytest
 import fedtheory as ft
 from fedtheory import layers, rng
 from fedtheory.errors import InvalidInput
-from fedtheory.layers import cross_entropy, dense, dropout, relu, reshape
+from fedtheory.layers import conv, cross_entropy, dense, dropout, pool, relu, reshape
 from tests.problems.brute import finite_difference
 
 network = ft.problems.network
 # Lists in which each layer stands behind parameters, so that its derivative by its input counts.
 STACKS = {
     "dense": [dense(4), relu(), dense(3), dropout(0.5), cross_entropy(3, top=2)],
+    "conv": [
+        *(dense(32), reshape(4, 4, 2), conv(3, 3), relu(), pool(2)),
+        *(conv(2, 2, padding="valid"), dense(3)),
+    ],
+    "strided": [dense(35), reshape(5, 7, 1), conv(2, 3, stride=2), pool(2), dense(3)],
     "reshape": [dense(6), reshape(3, 2), reshape(6), dense(3)],
 }
 
@@ -117,7 +122,7 @@ def test_single_precision_follows_double():
         (lambda: dropout(1.0), "p must be a probability below 1; got 1"),
         (lambda: dropout(-0.1), "p must be a finite number >= 0"),
         (lambda: network([dense], X, Y), "layers must be a list of layers"),
-        (lambda: network("alexnet", X, Y), "layers must be one of mnist_"),
+        (lambda: network("alexnet", X, Y), "layers must be one of fsl_emnist, "),
         (lambda: network([reshape(2, 2), dense(3)], X, Y), "as many numbers as what comes in, 5"),
         (lambda: network([dense(4)], X, Y), "must end in logits of 3 classes"),
         (lambda: network([dense(3)], X, Y, dtype="float16"), "dtype must be one of float64"),

@@ -6,6 +6,7 @@ import pytest
 
 import fedtheory as ft
 from fedtheory.layers import dense, relu
+from fedtheory.network import planned
 
 # name -> numbers of parameters, as the papers print them or as the arithmetic of their shapes gives
 # them
@@ -13,6 +14,12 @@ SIZES = {
     "mnist_mlp": [784 * 200 + 200, 200 * 10 + 10],  # 159,010
     "mnist_2nn": [784 * 200 + 200, 200 * 200 + 200, 200 * 10 + 10],  # McMahan et al.: 199,210
     "smiles": [784 * 64 + 64, 64 * 2 + 2],
+    "fsl_emnist": [320, 18_496, 1_384_576, 5_805],  # table II
+    "fsl_cifar": [896, 18_496, 524_416, 1_290],  # table III
+    # McMahan et al.: 1,663,370 in all
+    "mcmahan_cnn": [832, 51_264, 7 * 7 * 64 * 512 + 512, 512 * 10 + 10],
+    "lamb_mnist": [10 * 25 + 10, 20 * 250 + 20, 320 * 50 + 50, 50 * 10 + 10],
+    "lamb_cifar": [896, 18_496, 9 * 64 * 64 + 64, 4 * 4 * 64 * 64 + 64, 64 * 10 + 10],
 }
 
 
@@ -21,6 +28,15 @@ def test_parameters_are_as_many_as_printed(name):
     record = ft.networks[name]
     sizes = [size for _, size in record.parameters()]
     assert [sum(sizes[n : n + 2]) for n in range(0, len(sizes), 2)] == SIZES[name]
+
+
+def test_shapes_are_as_printed():
+    shapes = lambda name: [
+        fitted.shape for fitted in planned(ft.networks[name].layers(45), ft.networks[name].shape)[1]
+    ]
+    emnist, cifar = shapes("fsl_emnist"), shapes("fsl_cifar")
+    assert emnist[0] == (28, 28, 32) and emnist[2] == (26, 26, 64) and emnist[4] == (13, 13, 64)
+    assert cifar[0] == (32, 32, 32) and cifar[3] == (16, 16, 64) and cifar[5] == (8, 8, 64)
 
 
 def test_every_network_is_counted_or_is_a_small_twin():
