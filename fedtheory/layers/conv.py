@@ -1,6 +1,6 @@
 """The convolution of images (height, width, channels): windows as rows of a matrix, times W.
 
-Windows of a few samples at a time stand in a workspace that the processor's cache can hold; they
+Windows of a few lines at a time stand in a workspace that the processor's cache can hold; they
 are gathered again on the way back, which costs less than to keep them.
 """
 
@@ -18,32 +18,49 @@ HOLDS = 2**18  # numbers of a workspace of windows
 
 
 @jit
+def copied(A, at, rows, to, count):
+    """rows[to + c] = A[at + c]; unsigned places spare a look at their sign for each."""
+    at, to = np.uint64(at), np.uint64(to)
+    for c in range(np.uint64(count)):
+        rows[to + c] = A[at + c]
+
+
+@jit
+def added(rows, at, E, to, count):
+    at, to = np.uint64(at), np.uint64(to)
+    for c in range(np.uint64(count)):
+        E[to + c] += rows[at + c]
+
+
+@jit
+def blank(rows, to, count):
+    to, zero = np.uint64(to), rows.dtype.type(0)
+    for c in range(np.uint64(count)):
+        rows[to + c] = zero
+
+
+@jit
 def windows(A, low, high, s, rows):
-    """rows[p] = the window of output place p of samples low .. high - 1, zero outside the image."""
+    """The windows of lines low .. high - 1 of the output images, one behind the other in `rows`,
+    zero outside the image. A line is one of a sample's tall."""
     height, width, channels, k, stride, pad = s[0], s[1], s[2], s[3], s[4], s[5]
     tall, across = s[6], s[7]
-    zero = A.dtype.type(0)
-    line = k * channels
-    p = 0
-    for b in range(low, high):
-        for i in range(tall):
-            for j in range(across):
-                first = j * stride - pad
-                left, right = max(0, -first) * channels, min(k, width - first) * channels
-                for u in range(k):
-                    y, q = i * stride + u - pad, u * line
-                    if y < 0 or y >= height:
-                        for c in range(q, q + line):
-                            rows[p, c] = zero
-                        continue
-                    at = (y * width + first) * channels
-                    for c in range(left):
-                        rows[p, q + c] = zero
-                    for c in range(left, right):
-                        rows[p, q + c] = A[b, at + c]
-                    for c in range(right, line):
-                        rows[p, q + c] = zero
-                p += 1
+    size, line, q = height * width * channels, k * channels, 0
+    for low in range(low, high):
+        b, i = low // tall, low % tall
+        for j in range(across):
+            first = j * stride - pad
+            left, right = max(0, -first) * channels, min(k, width - first) * channels
+            for u in range(k):
+                y = i * stride + u - pad
+                if y < 0 or y >= height:
+                    blank(rows, q, line)
+                else:
+                    blank(rows, q, left)
+                    at = b * size + (y * width + first) * channels + left
+                    copied(A, at, rows, q + left, right - left)
+                    blank(rows, q + right, line - right)
+                q += line
 
 
 @jit
@@ -51,64 +68,63 @@ def unfold(rows, low, high, s, E):
     """Adds each window to where it came from."""
     height, width, channels, k, stride, pad = s[0], s[1], s[2], s[3], s[4], s[5]
     tall, across = s[6], s[7]
-    line = k * channels
-    p = 0
-    for b in range(low, high):
-        for i in range(tall):
-            for j in range(across):
-                first = j * stride - pad
-                left, right = max(0, -first) * channels, min(k, width - first) * channels
-                for u in range(k):
-                    y, q = i * stride + u - pad, u * line
-                    if y >= 0 and y < height:
-                        at = (y * width + first) * channels
-                        for c in range(left, right):
-                            E[b, at + c] += rows[p, q + c]
-                p += 1
+    size, line, q = height * width * channels, k * channels, 0
+    for low in range(low, high):
+        b, i = low // tall, low % tall
+        for j in range(across):
+            first = j * stride - pad
+            left, right = max(0, -first) * channels, min(k, width - first) * channels
+            for u in range(k):
+                y = i * stride + u - pad
+                if y >= 0 and y < height:
+                    at = b * size + (y * width + first) * channels + left
+                    added(rows, q + left, E, at, right - left)
+                q += line
 
 
 @jit
 def forward(here):
-    A, s = here.A, here.sizes
-    n, places, outputs = A.shape[0], s[6] * s[7], s[8]
-    inner = s[3] * s[3] * s[2]
-    some = max(1, min(n, HOLDS // (places * inner)))
-    room = np.empty((some * places, inner), A.dtype)
+    A, s = here.A.reshape(here.A.size), here.sizes
+    across, outputs, inner = s[7], s[8], s[3] * s[3] * s[2]
+    lines = here.A.shape[0] * s[6]
+    some = max(1, min(lines, HOLDS // (across * inner)))
+    room = np.empty(some * across * inner, A.dtype)
     W, b = matrix(here.w, 0, inner, outputs), here.w[inner * outputs :]
-    Z = here.Z.reshape((n * places, outputs))
-    for r in range(n * places):
-        for j in range(outputs):
-            Z[r, j] = b[j]
-    for low in range(0, n, some):
-        high = min(low + some, n)
-        rows = room[: (high - low) * places]
-        windows(A, low, high, s, rows)
-        gemm(rows, 0, W, 0, 1.0, Z[low * places : high * places])
+    Z = here.Z.reshape((lines * across, outputs))
+    for low in range(0, lines, some):
+        high = min(low + some, lines)
+        part = Z[low * across : high * across]
+        windows(A, low, high, s, room)
+        for r in range(part.shape[0]):
+            for j in range(outputs):
+                part[r, j] = b[j]
+        gemm(matrix(room, 0, part.shape[0], inner), 0, W, 0, 1.0, part)
 
 
 @jit
 def backward(here):
-    A, E, s = here.A, here.E, here.sizes
-    n, places, outputs = A.shape[0], s[6] * s[7], s[8]
-    inner = s[3] * s[3] * s[2]
-    some = max(1, min(n, HOLDS // (places * inner)))
-    room = np.empty((some * places, inner), A.dtype)
-    D = here.D.reshape((n * places, outputs))
-    G, b = matrix(here.G, 0, inner, outputs), here.G[inner * outputs :]
-    for r in range(n * places):
-        for j in range(outputs):
-            b[j] += D[r, j]
-    for r in range(E.shape[0]):
-        for j in range(E.shape[1]):
-            E[r, j] = 0
-    for low in range(0, n, some):
-        high = min(low + some, n)
-        rows, part = room[: (high - low) * places], D[low * places : high * places]
-        windows(A, low, high, s, rows)
+    A, s = here.A.reshape(here.A.size), here.sizes
+    E = here.E.reshape(here.E.size)
+    across, outputs, inner = s[7], s[8], s[3] * s[3] * s[2]
+    lines = here.A.shape[0] * s[6]
+    some = max(1, min(lines, HOLDS // (across * inner)))
+    room = np.empty(some * across * inner, A.dtype)
+    D = here.D.reshape((lines * across, outputs))
+    W, G = matrix(here.w, 0, inner, outputs), matrix(here.G, 0, inner, outputs)
+    b = here.G[inner * outputs :]
+    blank(E, 0, E.size)
+    for low in range(0, lines, some):
+        high = min(low + some, lines)
+        part = D[low * across : high * across]
+        rows = matrix(room, 0, part.shape[0], inner)
+        windows(A, low, high, s, room)
         gemm(rows, 1, part, 0, 1.0, G)
-        if E.shape[0] > 0:
-            gemm(part, 0, matrix(here.w, 0, inner, outputs), 1, 0.0, rows)
-            unfold(rows, low, high, s, E)
+        for r in range(part.shape[0]):
+            for j in range(outputs):
+                b[j] += part[r, j]
+        if E.size > 0:
+            gemm(part, 0, W, 1, 0.0, rows)
+            unfold(room, low, high, s, E)
 
 
 def fit(filters, kernel, stride, padding, shape):

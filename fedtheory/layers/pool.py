@@ -3,6 +3,8 @@ derivative."""
 
 from functools import partial
 
+import numpy as np
+
 from fedtheory import arguments
 from fedtheory.errors import refuse
 from fedtheory.jit import jit
@@ -31,6 +33,7 @@ def forward(here):
 def backward(here):
     A, D, E, s = here.A, here.D, here.E, here.sizes
     width, channels, k, tall, across = s[1], s[2], s[3], s[4], s[5]
+    best, left = np.empty(channels, A.dtype), np.empty(channels, A.dtype)
     for r in range(E.shape[0]):
         for j in range(E.shape[1]):
             E[r, j] = 0
@@ -39,13 +42,19 @@ def backward(here):
                 to = (i * across + j) * channels
                 first = (i * k * width + j * k) * channels
                 for c in range(channels):
-                    place = first + c
-                    for u in range(k):
-                        for v in range(k):
-                            at = first + (u * width + v) * channels + c
-                            if A[r, at] > A[r, place]:
-                                place = at
-                    E[r, place] = D[r, to + c]
+                    best[c], left[c] = A[r, first + c], D[r, to + c]
+                for u in range(k):
+                    for v in range(k):
+                        at = first + (u * width + v) * channels
+                        for c in range(channels):
+                            best[c] = max(best[c], A[r, at + c])
+                for u in range(k):
+                    for v in range(k):
+                        at = first + (u * width + v) * channels
+                        for c in range(channels):  # who takes it leaves nothing to the next
+                            taken = left[c] if A[r, at + c] == best[c] else A.dtype.type(0)
+                            E[r, at + c] = taken
+                            left[c] -= taken
 
 
 def fit(k, shape):

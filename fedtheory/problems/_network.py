@@ -5,6 +5,7 @@ what they need in rows of integers (network.py); parameters are a float64 vector
 float32 copies for each gradient and whose gradient it adds up in float32.
 """
 
+import ctypes
 from functools import cache
 from typing import NamedTuple
 
@@ -21,6 +22,7 @@ from fedtheory.rng import NO_DRAW
 ROWS = 512  # a full gradient sweeps a client's samples in blocks, so memory does not grow with them
 WORDS = 2**22  # what layers write of a block stays below this many numbers, if that leaves a sample
 AT, SIZE, INPUTS, OUTPUTS, SOURCE, TARGET, KEEPS, KEPT, SKIP, ASKED = range(len(Step._fields))
+HEAP = 2**28
 JUDGED = 4  # what a loss tells of a sample that was held out: loss, right, within the best, score
 
 
@@ -39,6 +41,21 @@ class Data(NamedTuple):
     wide: int  # numbers a sample of all outputs
     keeps: int  # and of all that is kept
     block: int  # rows of a block
+
+
+@cache
+def keep_freed_memory():
+    """Have the C library keep what is freed, up to HEAP bytes, for the next gradient.
+
+    A convolutional network's workspace is tens of megabytes; handed back and asked for again at each
+    step, its pages cost a third of the step. Where the C library is not GNU's nothing happens.
+    """
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except (AttributeError, OSError, TypeError):
+        return
+    for parameter in (-3, -1):  # M_MMAP_THRESHOLD, M_TRIM_THRESHOLD
+        mallopt(parameter, HEAP)
 
 
 @jit

@@ -20,7 +20,7 @@ from fedtheory.network import NUMBERS, REALS, SIZES, Layer, here_type, numbered,
 from fedtheory.networks import NETWORKS
 from fedtheory.problem import Problem, layers_from, no_test
 from fedtheory.problems import _samples
-from fedtheory.problems._network import ROWS, WORDS, Data, network_kernels
+from fedtheory.problems._network import ROWS, WORDS, Data, keep_freed_memory, network_kernels
 
 __all__ = ["network", "accuracy"]
 
@@ -98,6 +98,7 @@ def network(
         keeps,
         max(1, min(ROWS, WORDS // (2 * wide + keeps))),
     )
+    keep_freed_memory()
     kernels = network_kernels(dtype)
     if held is None:
         kernels = kernels._replace(test=no_test)
