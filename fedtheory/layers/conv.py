@@ -46,8 +46,8 @@ def windows(A, low, high, s, rows):
     height, width, channels, k, stride, pad = s[0], s[1], s[2], s[3], s[4], s[5]
     tall, across = s[6], s[7]
     size, line, q = height * width * channels, k * channels, 0
-    for low in range(low, high):
-        b, i = low // tall, low % tall
+    for at_line in range(low, high):
+        b, i = at_line // tall, at_line % tall
         for j in range(across):
             first = j * stride - pad
             left, right = max(0, -first) * channels, min(k, width - first) * channels
@@ -69,8 +69,8 @@ def unfold(rows, low, high, s, E):
     height, width, channels, k, stride, pad = s[0], s[1], s[2], s[3], s[4], s[5]
     tall, across = s[6], s[7]
     size, line, q = height * width * channels, k * channels, 0
-    for low in range(low, high):
-        b, i = low // tall, low % tall
+    for at_line in range(low, high):
+        b, i = at_line // tall, at_line % tall
         for j in range(across):
             first = j * stride - pad
             left, right = max(0, -first) * channels, min(k, width - first) * channels
