@@ -355,6 +355,7 @@ def _remade(report, files, book, entries, claims, verdicts, drawn, checkers=None
         made,
         package.pictures({f"figures/{name}": content for name, content in drawn.items()}),
         checkers,
+        certificates,
     )
     if files.get("index.html") != page:
         report.differ("index.html: it is not the page that was derived here")

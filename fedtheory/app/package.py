@@ -151,9 +151,30 @@ def shown(data, most=4000):
     return text if len(text) <= most else text[:most] + "\n... (the rest is in ledger.json)"
 
 
-def page(book, pictures=None, checkers=None):
-    """The page of a ledger, with pictures {name: SVG bytes} in it, and with what checkers said of its
-    certificates, if they were asked."""
+def documents(files):
+    """{name: document} of the certificates among a package's files {name: bytes}."""
+    names = [name for name in files if name.startswith("certificates/")]
+    return {name: ledger.parsed(files[name], name) for name in names}
+
+
+def story(document):
+    """(picture, words) of what a certificate shows, where it is a counterexample; None of any
+    other."""
+    from markupsafe import Markup
+
+    from fedtheory.telling.picture import picture
+    from fedtheory.telling.words import told
+
+    try:
+        words = "\n".join(told(document))
+        return (Markup(picture(document)), words) if words else None
+    except Exception:  # of somebody else's package: what its replay says, not how it can be told
+        return None
+
+
+def page(book, pictures=None, checkers=None, documents=None):
+    """The page of a ledger, with pictures {name: SVG bytes} in it, with what checkers said of its
+    certificates, if they were asked, and with what these documents {file: data} tell."""
     from markupsafe import Markup
 
     script = Path(__file__).with_name("package_page.js").read_text()
@@ -174,6 +195,7 @@ def page(book, pictures=None, checkers=None):
             papers=listing(lambda e: e["paper"]),
             kinds=listing(lambda e: e["kind"]),
             checkers=checkers or dict(rocq="", certificates={}),
+            story=lambda file: story((documents or {}).get(file)),
         )
         .encode()
     )
@@ -210,7 +232,7 @@ def build(folder, book, certificates, more, figures=None, checkers=None):
     }
     if checkers is not None:
         files[CHECKERS] = ledger.text(checkers)
-    files["index.html"] = page(book, pictures(files), checkers)
+    files["index.html"] = page(book, pictures(files), checkers, certificates)
     for name, content in files.items():
         path = folder / name
         if not path.is_file() or path.is_symlink() or path.read_bytes() != content:

@@ -1,7 +1,9 @@
 """The run of a counterexample, step by step: its document is derived anew, and what passes on the
 way is told."""
 
+import json
 from fractions import Fraction
+from functools import lru_cache
 from itertools import dropwhile
 
 from fedtheory.certificates import check_instance
@@ -19,6 +21,12 @@ FAILS = (FedtheoryError, Undefined, Undecided, ArithmeticError, LookupError, Val
 
 def passed(document):
     """What one way through a counterexample passes, in order: () where its setting tells nothing."""
+    return _passed(json.dumps(document, sort_keys=True))
+
+
+@lru_cache(maxsize=64)  # words, picture and LaTeX of one document are told one after another
+def _passed(text):
+    document = json.loads(text)
     try:
         with work.within(EFFORT), watching() as seen:
             setting = by_name(document["setting"])

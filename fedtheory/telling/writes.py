@@ -78,7 +78,7 @@ class Writes:
         return self.raised(base, str(exponent))
 
     def over(self, piece):
-        return Piece(f"1/({piece.text})", OVER, piece)
+        return Piece(f"1/{self.bracketed(piece.text)}", OVER, piece)
 
     def root(self, text):
         return Piece(f"sqrt({text})", ATOM)
@@ -120,7 +120,8 @@ class Writes:
         return piece.text if piece.holds >= level else self.brackets.format(piece.text)
 
     def bracketed(self, text):
-        return text if " " not in text and "/" not in text else self.brackets.format(text)
+        plain = text.isalnum() or re.fullmatch(r"\w+\([^()]*\)|[\d.]+", text)
+        return text if plain else self.brackets.format(text)
 
     def __getattr__(self, name):
         sign = self.signs.get(name)

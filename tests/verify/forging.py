@@ -34,9 +34,9 @@ def edit(folder, change):
     change({entry["id"]: entry for entry in book["claims"]}, book)
     book["counts"] = ledger.counts(book["claims"])
     (folder / "ledger.json").write_bytes(ledger.text(book))
-    (folder / "index.html").write_bytes(
-        package.page(book, package.pictures(package.contents(folder)[0]))
-    )
+    files, _ = package.contents(folder)
+    told = package.documents(files)
+    (folder / "index.html").write_bytes(package.page(book, package.pictures(files), None, told))
     sign(folder)
 
 

@@ -98,7 +98,8 @@ def forged(folder, change):
     change(told)
     (folder / package.CHECKERS).write_bytes(ledger.text(told))
     book = package.opened((folder / "ledger.json").read_bytes())
-    (folder / "index.html").write_bytes(package.page(book, {}, told))
+    documents = package.documents(package.contents(folder)[0])
+    (folder / "index.html").write_bytes(package.page(book, {}, told, documents))
     sign(folder)
 
 
