@@ -1,0 +1,476 @@
+"""Checks every certificate of a package with nothing but Python: `python check.py [FOLDER]`.
+
+First each file's SHA-256 against SHA256SUMS. Then each certificate, by what it is:
+
+- a proof, or the steps of a proof: followed by algebra, in fractions;
+- a counterexample, or a family of them: its trace (traces/...) leads from the instance's numbers to
+  what was measured, one sum, product or root after another; here it is computed again, exactly or
+  between rational ends, and the hypotheses must hold there and the line must fail.
+
+Taken from elsewhere is what no arithmetic shows: that a trace's steps are those of the method, and
+that an instance meets the conditions in words. `fedtheory replay` derives both. Counts of cells and
+two runs that differ have no arithmetic of their own; they are named, and not judged.
+
+Exit 0: nothing differs. 1: something does. 2: there is no package.
+"""
+
+import hashlib
+import json
+import re
+import sys
+from fractions import Fraction
+from math import isqrt
+from pathlib import Path
+
+from fedtheory.certificates import check_proof
+
+Refused, require = check_proof.Refused, check_proof.require
+WORKS, LARGEST, BITS = 2_000_000, 2**24, 300
+DIGITS = re.compile(r"-?[0-9]{1,4000}(/[0-9]{1,4000})?")
+INFINITE = float("inf")
+RELATION = {
+    "le": lambda a, b: between(a[1] <= b[0], a[0] > b[1]),
+    "lt": lambda a, b: between(a[1] < b[0], a[0] >= b[1]),
+    "ge": lambda a, b: between(a[0] >= b[1], a[1] < b[0]),
+    "gt": lambda a, b: between(a[0] > b[1], a[1] <= b[0]),
+    "eq": lambda a, b: between(a[0] == a[1] == b[0] == b[1], a[1] < b[0] or b[1] < a[0]),
+    "ne": lambda a, b: between(a[1] < b[0] or b[1] < a[0], a[0] == a[1] == b[0] == b[1]),
+}
+NAMES = {"<=": "le", "<": "lt", ">=": "ge", ">": "gt", "=": "eq", "==": "eq", "<>": "ne"}
+FAILS = {"<=": "gt", "<": "ge", ">=": "lt", ">": "le", "==": "ne"}
+
+
+def between(true, false):
+    """Whether a relation holds for certain; None: the ends do not tell."""
+    return True if true else False if false else None
+
+
+# ---------------------------------------------------------------- numbers between two ends
+
+
+def fraction(text):
+    require(isinstance(text, str) and DIGITS.fullmatch(text), f"no number: {text!r:.40}")
+    try:
+        return Fraction(text)
+    except ZeroDivisionError:
+        raise Refused(f"no number: {text!r:.40}") from None
+
+
+def outward(value, way):
+    """An end of bounded length, no nearer."""
+    if isinstance(value, float) or value.denominator.bit_length() <= 4 * BITS:
+        return value
+    size = value.numerator.bit_length() - value.denominator.bit_length()
+    scale = Fraction(2) ** (2 * BITS - size)
+    return Fraction(-(-value * scale // 1) if way > 0 else value * scale // 1) / scale
+
+
+def pair(low, high):
+    require(low == low and high == high, "infinity less infinity")
+    return (low, high) if low == high else (outward(low, -1), outward(high, 1))
+
+
+def add(a, b):
+    return pair(a[0] + b[0], a[1] + b[1])
+
+
+def neg(a):
+    return -a[1], -a[0]
+
+
+def times(x, y):
+    return Fraction(0) if x == 0 or y == 0 else x * y
+
+
+def mul(a, b):
+    endless = lambda x, y: x[0] == INFINITE and y[0] <= 0 <= y[1]
+    require(not endless(a, b) and not endless(b, a), "infinity times what may be zero")
+    ends = [times(x, y) for x in a for y in b]
+    return pair(min(ends), max(ends))
+
+
+def inv(a, nonnegative=False):
+    """1/a; of what is never negative it is infinite at 0."""
+    if nonnegative and a[0] == 0:
+        return (INFINITE if a[1] == 0 else inv((a[1], a[1]))[0]), INFINITE
+    require(a[0] > 0 or a[1] < 0, "it divides by what may be zero")
+    return pair(*(Fraction(0) if isinstance(x, float) else 1 / x for x in a[::-1]))
+
+
+def power(a, n, nonnegative=False):
+    require(abs(n) <= 1000, "a power beyond 1000")
+    if n < 0:
+        return inv(power(a, -n), nonnegative or n % 2 == 0)
+    if n == 0:
+        return Fraction(1), Fraction(1)
+    if n % 2 == 0 and a[0] < 0 < a[1]:
+        return Fraction(0), outward(max(-a[0], a[1]) ** n, 1)
+    return pair(*sorted((a[0] ** n, a[1] ** n)))
+
+
+def root(a, q):
+    require(a[0] >= 0 and 1 <= q <= 100, "a root of what may be negative")
+    low, high = (x if isinstance(x, float) else lower_root(x, q) for x in a)
+    exact = not isinstance(high, float) and high**q == a[1]
+    return low, high if exact or isinstance(high, float) else high + Fraction(1, 2**BITS)
+
+
+def lower_root(x, q):
+    """The largest multiple of 2^-BITS whose q-th power is at most x; the root itself if it is
+    rational."""
+    p, r = (whole_root(n, q) for n in (x.numerator, x.denominator))
+    if p**q == x.numerator and r**q == x.denominator:
+        return Fraction(p, r)
+    return Fraction(whole_root((x.numerator << q * BITS) // x.denominator, q), 2**BITS)
+
+
+def whole_root(n, q):
+    """The integer part of the q-th root of n."""
+    if q == 2 or n < 2:
+        return isqrt(n) if q == 2 else n
+    low, high = 0, 1 << (n.bit_length() // q + 1)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if middle**q <= n else (low, middle - 1)
+    return low
+
+
+def exp(a):
+    return exp_end(a[0])[0], exp_end(a[1])[1]
+
+
+def exp_end(x):
+    """Ends of e^x: its series at x / 2^k, of which what is left is below twice the next term."""
+    require(not isinstance(x, float) and abs(x) <= 20_000, "an exponential beyond what is computed")
+    k = max(0, x.numerator.bit_length() - x.denominator.bit_length() + 8)
+    y, term, total, n = outward(x / 2**k, -1), Fraction(1), Fraction(1), 0
+    slack = abs(x / 2**k - y) * 2
+    while abs(term) > Fraction(1, 2 ** (2 * BITS)):
+        n += 1
+        term = outward(term * y / n, 1)
+        total += term
+    error = abs(term) * 2 + slack + Fraction(n, 2**BITS) ** 2
+    ends = total - error, total + error
+    for _ in range(k):
+        ends = pair(ends[0] ** 2, ends[1] ** 2)
+    return ends
+
+
+def log(a):
+    require(a[0] > 0, "the logarithm of what may not be positive")
+    return log_end(a[0], 0), log_end(a[1], 1)
+
+
+def log_end(x, which):
+    """An end of log x: a rational number whose exponential lies on that side of x for certain."""
+    require(not isinstance(x, float), "the logarithm of infinity")
+    if x == 1:
+        return Fraction(0)
+    low, high = Fraction(-20_000), Fraction(20_000)
+    for _ in range(BITS + 20):
+        middle = (low + high) / 2
+        ends = exp_end(middle) if abs(middle) < 20_000 else (0, 0)
+        if ends[1] <= x:
+            low = middle
+        elif ends[0] >= x:
+            high = middle
+        else:
+            break
+    return (low, high)[which]
+
+
+# ---------------------------------------------------------------- formulas of a document
+
+
+def run(program, values):
+    """The last result of a program: a number between two ends, True, False or None. What has no
+    value matters where it is used."""
+    found = []
+    require(isinstance(program, list) and 0 < len(program) <= 5000, "no formula")
+    for op, operands, detail in program:
+        require(all(type(k) is int and 0 <= k < len(found) for k in operands), "no formula")
+        parts = [found[k] for k in operands]
+        if op != "piecewise" and any(isinstance(part, Refused) for part in parts):
+            found.append(next(part for part in parts if isinstance(part, Refused)))
+            continue
+        try:
+            found.append(operation(op, parts, detail, values))
+        except Refused as why:
+            found.append(why)
+    if isinstance(found[-1], Refused):
+        raise found[-1]
+    return found[-1]
+
+
+def operation(op, parts, detail, values):
+    if op == "number":
+        return (fraction(detail),) * 2
+    if op == "symbol":
+        require(detail in values, f"nothing gives {detail}")
+        return values[detail]
+    if op == "truth":
+        return detail is True
+    if op in RELATION:
+        return RELATION[op](*parts)
+    if op == "both":
+        return False if False in parts else None if None in parts else True
+    if op in ("add", "mul"):
+        total = parts[0]
+        for part in parts[1:]:
+            total = (add if op == "add" else mul)(total, part)
+        return total
+    if op in ("min", "max"):
+        choose = min if op == "min" else max
+        return choose(p[0] for p in parts), choose(p[1] for p in parts)
+    if op == "abs":
+        return size(parts[0])
+    if op == "power":
+        exponent = fraction(detail[0])
+        base = parts[0] if exponent.denominator == 1 else root(parts[0], exponent.denominator)
+        return power(base, exponent.numerator, detail[1] or exponent.denominator > 1)
+    if op == "integer_power":
+        require(parts[1][0] == parts[1][1] == int(parts[1][0]), "a power that is no integer")
+        return power(parts[0], int(parts[1][0]), detail)
+    if op in ("floor", "ceiling"):
+        low, high = (x // 1 if op == "floor" else -(-x // 1) for x in parts[0])
+        return Fraction(low), Fraction(high)
+    if op == "piecewise":
+        for when, value in zip(parts[::2], parts[1::2]):
+            require(when in (True, False) and not isinstance(value, Refused), "no case is certain")
+            if when:
+                return value
+        raise Refused("no case holds")
+    require(op in ("exp", "log"), f"no operation: {op!r:.40}")
+    return exp(parts[0]) if op == "exp" else log(parts[0])
+
+
+def size(a):
+    return a if a[0] >= 0 else neg(a) if a[1] <= 0 else (Fraction(0), max(-a[0], a[1]))
+
+
+# ---------------------------------------------------------------- counterexamples
+
+
+def traced(trace, instance):
+    """{symbol: ends} of a trace: its steps, computed from the instance's numbers; every comparison on
+    which the computation went on must hold."""
+    found = []
+    for op, *parts in trace["steps"]:
+        a, b = ([found[k] for k in parts] + [None, None])[:2] if op in STEPS else (None, None)
+        if op == "at":
+            found.append((fraction(reached(instance, parts[0])),) * 2)
+        elif op == "number":
+            found.append((fraction(parts[0]),) * 2)
+        elif op == "ends":
+            found.append(tuple(INFINITE if x == "inf" else fraction(x) for x in parts))
+        elif op == "pow":
+            found.append(power(found[parts[0]], parts[1]))
+        else:
+            require(op in STEPS, f"no step: {op!r:.40}")
+            found.append(STEPS[op](a, b))
+    for one, sign, other in trace["went"]:
+        require(RELATION[NAMES[sign]](found[one], found[other]) is True, "it went another way")
+    return {name: found[place] for name, place in trace["values"].items()}
+
+
+STEPS = {
+    "add": add,
+    "sub": lambda a, b: add(a, neg(b)),
+    "mul": mul,
+    "div": lambda a, b: mul(a, inv(b)),
+    "neg": lambda a, _: neg(a),
+    "inv": lambda a, _: inv(a),
+    "sqrt": lambda a, _: root(a, 2),
+    "abs": lambda a, _: size(a),
+    "max": lambda a, b: (max(a[0], b[0]), max(a[1], b[1])),
+    "min": lambda a, b: (min(a[0], b[0]), min(a[1], b[1])),
+}
+
+
+def reached(tree, path):
+    """What stands at a place of plain data."""
+    for key in path.split("/"):
+        tree = tree[int(key) if isinstance(tree, list) else key]
+    return tree
+
+
+def sealed(document):
+    body = {key: value for key, value in document.items() if key != "digest"}
+    text = json.dumps(body, sort_keys=True, separators=(",", ":"))
+    require(document["digest"] == hashlib.sha256(text.encode()).hexdigest(), "its digest differs")
+
+
+def counterexample(document, trace):
+    """Refused unless the hypotheses hold at the instance, and the line fails there."""
+    sealed(document)
+    stated = document["statement"]
+    values = traced(trace, document["instance"])
+    solved = {name for name, _ in stated["solved"]}
+    for name, program in stated["solved"]:
+        require(name not in values, f"{name} is given twice")
+        values[name] = run(program, values)
+    require(set(values) >= {*stated["domains"], *stated["measured"]}, "a symbol has no value")
+    for name, text in document["values"].items():
+        if name in values and DIGITS.fullmatch(text) and values[name][0] == values[name][1]:
+            require(values[name][0] == fraction(text), f"{name} is not what its trace gives")
+    for name, domain in stated["domains"].items():
+        require(inside(domain, values[name]), f"{name} lies outside its domain")
+    for rule in stated["assumes"]:
+        require(holds(rule["program"], values, solved), f"it does not meet {rule['says']}")
+    left, right = run(stated["left"], values), run(stated["right"], values)
+    for side, found in (("left", left), ("right", right)):
+        if DIGITS.fullmatch(document[side]):
+            require(found == (fraction(document[side]),) * 2, f"its {side} is another")
+    require(RELATION[FAILS[stated["sign"]]](left, right) is True, "the line does not fail there")
+
+
+def inside(domain, value):
+    low, high = value
+    return dict(
+        positive=low > 0,
+        nonnegative=low >= 0,
+        real=True,
+        unit=low >= 0 and high <= 1,
+        count=low == high and low >= 1 and low.denominator == 1,
+    ).get(domain, False)
+
+
+def holds(program, values, solved):
+    """A hypothesis holds for certain; an equation that fixed a symbol by roots, up to their ends."""
+    truth = run(program, values)
+    used = {detail for op, _, detail in program if op == "symbol"}
+    if truth is None and program[-1][0] == "eq" and used & solved:
+        one, other = program[-1][1]
+        gap = add(run(program[: one + 1], values), neg(run(program[: other + 1], values)))
+        return gap[0] <= 0 <= gap[1] and gap[1] - gap[0] <= Fraction(1, 2**200)
+    return truth is True
+
+
+def family(document, traces):
+    """Refused unless the members refute one line with ever larger constants."""
+    sealed(document)
+    members = document["members"]
+    require(len(members) == len(traces) >= 7, "it has too few members")
+    for member, trace in zip(members, traces):
+        counterexample(member, trace)
+        same = ("claim", "line", "statement", "setting")
+        require(all(member[name] == members[0][name] for name in same), "its members differ")
+    right = members[0]["statement"]["right"]
+    constant = next((d for op, _, d in right if op == "symbol" and d.startswith("C_")), None)
+    require(constant in members[0]["numbers"], "no constant to refute")
+    for name in members[0]["numbers"]:
+        at = [member["numbers"][name] for member in members]
+        if all(isinstance(text, str) for text in at):
+            at = list(map(fraction, at))
+            even = all(a * c == b * b for a, b, c in zip(at, at[1:], at[2:]))
+            grows = all(b >= 4 * a for a, b in zip(at, at[1:]))
+            require(grows if name == constant else even, f"{name} does not move as it should")
+
+
+# ---------------------------------------------------------------- a package
+
+
+def proof(document):
+    check_proof.check(document, check_proof.Ring(WORKS))
+
+
+def graph(document):
+    for edge in document["edges"]:
+        for each in (edge["proof"], *edge["hypotheses"]):
+            proof(each)
+    for some in document["textbook"].values():
+        for each in some:
+            proof(each)
+
+
+def judged(document, traces):
+    """Refused unless a certificate shows what it is said to; False where it is not judged here."""
+    kind = document["format"]
+    if kind == "fedtheory counterexample 1":
+        counterexample(document, *traces)
+    elif kind == "fedtheory family 1":
+        family(document, traces)
+    elif kind == "fedtheory graph 1":
+        graph(document)
+    elif kind == "fedtheory proofs 1":
+        for line in document["lines"]:
+            proof(line)
+    elif kind in ("fedtheory proof 1", "fedtheory proof 2"):
+        proof(document)
+    else:
+        return False
+    return True
+
+
+def sums(files):
+    """Sentences: files that are not those of SHA256SUMS."""
+    listed = {}
+    for line in files.get("SHA256SUMS", b"").decode(errors="replace").splitlines():
+        hashed, _, name = line.partition("  ")
+        listed[name] = hashed
+    found = [f"{name}: it is missing" for name in sorted(set(listed) - set(files))]
+    for name, content in sorted(files.items()):
+        if name != "SHA256SUMS" and listed.get(name) != hashlib.sha256(content).hexdigest():
+            found.append(f"{name}: it is {'changed' if name in listed else 'added'}")
+    return found
+
+
+def named(book, files):
+    """Sentences: certificates that do not speak of the claim whose they are."""
+    found = []
+    for entry in book["claims"]:
+        file = entry["verdict"]["certificate"]
+        if file is not None and file in files:
+            said = json.loads(files[file]).get("claim", entry["id"])
+            if said.partition("!")[0] != entry["id"]:
+                found.append(f"{file}: it is of {said!r:.60}, not of {entry['id']}")
+        if file is None and entry["verdict"]["status"] in ("violated", "proved"):
+            lines = entry["verdict"]["lines"]
+            if not any(line["certificate"] for line in lines):
+                found.append(f"{entry['id']}: it is {entry['verdict']['status']} without evidence")
+    return found
+
+
+def report(folder):
+    """(sentences about what differs, certificates that are accepted, those that are not judged)."""
+    inside = lambda path: path.relative_to(folder).as_posix()
+    files = {
+        inside(path): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and ".results" not in path.parts and path.stat().st_size <= 2**28
+    }
+    differs, accepted, unjudged = sums(files), [], []
+    differs += named(json.loads(files["ledger.json"]), files)
+    for name, content in files.items():
+        if not name.startswith("certificates/"):
+            continue
+        try:
+            trace = files.get(name.replace("certificates/", "traces/", 1), b"[]")
+            require(len(content) <= LARGEST and len(trace) <= LARGEST, "it is too long")
+            good = judged(json.loads(content), json.loads(trace))
+            (accepted if good else unjudged).append(name)
+        except check_proof.Laborious as why:
+            unjudged.append(f"{name} ({why})")
+        except Exception as why:  # whatever a malformed document leads to
+            differs.append(f"{name}: {type(why).__name__}: {why}"[:300])
+    return differs, accepted, unjudged
+
+
+def main(arguments):
+    folder = Path(arguments[0] if arguments else Path(__file__).resolve().parent)
+    if not (folder / "ledger.json").is_file():
+        print(f"{folder}: here is no package", file=sys.stderr)
+        return 2
+    differs, accepted, unjudged = report(folder)
+    for sentence in differs:
+        print(f"differs: {sentence}")
+    for name in unjudged:
+        print(f"not judged: {name}")
+    print(
+        f"{len(accepted)} certificates accepted, {len(unjudged)} not judged, {len(differs)} differences"
+    )
+    return 1 if differs else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
