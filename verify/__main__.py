@@ -86,6 +86,9 @@ def parser(prog="python -m verify"):
         metavar="DIR",
         help="make the package from what shards found in these folders",
     )
+    found.add_argument(
+        "--zip", metavar="FILE.zip", help="put the package into one file too, ready for an archive"
+    )
     return found
 
 
@@ -212,6 +215,7 @@ def _status(arguments):
         _shard(arguments),
         tuple(map(Path, arguments.merge)),
         arguments.json,
+        Path(arguments.zip) if arguments.zip else None,
     )
     status = reviewing.make(Path(arguments.out), asked)
     if arguments.open:

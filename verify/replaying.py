@@ -15,7 +15,7 @@ import textwrap
 from pathlib import Path
 from random import Random
 
-from fedtheory.app import ledger, package
+from fedtheory.app import archive, ledger, package
 from fedtheory.errors import FedtheoryError, printable, refuse
 from fedtheory.verify import accepting, campaign, evidence, redrawing, reviewing
 
@@ -27,6 +27,7 @@ OURS = (
     "sources.json",
     "environment.json",
     "timings.json",
+    archive.CRATE,
     package.SUMS,
 )
 
@@ -342,7 +343,15 @@ def _remade(report, files, book, entries, claims, verdicts, drawn, checkers=None
     for name, document in certificates.items():
         if name in files and files[name] != ledger.text(document):
             report.differ(f"{name}: it is not written as certificates are here")
-    expected = {*OURS, *certificates, *([package.CHECKERS] if package.CHECKERS in files else [])}
+    beside = archive.beside(made, certificates, _timings(files), drawn)
+    report.differ(
+        *(
+            f"{name}: it is not what was derived here"
+            for name, content in beside.items()
+            if name in files and files[name] != content
+        )
+    )
+    expected = {*OURS, *certificates, *beside, *({package.CHECKERS} & files.keys())}
     report.differ(
         *(
             f"{name}: it is no part of this package"
@@ -359,6 +368,24 @@ def _remade(report, files, book, entries, claims, verdicts, drawn, checkers=None
     )
     if files.get("index.html") != page:
         report.differ("index.html: it is not the page that was derived here")
+    if archive.CRATE in files:
+        day = archive.day_of(files) or archive.today()
+        if files[archive.CRATE] != archive.crate(made, _apart(files), day):
+            report.differ(f"{archive.CRATE}: it is not of these files")
+
+
+def _apart(files):
+    """The files that a package's crate describes."""
+    return {n: content for n, content in files.items() if n not in (archive.CRATE, package.SUMS)}
+
+
+def _timings(files):
+    """What claims cost, as the package tells; what has no shape is named elsewhere."""
+    try:
+        found = ledger.parsed(files["timings.json"], "timings.json")
+        return {name: dict(row) for name, row in found.items() if row["seconds"] >= 0}
+    except (FedtheoryError, KeyError, TypeError, ValueError, AttributeError):
+        return {}
 
 
 def _sources(files, book):

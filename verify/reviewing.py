@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fedtheory import brought, files, private
-from fedtheory.app import ledger, package
+from fedtheory.app import archive, ledger, package
 from fedtheory.errors import InvalidInput, printable, refuse
 from fedtheory.verify import accepting, campaign
 
@@ -30,11 +30,12 @@ class Asked(NamedTuple):
     shard: tuple | None = None  # (which, of how many)
     merge: tuple = ()  # folders of campaigns over parts of the claims
     json: bool = False  # whether the answer is one JSON document
+    zip: Path | None = None  # where the package goes as one file, for an archive
 
 
 def make(out, asked, say=None):
     """Check claims, write the package to `out`, print the summary; the exit status."""
-    budget, seed, prefixes, executor, figures, rocq, shard, merge, as_json = asked
+    budget, seed, prefixes, executor, figures, rocq, shard, merge, as_json, _ = asked
     _ours(out)
     if shard:
         return _part(out, asked, say)
@@ -80,6 +81,8 @@ def make(out, asked, say=None):
             book = _anew(out, store, drawn, asked, claims, results)
             kept, _ = package.contents(out)
             ledger.write(store / STAMP, private.sealed(STAMP, _made(made_from, kept)))
+    if asked.zip:
+        files.write(asked.zip, archive.zipped(kept))
     wrong = any(entry["verdict"]["kind"] == "error" for entry in book["claims"])
     print(as_data(book, out) if as_json else summary(book, out))
     if rocq:

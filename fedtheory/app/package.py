@@ -16,7 +16,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from xml.etree import ElementTree
 
-from fedtheory.app import ledger
+from fedtheory.app import archive, ledger
 from fedtheory.errors import InvalidInput, refuse
 
 CHECKERS = "checkers.json"  # which checkers accept each certificate, where two were asked
@@ -232,7 +232,9 @@ def build(folder, book, certificates, more, figures=None, checkers=None):
     }
     if checkers is not None:
         files[CHECKERS] = ledger.text(checkers)
+    files |= archive.beside(book, certificates, more.get("timings.json", {}), figures)
     files["index.html"] = page(book, pictures(files), checkers, certificates)
+    files[archive.CRATE] = archive.crate(book, files, archive.today())
     for name, content in files.items():
         path = folder / name
         if not path.is_file() or path.is_symlink() or path.read_bytes() != content:

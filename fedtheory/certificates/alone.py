@@ -3,11 +3,11 @@
 First each file's SHA-256 against SHA256SUMS. Then each certificate, by what it is:
 
 - a proof, or the steps of a proof: followed by algebra, in fractions;
-- a counterexample, or a family of them: its trace (traces/...) leads from the instance's numbers to
+- a counterexample, or a family of them: its derivation (derivations/...) leads from the instance's numbers to
   what was measured, one sum, product or root after another; here it is computed again, exactly or
   between rational ends, and the hypotheses must hold there and the line must fail.
 
-Taken from elsewhere is what no arithmetic shows: that a trace's steps are those of the method, and
+Taken from elsewhere is what no arithmetic shows: that a derivation's steps are those of the method, and
 that an instance meets the conditions in words. `fedtheory replay` derives both. Counts of cells and
 two runs that differ have no arithmetic of their own; they are named, and not judged.
 
@@ -251,11 +251,11 @@ def size(a):
 # ---------------------------------------------------------------- counterexamples
 
 
-def traced(trace, instance):
-    """{symbol: ends} of a trace: its steps, computed from the instance's numbers; every comparison on
+def derived(derivation, instance):
+    """{symbol: ends} of a derivation: its steps, computed from the instance's numbers; every comparison on
     which the computation went on must hold."""
     found = []
-    for op, *parts in trace["steps"]:
+    for op, *parts in derivation["steps"]:
         a, b = ([found[k] for k in parts] + [None, None])[:2] if op in STEPS else (None, None)
         if op == "at":
             found.append((fraction(reached(instance, parts[0])),) * 2)
@@ -268,9 +268,9 @@ def traced(trace, instance):
         else:
             require(op in STEPS, f"no step: {op!r:.40}")
             found.append(STEPS[op](a, b))
-    for one, sign, other in trace["went"]:
+    for one, sign, other in derivation["went"]:
         require(RELATION[NAMES[sign]](found[one], found[other]) is True, "it went another way")
-    return {name: found[place] for name, place in trace["values"].items()}
+    return {name: found[place] for name, place in derivation["values"].items()}
 
 
 STEPS = {
@@ -300,11 +300,11 @@ def sealed(document):
     require(document["digest"] == hashlib.sha256(text.encode()).hexdigest(), "its digest differs")
 
 
-def counterexample(document, trace):
+def counterexample(document, derivation):
     """Refused unless the hypotheses hold at the instance, and the line fails there."""
     sealed(document)
     stated = document["statement"]
-    values = traced(trace, document["instance"])
+    values = derived(derivation, document["instance"])
     solved = {name for name, _ in stated["solved"]}
     for name, program in stated["solved"]:
         require(name not in values, f"{name} is given twice")
@@ -312,7 +312,7 @@ def counterexample(document, trace):
     require(set(values) >= {*stated["domains"], *stated["measured"]}, "a symbol has no value")
     for name, text in document["values"].items():
         if name in values and DIGITS.fullmatch(text) and values[name][0] == values[name][1]:
-            require(values[name][0] == fraction(text), f"{name} is not what its trace gives")
+            require(values[name][0] == fraction(text), f"{name} is not what its derivation gives")
     for name, domain in stated["domains"].items():
         require(inside(domain, values[name]), f"{name} lies outside its domain")
     for rule in stated["assumes"]:
@@ -346,13 +346,13 @@ def holds(program, values, solved):
     return truth is True
 
 
-def family(document, traces):
+def family(document, derivations):
     """Refused unless the members refute one line with ever larger constants."""
     sealed(document)
     members = document["members"]
-    require(len(members) == len(traces) >= 7, "it has too few members")
-    for member, trace in zip(members, traces):
-        counterexample(member, trace)
+    require(len(members) == len(derivations) >= 7, "it has too few members")
+    for member, derivation in zip(members, derivations):
+        counterexample(member, derivation)
         same = ("claim", "line", "statement", "setting")
         require(all(member[name] == members[0][name] for name in same), "its members differ")
     right = members[0]["statement"]["right"]
@@ -383,13 +383,17 @@ def graph(document):
             proof(each)
 
 
-def judged(document, traces):
+def judged(document, derivations):
     """Refused unless a certificate shows what it is said to; False where it is not judged here."""
     kind = document["format"]
-    if kind == "fedtheory counterexample 1":
-        counterexample(document, *traces)
-    elif kind == "fedtheory family 1":
-        family(document, traces)
+    if kind == "fedtheory existence 1":  # the failure, or the proof, of its denial
+        return judged(document["denial"], derivations)
+    if kind in ("fedtheory counterexample 1", "fedtheory family 1"):
+        if not derivations:
+            return False
+        counterexample(document, *derivations) if "members" not in document else family(
+            document, derivations
+        )
     elif kind == "fedtheory graph 1":
         graph(document)
     elif kind == "fedtheory proofs 1":
@@ -432,28 +436,33 @@ def named(book, files):
 
 
 def report(folder):
-    """(sentences about what differs, certificates that are accepted, those that are not judged)."""
+    """(sentences about what differs; certificates that are accepted; of these, what is told and not
+    computed; certificates that are not judged)."""
     inside = lambda path: path.relative_to(folder).as_posix()
     files = {
         inside(path): path.read_bytes()
         for path in sorted(folder.rglob("*"))
         if path.is_file() and ".results" not in path.parts and path.stat().st_size <= 2**28
     }
-    differs, accepted, unjudged = sums(files), [], []
+    differs, accepted, told, unjudged = sums(files), [], {}, []
     differs += named(json.loads(files["ledger.json"]), files)
     for name, content in files.items():
         if not name.startswith("certificates/"):
             continue
         try:
-            trace = files.get(name.replace("certificates/", "traces/", 1), b"[]")
-            require(len(content) <= LARGEST and len(trace) <= LARGEST, "it is too long")
-            good = judged(json.loads(content), json.loads(trace))
-            (accepted if good else unjudged).append(name)
+            derivation = files.get(name.replace("certificates/", "derivations/", 1), b"[]")
+            require(len(content) <= LARGEST and len(derivation) <= LARGEST, "it is too long")
+            derivations = json.loads(derivation)
+            (accepted if judged(json.loads(content), derivations) else unjudged).append(name)
+            if quantities := sorted(
+                {each for derivation in derivations for each in derivation["told"]}
+            ):
+                told[name] = ", ".join(quantities)
         except check_proof.Laborious as why:
             unjudged.append(f"{name} ({why})")
         except Exception as why:  # whatever a malformed document leads to
             differs.append(f"{name}: {type(why).__name__}: {why}"[:300])
-    return differs, accepted, unjudged
+    return differs, accepted, told, unjudged
 
 
 def main(arguments):
@@ -461,9 +470,11 @@ def main(arguments):
     if not (folder / "ledger.json").is_file():
         print(f"{folder}: here is no package", file=sys.stderr)
         return 2
-    differs, accepted, unjudged = report(folder)
+    differs, accepted, told, unjudged = report(folder)
     for sentence in differs:
         print(f"differs: {sentence}")
+    for name, quantities in told.items():
+        print(f"accepted, but told and not computed here: {quantities}, in {name}")
     for name in unjudged:
         print(f"not judged: {name}")
     print(

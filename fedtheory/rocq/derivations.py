@@ -1,4 +1,4 @@
-"""The trace of a counterexample: how what is measured comes from its instance, step by step, as plain
+"""The derivation of a counterexample: how what is measured comes from its instance, step by step, as plain
 data that `fedtheory/certificates/alone.py` computes again with nothing but Python.
 
 A setting's definitions run once on numbers that remember their steps, as for Rocq. A number of the
@@ -35,17 +35,22 @@ class Placed(Book):
         return instance
 
 
-def traces(document):
-    """The traces of a document: one of a counterexample, one for each member of a family; none of
+def derivations(document):
+    """The derivations of a document: one of a counterexample, one for each member of a family; none of
     any other."""
+    document = document.get("denial", document)  # an existence is the failure of its denial
     members = document.get("members", [document])
-    if not all("statement" in member for member in members):
-        return []
-    return [trace(member) for member in members]
+    try:
+        if all("statement" in member for member in members):
+            return [derivation(member) for member in members]
+    except Exception:  # a document of somebody else's, or a computation that is too long to follow
+        pass
+    return []
 
 
-def trace(document):
-    """{"steps", "values", "went"} of a counterexample."""
+def derivation(document):
+    """{"steps", "values", "went", "told"} of a counterexample; `told` are the names of what is
+    measured and could not be followed."""
     setting = by_name(document["setting"])
     stated = check_instance.Statement(document, setting)
     instance = check_instance.numbers(document["instance"])
@@ -60,7 +65,9 @@ def trace(document):
     wanted = {name: step_of(book, values[name], plain[name]) for name in plain}
     wanted = {name: step for name, step in wanted.items() if name not in stated.solved}
     went = [(a, sign, b) for (_, _, sign), (a, b) in book.taken.items()]
-    return written(wanted, went)
+    lost = [name for name in stated.measured if getattr(values[name], "step", None) is None]
+    told = sorted(name for name in lost if name not in stated.solved)
+    return dict(written(wanted, went), told=told)
 
 
 def step_of(book, value, plain):

@@ -1,0 +1,288 @@
+"""What makes a package an archive that stands alone: a README for who has an afternoon, the licence,
+the papers as a bibliography, every claim with its command and cost, the one-file checker with the
+derivations that it follows, and the description that archives read (RO-Crate 1.2).
+
+All of it follows from the ledger, the certificates and the timings, and so is derived anew by whoever
+replays the package; the day of the crate alone is told.
+"""
+
+import csv
+import datetime
+import io
+import json
+import os
+import re
+import zipfile
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+
+from fedtheory import __version__
+from fedtheory.app import ledger
+
+CRATE = "ro-crate-metadata.json"
+PLAIN = ("README.md", "LICENSE", "references.bib", "claims.csv", "check.py", CRATE)
+KINDS = {
+    ".json": "application/json",
+    ".html": "text/html",
+    ".md": "text/markdown",
+    ".csv": "text/csv",
+    ".py": "text/x-python",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".pdf": "application/pdf",
+    ".npz": "application/zip",
+    ".tex": "application/x-tex",
+    ".bib": "application/x-bibtex",
+}
+WHAT = {
+    "index.html": "the page: claims, verdicts, evidence, figures",
+    "ledger.json": "the same as data",
+    "claims.csv": "one row for each claim: verdict, certificate, the command that decides it again, its cost",
+    "check.py": "a checker in one file, for Python 3.11 or newer and nothing else",
+    "certificates/": "a document for each verdict that has evidence of its own",
+    "derivations/": "how what a counterexample measures comes from its instance, step by step",
+    "figures/": "figures and tables, with the arrays that they are drawn from",
+    "timings.json": "processor time and memory of each claim, where the package was made",
+    "environment.json": "what the package was made with",
+    "sources.json": "hashes of the sources that decided",
+    "references.bib": "the papers",
+    CRATE: "a description that archives read",
+    "SHA256SUMS": "hashes of all other files",
+}
+COLUMNS = (
+    "id paper where kind status as_printed ratio certificate command seconds megabytes".split()
+)
+
+
+def beside(book, certificates, timings, figures=()):
+    """{name: bytes} of what follows from a ledger, its certificates and what claims cost, beside
+    these figures."""
+    from fedtheory.rocq import derivations
+
+    files = {
+        "LICENSE": licence(),
+        "references.bib": bibliography(book["papers"]).encode(),
+        "claims.csv": table(book, timings).encode(),
+        "check.py": derivations.standing_alone().encode(),
+    }
+    for name, document in certificates.items():
+        if found := derivations.derivations(document):
+            text = json.dumps(found, separators=(",", ":")) + "\n"
+            files[name.replace("certificates/", "derivations/", 1)] = text.encode()
+    files["README.md"] = readme(book, certificates, timings, figures).encode()
+    return files
+
+
+def licence():
+    """The licence under which all of it is: that of the sources."""
+    here = Path(ledger.PACKAGE).parent / "LICENSE"
+    if here.is_file():
+        return here.read_bytes()
+    try:
+        for file in distribution("fedtheory").files or ():
+            if file.name == "LICENSE":
+                return Path(str(file.locate())).read_bytes()
+    except PackageNotFoundError:
+        pass
+    return b"MIT License\n"
+
+
+def bibliography(papers):
+    """The papers as BibTeX; what their own text does not give is left out."""
+    parts = []
+    for name, paper in papers.items():
+        fields = dict(
+            author=" and ".join(paper["authors"]),
+            title="{" + paper["title"] + "}",
+            year=paper["year"],
+            howpublished=paper["where"],
+            url=paper["link"],
+        )
+        told = [f"  {field} = {{{value}}}," for field, value in fields.items() if value]
+        parts.append("\n".join([f"@misc{{{name},", *told, "}"]))
+    return "\n\n".join(parts) + "\n"
+
+
+def table(book, timings):
+    """Every claim on a row, with what it takes to decide it again."""
+    stream = io.StringIO()
+    rows = csv.writer(stream, lineterminator="\n")
+    rows.writerow(COLUMNS)
+    for entry in book["claims"]:
+        verdict, cost = entry["verdict"], timings.get(entry["id"], {})
+        printed = (verdict["printed"] or verdict)["status"]
+        ratio = verdict["tightness"]
+        rows.writerow(
+            [entry["id"], entry["paper"], entry["cites"], entry["kind"], verdict["status"], printed]
+            + ["" if ratio is None else ratio, verdict["certificate"] or "", entry["command"]]
+            + [cost.get("seconds", ""), cost.get("megabytes") or ""]
+        )
+    return stream.getvalue()
+
+
+def readme(book, certificates, timings, figures):
+    """What a reviewer reads first."""
+    total = sum(cost["seconds"] for cost in timings.values())
+    dear = sorted(timings, key=lambda name: -timings[name]["seconds"])[:5]
+    count = {}
+    for entry in book["claims"]:
+        row = count.setdefault(entry["paper"], dict.fromkeys(book["counts"], 0))
+        row[entry["verdict"]["status"]] += 1
+    title = lambda name: book["papers"][name]["title"] if name in book["papers"] else name
+    lines = [
+        f"# {len(book['claims'])} claims of {len(count)} papers, checked",
+        "",
+        "Each claim is a statement, a line of a proof, a count or a finding of a paper, written once in SymPy. Its verdict",
+        f"was found by machine, with a budget of {book['budget']:g} s a claim and seed {book['seed']}. Begin with `index.html`.",
+        "",
+        "| paper | " + " | ".join(book["counts"]) + " |",
+        "| --- " * (1 + len(book["counts"])) + "|",
+        *(
+            f"| {title(n)} | " + " | ".join(map(str, row.values())) + " |"
+            for n, row in count.items()
+        ),
+        "",
+        "## In a minute",
+        "",
+        "```",
+        "sha256sum -c SHA256SUMS | grep -v ': OK$'       # says nothing where nothing was changed",
+        f"python check.py                                 # {len(certificates)} certificates, with Python alone",
+        "```",
+        "",
+        "`check.py` computes each proof and each counterexample again, exactly, and names what differs, what it does",
+        "not judge, and any file that was altered, added, removed or swapped. What it takes from elsewhere stands at",
+        "its head; it is one file, to be read first.",
+        "",
+        f"With fedtheory {__version__} installed, in any folder:",
+        "",
+        "```",
+        "fedtheory replay certificates/NAME.json         # one document, also against the claim as recorded",
+        "python -m verify PREFIX --smoke                 # claims whose ids begin so, searched shallowly: seconds",
+        "python -m verify --replay FOLDER                # this package, derived anew; --all: every search too",
+        "```",
+        "",
+        "## What it costs",
+        "",
+        f"All claims took {total:.0f} s of processor time where this was made. `claims.csv` has the command and the cost of each;",
+        "the dearest: " + ", ".join(f"`{n}` ({timings[n]['seconds']:.1f} s)" for n in dear) + ".",
+        "",
+        "## What lies here",
+        "",
+        *(f"- `{name}`: {what}" for name, what in WHAT.items() if name != "figures/" or figures),
+        "",
+        "The licence of all of it is in `LICENSE`; the papers belong to their authors.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+# ---------------------------------------------------------------- what archives read
+
+
+def today():
+    """The day of a crate: SOURCE_DATE_EPOCH, or now."""
+    given = os.environ.get("SOURCE_DATE_EPOCH", "")
+    now = datetime.datetime.now(datetime.UTC)
+    when = datetime.datetime.fromtimestamp(int(given), datetime.UTC) if given.isdecimal() else now
+    return when.date().isoformat()
+
+
+def day_of(files):
+    """The day that a package's crate tells; None where it tells none."""
+    try:
+        graph = ledger.parsed(files[CRATE], CRATE)["@graph"]
+        (root,) = (part for part in graph if part["@id"] == "./")
+        told = root["datePublished"]
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None
+    good = isinstance(told, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", told)
+    return told if good else None
+
+
+def crate(book, files, day):
+    """The description of a package of these files, as RO-Crate 1.2 wants it."""
+    names = sorted({*files, "SHA256SUMS"} - {CRATE})
+    papers = [
+        {
+            "@id": f"#{name}",
+            "@type": "ScholarlyArticle",
+            "name": paper["title"],
+            **({"author": ", ".join(paper["authors"])} if paper["authors"] else {}),
+            **({"datePublished": str(paper["year"])} if paper["year"] else {}),
+            **({"url": paper["link"]} if paper["link"] else {}),
+        }
+        for name, paper in book["papers"].items()
+    ]
+    data = [
+        {
+            "@id": name,
+            "@type": "File",
+            "name": name,
+            "description": described(name),
+            "encodingFormat": KINDS.get(Path(name).suffix, "text/plain"),
+            **({"contentSize": str(len(files[name]))} if name in files else {}),
+        }
+        for name in names
+    ]
+    counted = ", ".join(f"{n} {status}" for status, n in book["counts"].items() if n)
+    graph = [
+        {
+            "@id": CRATE,
+            "@type": "CreativeWork",
+            "conformsTo": {"@id": "https://w3id.org/ro/crate/1.2"},
+            "about": {"@id": "./"},
+        },
+        {
+            "@id": "./",
+            "@type": "Dataset",
+            "name": f"{len(book['claims'])} claims of {len(papers)} papers on federated optimisation, checked",
+            "description": f"Exact verdicts ({counted}) with certificates that replay, figures, and a checker "
+            "that needs nothing but Python.",
+            "datePublished": day,
+            "license": {"@id": "https://spdx.org/licenses/MIT"},
+            "author": {"@id": "#authors"},
+            "publisher": {"@id": "#authors"},
+            "mentions": [{"@id": paper["@id"]} for paper in papers] + [{"@id": "#campaign"}],
+            "hasPart": [{"@id": name} for name in names],
+        },
+        {
+            "@id": "https://spdx.org/licenses/MIT",
+            "@type": "CreativeWork",
+            "name": "MIT License",
+            "description": "Its text is in LICENSE.",
+        },
+        {"@id": "#authors", "@type": "Organization", "name": "The fedtheory authors"},
+        {
+            "@id": "#fedtheory",
+            "@type": "SoftwareApplication",
+            "name": "fedtheory",
+            "version": __version__,
+            "url": {"@id": "README.md"},
+        },
+        {
+            "@id": "#campaign",
+            "@type": "CreateAction",
+            "name": f"python -m verify --budget {book['budget']:g} --seed {book['seed']}",
+            "instrument": {"@id": "#fedtheory"},
+            "object": [{"@id": paper["@id"]} for paper in papers],
+            "result": [{"@id": "ledger.json"}, {"@id": "index.html"}],
+        },
+        *papers,
+        *data,
+    ]
+    return ledger.text({"@context": "https://w3id.org/ro/crate/1.2/context", "@graph": graph})
+
+
+def described(name):
+    place = name.partition("/")[0] + "/" if "/" in name else name
+    return WHAT.get(place, WHAT.get(name, f"the file {name} of the package"))
+
+
+def zipped(files):
+    """A package as one archive: the same files give the same bytes."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in sorted(files):
+            entry = zipfile.ZipInfo(f"fedtheory-package/{name}")
+            entry.external_attr, entry.compress_type = 0o100644 << 16, zipfile.ZIP_DEFLATED
+            archive.writestr(entry, files[name])
+    return stream.getvalue()

@@ -1,0 +1,133 @@
+"""A package as an archive: what follows from its ledger, a description that archives read, one file
+of the same bytes, and a checker that names whatever was altered, added, removed or swapped."""
+
+import csv
+import io
+import json
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+
+import pytest
+
+import fedtheory as ft
+from fedtheory.app import archive, ledger, package
+
+CLAIMS = ("lamb.lemma1", "mixed.stepD2", "fsl.gradient_identity")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A package of two violated claims and a proved one."""
+    folder = tmp_path_factory.mktemp("package") / "out"
+    claims = [ft.claim(name) for name in CLAIMS]
+    results = {claim.id: ledger.decided(claim, 0.1, 0) for claim in claims}
+    verdicts = {name: result["verdict"] for name, result in results.items()}
+    book, certificates = ledger.made(claims, verdicts, 0.1, 0)
+    timings = {name: dict(seconds=1.5, megabytes=None) for name in CLAIMS}
+    package.build(folder, book, certificates, {"timings.json": timings})
+    return folder
+
+
+@pytest.fixture
+def mine(made, tmp_path):
+    return shutil.copytree(made, tmp_path / "mine")
+
+
+def asked(folder):
+    """(exit status, what the checker in the folder says)."""
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", folder / "check.py"], capture_output=True, text=True
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_the_checker_accepts_every_certificate(made):
+    status, told = asked(made)
+    number = len(list((made / "certificates").iterdir()))
+    assert number >= 3
+    assert (status, told) == (0, f"{number} certificates accepted, 0 not judged, 0 differences\n")
+
+
+def test_what_is_altered_added_removed_or_swapped_is_named(mine):
+    one, other = mine / "certificates/lamb.lemma1.json", mine / "certificates/mixed.stepD2.json"
+    first, second = one.read_bytes(), other.read_bytes()
+    one.write_bytes(second)
+    other.write_bytes(first)
+    (mine / "claims.csv").write_text("id\n")
+    (mine / "more.txt").write_text("mine")
+    (mine / "LICENSE").unlink()
+    status, told = asked(mine)
+    assert status == 1
+    for sentence in (
+        "LICENSE: it is missing",
+        "claims.csv: it is changed",
+        "more.txt: it is added",
+        "certificates/lamb.lemma1.json: it is changed",
+        "certificates/lamb.lemma1.json: it is of 'mixed.stepD2', not of lamb.lemma1",
+    ):
+        assert f"differs: {sentence}\n" in told
+    files, _ = package.contents(mine)
+    (mine / package.SUMS).write_bytes(package.listing(files))  # the checksums fit again
+    status, told = asked(mine)
+    assert status == 1 and "not of lamb.lemma1" in told and "is changed" not in told
+
+
+def test_a_verdict_without_its_evidence_is_named(mine):
+    book = json.loads((mine / "ledger.json").read_text())
+    entry = next(e for e in book["claims"] if e["id"] == "mixed.stepD2")
+    entry["verdict"].update(certificate=None, lines=[])
+    (mine / "ledger.json").write_bytes(ledger.text(book))
+    assert "differs: mixed.stepD2: it is violated without evidence\n" in asked(mine)[1]
+
+
+def test_the_crate_describes_every_file(made):
+    crate = json.loads((made / archive.CRATE).read_text())
+    parts = {part["@id"]: part for part in crate["@graph"]}
+    root, files = parts["./"], package.contents(made)[0]
+    assert crate["@context"] == "https://w3id.org/ro/crate/1.2/context"
+    assert parts[archive.CRATE]["conformsTo"] == {"@id": "https://w3id.org/ro/crate/1.2"}
+    assert {part["@id"] for part in root["hasPart"]} == set(files) - {archive.CRATE}
+    for name in set(files) - {archive.CRATE, package.SUMS}:
+        assert parts[name]["contentSize"] == str(len(files[name]))
+    for part in crate["@graph"]:  # whatever is mentioned is described
+        for value in part.values():
+            for link in value if isinstance(value, list) else [value]:
+                if isinstance(link, dict) and not link["@id"].startswith("https://w3id.org"):
+                    assert link["@id"] in parts
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", root["datePublished"])
+    assert archive.day_of(files) == root["datePublished"]
+
+
+def test_the_day_may_be_given(monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
+    assert archive.today() == "1970-01-02"
+
+
+def test_every_claim_has_its_command_and_its_cost(made):
+    rows = list(csv.DictReader(io.StringIO((made / "claims.csv").read_text())))
+    assert [row["id"] for row in rows] == list(CLAIMS)
+    for row in rows:
+        assert row["command"] == f"fedtheory check {row['id']} --budget 0.1 --seed 0"
+        assert row["seconds"] == "1.5" and (made / row["certificate"]).is_file()
+    text = (made / "README.md").read_text()
+    assert "All claims took 4 s" in text and "figures/" not in text
+
+
+def test_one_file_holds_it_all_in_the_same_bytes(made):
+    files = package.contents(made)[0]
+    content = archive.zipped(files)
+    assert content == archive.zipped(dict(reversed(files.items())))
+    with zipfile.ZipFile(io.BytesIO(content)) as opened:
+        assert opened.testzip() is None
+        inside = {n.removeprefix("fedtheory-package/"): opened.read(n) for n in opened.namelist()}
+    assert inside == files
+
+
+def test_a_paper_without_a_year_has_none_in_the_bibliography():
+    papers = ledger.papers([dict(paper="fsl"), dict(paper="mixed")])
+    text = archive.bibliography(papers)
+    assert "@misc{fsl," in text and "Van Sy Mai and Richard J. La and Tao Zhang" in text
+    assert text.count("year") == 1 and "year = {2022}" in text

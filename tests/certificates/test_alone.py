@@ -1,0 +1,173 @@
+"""The checker in one file: it accepts what the checkers of documents accept, with nothing but
+Python, and refuses what was changed."""
+
+import ast
+import copy
+import json
+import random
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import mpmath
+import pytest
+
+import fedtheory as ft
+from fedtheory.certificates import alone
+from fedtheory.certificates.check_proof import Refused
+from fedtheory.rocq import derivations
+from tests.second_opinion import opinion
+
+SHIPPED = Path(opinion.__file__).parent
+DOCUMENTS = json.loads((SHIPPED / "certificates.json").read_text())
+PROOFS = json.loads((SHIPPED / "proofs.json").read_text())
+INSTANCES = [name for name, d in DOCUMENTS.items() if d["format"] != "fedtheory structure 1"]
+STANDARD = {"hashlib", "json", "re", "sys", "fractions", "math", "pathlib", "reprlib", "types"}
+
+
+def plain(value):
+    return json.loads(json.dumps(value))
+
+
+def test_the_one_file_imports_nothing_but_the_standard_library(tmp_path):
+    text = derivations.standing_alone()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            assert {alias.name for alias in node.names} <= STANDARD
+        if isinstance(node, ast.ImportFrom):
+            assert node.module in STANDARD
+    (tmp_path / "check.py").write_text(text)
+    told = subprocess.run(
+        [sys.executable, "-I", "-S", tmp_path / "check.py"], capture_output=True, text=True
+    )
+    assert told.returncode == 2 and "here is no package" in told.stderr
+
+
+@pytest.mark.parametrize("name", INSTANCES)
+def test_it_accepts_every_shipped_counterexample(name):
+    assert alone.judged(DOCUMENTS[name], plain(derivations.derivations(DOCUMENTS[name])))
+
+
+@pytest.mark.parametrize("name", list(PROOFS)[::5])
+def test_it_accepts_proofs_and_no_others(name):
+    assert alone.judged(PROOFS[name], [])
+    forged = copy.deepcopy(PROOFS[name])
+    forged["shows"] = ["<", forged["shows"][2], forged["shows"][1]]
+    with pytest.raises(Refused):
+        alone.judged(forged, [])
+
+
+def test_what_has_no_arithmetic_is_not_judged():
+    name = next(n for n, d in DOCUMENTS.items() if d["format"] == "fedtheory structure 1")
+    assert alone.judged(DOCUMENTS[name], derivations.derivations(DOCUMENTS[name])) is False
+    assert alone.judged(DOCUMENTS["lamb.lemma1"], []) is False
+
+
+def test_what_is_told_is_named():
+    """The delay of flex's (9) is a search over rounds, no sum or product of the instance's numbers."""
+    assert {
+        name
+        for derivation in derivations.derivations(DOCUMENTS["flex.eq9"])
+        for name in derivation["told"]
+    } == {"delay"}
+
+
+def resealed(document):
+    for member in document.get("members", []):
+        resealed(member)
+    document["digest"] = ""
+    body = {key: value for key, value in document.items() if key != "digest"}
+    document["digest"] = alone.hashlib.sha256(
+        json.dumps(body, sort_keys=True, separators=(",", ":")).encode()
+    ).hexdigest()
+    return document
+
+
+def leaves(tree, path=()):
+    """Places of a document's numbers."""
+    pairs = tree.items() if isinstance(tree, dict) else enumerate(tree)
+    for key, value in pairs:
+        if isinstance(value, (dict, list)):
+            yield from leaves(value, (*path, key))
+        elif isinstance(value, str) and alone.DIGITS.fullmatch(value):
+            yield (*path, key)
+
+
+@pytest.mark.parametrize("name", ["lamb.lemma1", "lamb.step16", "mixed.stepD2", "flex.eq2_printed"])
+def test_a_number_that_is_changed_is_seen(name):
+    """In the instance, in what is given or in what is told of it: refused, unless it is evidence
+    still."""
+    chance, found = random.Random(name), plain(derivations.derivations(DOCUMENTS[name]))
+    refused = 0
+    assert not any(derivation["told"] for derivation in found)
+    for _ in range(6):
+        forged = copy.deepcopy(DOCUMENTS[name])
+        member = forged.get("members", [forged])[0]
+        part = chance.choice([p for p in ("instance", "values") if list(leaves(member[p]))])
+        *path, last = chance.choice(list(leaves(member[part])))
+        tree = member[part]
+        for key in path:
+            tree = tree[key]
+        tree[last] = str(Fraction(tree[last]) * 3 + 1)
+        try:
+            alone.judged(resealed(forged), found)
+        except Refused:
+            refused += 1
+            continue
+        assert ft.replay(forged)["status"] == "violated"
+    assert refused
+
+
+def test_a_step_that_is_changed_is_seen():
+    document, (derivation,) = (
+        DOCUMENTS["lamb.lemma1"],
+        plain(derivations.derivations(DOCUMENTS["lamb.lemma1"])),
+    )
+    refused = 0
+    for n, (op, *parts) in enumerate(derivation["steps"]):
+        forged = copy.deepcopy(derivation)
+        forged["steps"][n] = ["number", "17/3"]
+        try:
+            alone.counterexample(document, forged)
+        except Refused:
+            refused += 1
+    assert refused >= 3  # others lead to nothing that the line asks for
+
+
+@pytest.mark.parametrize("x", ["1/3", "-41/7", "123456789/1000"])
+def test_ends_of_transcendental_functions_are_right_and_near(x):
+    q, near = Fraction(x), Fraction(1, 10**60)
+    with mpmath.workdps(400):
+        value = mpmath.mpf(q.numerator) / q.denominator
+        for ends, true in (
+            (alone.exp((q, q)), mpmath.exp(value)) if abs(q) < 100 else (None, None),
+            (alone.log((q, q)), mpmath.log(value)) if q > 0 else (None, None),
+            (alone.root((q, q), 3), mpmath.cbrt(value)) if q > 0 else (None, None),
+        ):
+            if ends is None:
+                continue
+            low, high = (mpmath.mpf(e.numerator) / e.denominator for e in ends)
+            assert low <= true <= high
+            assert ends[1] - ends[0] <= near * (1 + abs(ends[0]))
+
+
+def test_ends_widen_and_never_pass_what_they_hold():
+    chance = random.Random(3)
+    for _ in range(200):
+        a, b = (sorted(Fraction(chance.randint(-9, 9), 4) for _ in range(2)) for _ in range(2))
+        x, y = (chance.choice(pair) for pair in (a, b))
+        for op, exact in ((alone.add, x + y), (alone.mul, x * y)):
+            low, high = op(tuple(a), tuple(b))
+            assert low <= exact <= high
+        for n in (2, 3):
+            low, high = alone.power(tuple(a), n)
+            assert low <= x**n <= high
+        if not a[0] <= 0 <= a[1]:
+            low, high = alone.inv(tuple(a))
+            assert low <= 1 / x <= high
+    assert alone.inv((Fraction(0),) * 2, True) == (alone.INFINITE,) * 2
+    with pytest.raises(Refused, match="divides by what may be zero"):
+        alone.inv((Fraction(-1), Fraction(1)))
+    with pytest.raises(Refused, match="infinity times what may be zero"):
+        alone.mul((alone.INFINITE,) * 2, (Fraction(0), Fraction(1)))
