@@ -51,7 +51,8 @@ class Confined(NamedTuple):
 class Condition(NamedTuple):
     name: str
     says: str
-    holds: "Callable | Certified"
+    # (problem, setup) -> whether a problem and a run meet it; None where only instances are asked
+    holds: "Callable | Certified" = None  # type: ignore[assignment]
     # what it certifies: names of problem.constants, or of symbols that no problem has
     constants: tuple = ()
     means: tuple = ()  # what proofs may use of it: Along, Root, Confined
@@ -59,6 +60,8 @@ class Condition(NamedTuple):
     on: Callable | None = None
 
     def __call__(self, problem, setup=None):
+        if self.holds is None:  # nothing tells of a problem in floats
+            return False
         return bool(self.holds(problem, setup or SimpleNamespace(cohort="without", partial=False)))
 
     def __reduce__(self):
@@ -172,8 +175,8 @@ NOISE = Condition(
     ),
     ("sigma", "sigma_0"),
 )
-NOISE_GROWTH = Condition(
-    "noise_growth",
+GROWING_NOISE = Condition(
+    "growing_noise",
     "gradient estimates are unbiased, with variance at most sigma^2 + growth^2 ||grad f_i||^2",
     lambda problem, setup: (
         problem.noise in DRAWN and {"sigma", "sigma_0"} <= set(problem.constants)
@@ -244,7 +247,7 @@ ALL = {
         DISSIMILAR,
         SERVER_DISSIMILAR,
         NOISE,
-        NOISE_GROWTH,
+        GROWING_NOISE,
         INDEPENDENT,
         EQUAL_WEIGHTS,
         UNIFORM_COHORT,

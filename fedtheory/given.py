@@ -81,7 +81,8 @@ def _hypothesis(whose, given, stated):
 def _condition(given):
     return (
         all(isinstance(text, str) and text for text in (given.name, given.says))
-        and callable(given.holds)
+        and (callable(given.holds) or given.holds is None and given.on is not None)
+        and (callable(given.on) or given.on is None)
         and isinstance(given.constants, tuple)
         and all(isinstance(name, str) for name in given.constants)
         and isinstance(given.means, tuple)

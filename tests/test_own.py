@@ -17,8 +17,8 @@ from fedtheory.conditions import (
     BOUNDED_BELOW,
     CONVEX,
     EXACT_GRADIENTS,
+    GROWING_NOISE,
     LIPSCHITZ,
-    NOISE_GROWTH,
     SAMPLED_BY_WEIGHT,
     Condition,
 )
@@ -178,14 +178,14 @@ def test_its_constant_by_hand(slopes, knots, expected):
 
 def test_noise_that_grows():
     """One step on x^2/2 from 1 with noise of +-rho times the gradient: E x_1^2 by hand."""
-    assumes = (LIPSCHITZ, CONVEX, NOISE_GROWTH, Eq(N, 1), Eq(T, 1), eta * L * (1 + growth**2) <= 1)
+    assumes = (LIPSCHITZ, CONVEX, GROWING_NOISE, Eq(N, 1), Eq(T, 1), eta * L * (1 + growth**2) <= 1)
     more = dict(measures=sq_T, assumes=assumes)
     assert ft.check(claim(bound=sq_0 + eta**2 * sigma**2, **more), budget=0.4).status == "holds"
     more["assumes"] = (*assumes[:-1], eta * L <= 1)
     false = claim(bound=sq_0 + eta**2 * sigma**2, **more)
     assert ft.check(false, budget=0.4).status == "violated"
     setting = by_name("run_fedsgd")
-    assert {"noise_growth"} <= setting.ensures
+    assert {"growing_noise"} <= setting.ensures
     curve = dict(slope=F(1), tilt=F(0), bends=[], soft=[])
     one = dict(N=1, S=1, T=1, K=1, convex=1, lipschitz=1, losses=[dict(curves=[curve])])
     one.update(at_star=[], x_0=[F(1)], noise=[[F(1, 2), [F(3)]], [F(1, 2), [F(-3)]]])
@@ -286,3 +286,15 @@ def test_a_paper_whose_settings_keep_no_runs_leaves_it_undecided():
                        assumes=(), measures=mine, bound=Rational(1)), budget=0.2)  # fmt: skip
     assert v.status == "undecided"
     assert Own(late).bound is None
+
+
+def test_points_are_those_that_a_method_sees():
+    """Where the minimiser lies elsewhere, so do the points: FedAvg's by hand, from 1 + 5."""
+    curve = dict(slope=F(1), tilt=F(0), bends=[], soft=[])
+    one = dict(N=1, S=1, T=1, convex=1, lipschitz=1, losses=[dict(curves=[curve])])
+    one.update(at_star=[], x_0=[F(1)], noise=[], K=1, origin=[F(5)])
+    about = own.Exactly(one)
+    assert about.x_0[0] == 6 and about.minimizer[0] == 5 and about.gap(about.x_0) == F(1, 2)
+    assert about.grad(about.x_0)[0] == 1 and about.client_grad(1, about.x_0)[0] == 1
+    ((_, x, rounds),) = by_name("run_feddyn").ways(one, dict(eta_l=F(1, 2), alpha=F(1)))
+    assert x[0][0] == 6 and rounds[0].points[0][0][0] == 6

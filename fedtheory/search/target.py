@@ -172,12 +172,9 @@ class Target:
         small, large = (as_array(self.value(e, values), size) for e in (small, large))
         with np.errstate(all="ignore"):
             ratio = np.log(small) - np.log(large)
-            plain_sign = np.where(small <= large, -1.0, 1.0)
-        return np.where(
-            (small > 0) & (large > 0),
-            ratio + (OPEN if relation.rel_op in ("<", ">") else 0.0),
-            plain_sign,
-        )
+            strict = relation.rel_op in ("<", ">")
+            plain_sign = np.where(small < large if strict else small <= large, -1.0, 1.0)
+        return np.where((small > 0) & (large > 0), ratio + (OPEN if strict else 0.0), plain_sign)
 
     def admitted(self, values, size):
         """Where domains and assumptions hold, up to rounding."""

@@ -111,6 +111,10 @@ def tightest(claim, ranked, looked, ends):
         near = Point.nearby(hunt, raw)
         certain = ((point.ratio(certified=True), point) for point in near)
         found = next((each for each in certain if each[0] is not None), None)
+        if found and found[0] > 1:  # by less than what a float shows
+            return refuted(claim, hunt, [found[1]], looked.cases) or doubtful(
+                claim, hunt, raw, looked
+            )
         seen += found is not None or point is not None and point.ratio() is not None
         if found and (reached is None or found[0] > reached[0]):
             reached = found

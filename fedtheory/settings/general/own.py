@@ -13,7 +13,7 @@ from fedtheory.enclosure.arithmetic import Many, Undecided, vector, where
 from fedtheory.errors import OneByOne
 from fedtheory.settings import losses
 from fedtheory.settings.families import variance
-from fedtheory.settings.general._sight import one_by_one
+from fedtheory.settings.general._sight import one_by_one, origin
 from fedtheory.settings.general.runs import Clients
 from fedtheory.symbol import Table
 
@@ -27,23 +27,26 @@ class Exactly(own.Landscape):
     def __init__(self, instance):
         self._clients = Clients(instance)
         self.N, self.d, self.p = self._clients.N, self._clients.d, tuple(self._clients.p)
-        self.x_0, self.sigma_sq = vector(instance["x_0"]), variance(instance["noise"])
+        self.sigma_sq = variance(instance["noise"])
+        away = origin(instance, self.d)  # points are those that the method sees
+        self._away = vector([Fraction(0)] * self.d) if away is None else away
+        self.x_0 = vector(instance["x_0"]) + self._away
         self.x_0.flags.writeable = False
 
     def loss(self, x):
-        return self._clients.F(x)
+        return self._clients.F(x - self._away)
 
     def grad(self, x):
-        return self._clients.mean_grad(x)
+        return self._clients.mean_grad(x - self._away)
 
     def client_loss(self, i, x):
-        return self._clients.value(self._of(i), x)
+        return self._clients.value(self._of(i), x - self._away)
 
     def client_grad(self, i, x):
-        return self._clients.grad(self._of(i), x)
+        return self._clients.grad(self._of(i), x - self._away)
 
     def gap(self, x):
-        return self._clients.gap(self.loss(x), x)
+        return self._clients.gap(self.loss(x), x - self._away)
 
     @cached_property
     def _least(self):
@@ -54,7 +57,7 @@ class Exactly(own.Landscape):
 
     @property
     def minimizer(self):
-        return self._least[1].copy()
+        return self._least[1] + self._away
 
     def client_infimum(self, i):
         found = losses.infimum([self._clients.curves[self._of(i)]], [Fraction(1)])

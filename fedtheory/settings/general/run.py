@@ -29,7 +29,7 @@ ENSURES = frozenset(
         "uniform_cohort",
         "quadratic",
         "same_curvature",
-        *(ASKED := ("noise_growth", "sampled_by_weight")),  # drawn only where a claim assumes it
+        *(ASKED := ("growing_noise", "sampled_by_weight")),  # drawn only where a claim assumes it
     }
 )
 
@@ -80,7 +80,7 @@ def cohorts(shape):
 
 def each(shape):
     """Outcomes of one draw of a gradient."""
-    return (1 if shape["noise"] == "none" else 2) * (2 if "noise_growth" in shape else 1)
+    return (1 if shape["noise"] == "none" else 2) * (2 if "growing_noise" in shape else 1)
 
 
 def coordinates(shape):
@@ -100,7 +100,7 @@ def coordinates(shape):
     found.update({f"x_{j}": "real" for j in range(shape["d"])})
     if shape["noise"] != "none":
         found["sigma"] = "positive"
-    if "noise_growth" in shape:
+    if "growing_noise" in shape:
         found["growth"] = "positive"
     if "sampled_by_weight" in shape:
         found.update({f"weight_{i}": "positive" for i in range(shape["N"])})
@@ -153,7 +153,7 @@ def build(shape, point):
 def asked_for(shape, point):
     """The parts of an instance that some claims ask for."""
     found = {}
-    if "noise_growth" in shape:
+    if "growing_noise" in shape:
         found["growth"] = point["growth"]
     if "sampled_by_weight" in shape:
         weights = [point[f"weight_{i}"] for i in range(shape["N"])]

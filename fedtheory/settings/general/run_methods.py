@@ -100,14 +100,14 @@ def alike_everywhere(method):
         T=2,
         convex=1,
         lipschitz=1,
-        losses=[dict(curves=[curve(1, 0)]), dict(curves=[curve("1/2", 0)])],
-        at_star=[[Q(1, 2)]],
-        x_0=[Q(1, 5)],
+        losses=[dict(curves=[curve(n, 0), curve(1 / Q(n), 0)]) for n in ("1", "1/2")],
+        at_star=[[Q(1, 2), Q(1, 3)]],
+        x_0=[Q(1, 5), Q(-1, 7)],
         noise=[],
     )
     instance.update({letter: int(max(field.low, 2)) for letter, field in integers(method)})
     if method.server:
-        instance["server"] = [curve("1/3", 1)]
+        instance["server"] = [curve("1/3", 1), curve(1, "1/3")]
     own = letters(method)
     values = {
         own[name]: Q(1, 3)
@@ -117,14 +117,15 @@ def alike_everywhere(method):
 
     def paths(*origin):
         moved = {**instance, "origin": list(origin)} if origin else instance
-        return [x[0] for _, path, _ in outcomes_of(moved, values, method, own)[1][-1] for x in path]
+        ways = outcomes_of(moved, values, method, own)[1][-1]
+        return [part for _, path, _ in ways for x in path for part in x]
 
     try:
         here = paths()
         return all(
             pair(a - b)[0] <= 0 <= pair(a - b)[1]
-            for away in (Q(-3, 1000), Q(7, 2), Q(10**6))
-            for a, b in zip(here, paths(away), strict=True)
+            for away in ((Q(-3, 1000), Q(2, 7)), (Q(7, 2), Q(7, 2)), (Q(10**6), Q(-9)))
+            for a, b in zip(here, paths(*away), strict=True)
         )
     except (FedtheoryError, ArithmeticError, ValueError):
         return False
@@ -144,7 +145,7 @@ def shapes(random, relaxed, method, table):
             shape["S"] = shape["N"]
         shape["server"] = int(method.server)
         if not alike_everywhere(method):
-            shape["away"] = int(random.random() < 0.25)
+            shape["away"] = int(random.random() < 0.5)
         if sees_layers(method):
             shape["layered"] = int(shape["d"] > 1 and random.random() < 0.5)
         if ways(shape, method) <= MOST:

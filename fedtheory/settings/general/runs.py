@@ -218,7 +218,7 @@ def met(instance):
     clients = Clients(instance)
     met = {"smooth", "independent_noise"}
     met |= {"sampled_by_weight"} if clients.weighted else {"equal_weights", "uniform_cohort"}
-    met |= {"noise_growth"} if "growth" in instance else {"noise"}
+    met |= {"growing_noise"} if "growth" in instance else {"noise"}
     upper = losses.maximum(*(losses.curvature(f)[1] for f in clients.curves))
     infimum = clients.least()[0]
     return frozenset(
@@ -304,19 +304,17 @@ def outcomes_of(instance, values, method, letters=None):
 
 def ways_of(instance, values, method, letters=None):
     """[(probability, points x_0, ..., x_T, a Round for each)]: as `outcomes_of`, with what happened
-    within rounds."""
+    within rounds, where the method sees its points."""
     clients, method = Clients(instance), discover.algorithm(method)
     rounds = rounds_of(clients, instance, values, method, letters)
-    away = origin(instance, clients.d)
-    shifted = (lambda x: x.copy()) if away is None else lambda x: x - away
+    away, x_0 = origin(instance, clients.d), vector(instance["x_0"])
     law = law_of(clients, instance, rounds.steps)
-    x_0 = vector(instance["x_0"])
     start = rounds.start(x_0 if away is None else x_0 + away)
-    found = [(ONE, (x_0,), (), start)]
+    found = [(ONE, (start.x.copy(),), (), start)]
     for t in range(instance["T"]):
         rounds.at(t)
         found = [
-            (p * q, (*path, shifted(trace.after.x)), (*done, _seen(trace, shifted)), trace.after)
+            (p * q, (*path, trace.after.x.copy()), (*done, _seen(trace)), trace.after)
             for p, path, done, state in found
             for q, trace in rounds.of(state, law)
         ]
@@ -326,9 +324,9 @@ def ways_of(instance, values, method, letters=None):
     return [(p, path, done) for p, path, done, _ in found]
 
 
-def _seen(trace, shifted):
+def _seen(trace):
     """A trace as functions of one's own see it."""
-    points = tuple(tuple(shifted(y) for y in walk.points) for walk in trace.clients)
+    points = tuple(tuple(y.copy() for y in walk.points) for walk in trace.clients)
     return Round(trace.cohort, points)
 
 
