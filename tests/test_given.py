@@ -283,7 +283,7 @@ def test_a_run_s_method_has_to_be_named():
     assert named == {"run_fedsgd", "run_large_fedsgd"}
     refused(
         "algorithm must be one of data_sharing, ",
-        lambda: ft.check(claim.replace(algorithm="fedprox"), budget=0.2),
+        lambda: ft.check(claim.replace(algorithm="fedavgm"), budget=0.2),
     )
 
 

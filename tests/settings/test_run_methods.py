@@ -154,6 +154,7 @@ STATEMENTS = dict(
     fedadam=lowered(eta * (1 - beta_1) * eta_l / tau),
     fedavg=one_step(both),
     fedsgd=one_step(eta),
+    fedprox=one_step(eta_l),  # whatever mu_prox: the first step begins at x
     feddyn=one_step(2 * eta_l),  # y - h/alpha, and h = -alpha (y - x)
     flex_a=one_step(eta),
     flex_b=one_step(eta),
