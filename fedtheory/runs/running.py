@@ -23,6 +23,7 @@ from fedtheory.participation import Participation
 from fedtheory.problem import NOISES, Problem, no_test
 from fedtheory.runs import blocks, engine
 from fedtheory.runs.groups import Chunk
+from fedtheory.runs.keeping import Checkpoint
 from fedtheory.runs.machine import NO_PATH, NO_TABLE, Machine
 from fedtheory.shown import Shown, number
 
@@ -165,6 +166,7 @@ def run(
     chunk=None,
     compiled=None,
     resume=None,
+    checkpoint=None,
     executor=None,
     **hyper,
 ):
@@ -175,7 +177,8 @@ def run(
     (ft.metrics), at the start and after each round, or after each
     `every` rounds: the others' records are NaN. `keep="x"` keeps the trajectory too.
     `progress(done, rounds, seconds)` is called after each chunk. `resume` takes an earlier, shorter
-    run of the same settings. `executor` takes blocks of trials: any concurrent.futures.Executor, or a
+    run of the same settings; `checkpoint` is the path of an .npz file in which the run is kept every
+    ten seconds, and from which the same request goes on. `executor` takes blocks of trials: any concurrent.futures.Executor, or a
     text such as "processes:8". It, `workers`, `chunk` (rounds a chunk) and `compiled` never change
     the result.
 
@@ -213,8 +216,13 @@ def run(
         _check_resume(resume, plan)
     elif pretrained is not None:
         x_0 = pretrain(problem, x_0, seed=seed, trials=trials, **pretrained)
+    if checkpoint is not None:
+        if executor is not None or resume is not None:
+            refuse("checkpoint", "must be given without executor= and resume=", checkpoint)
+        checkpoint = Checkpoint(checkpoint, plan)
     if executor is None or resume is not None:  # what is resumed is whole
-        return _warned(_carry_out(_Job(plan, x_0, workers, compiled, resume), progress, chunk))
+        job = _Job(plan, x_0, workers, compiled, resume)
+        return _warned(_carry_out(job, progress, chunk, checkpoint))
     carry = partial(_block, workers=workers, compiled=compiled, chunk=chunk)
     start = _start(problem, x_0, plan.trials)
     return _warned(blocks.spread(carry, plan, start, executor, progress))
@@ -352,7 +360,7 @@ class _Job:
             else None
         )
         if resume is not None:
-            self._resume(resume)
+            self.takes(*(resume.rounds, resume._state, resume.diverged, resume._record, resume.x))
         else:
             self.record[:, 0] = self.machine.measure(plan.trials)[:, self.columns]
             if self.path is not None:
@@ -364,13 +372,14 @@ class _Job:
         there = self.plan.participation.members(t, problem.N)[1:]
         return problem if there.all() else problem.reweighted(problem.weights[1:] * there)
 
-    def _resume(self, partial):
-        self.done = partial.rounds
-        self.machine.slabs.restore(partial._state)
-        self.machine.diverged[:] = partial.diverged
-        self.record[:, : self.done + 1] = partial._record
+    def takes(self, done, state, diverged, record, path):
+        """Goes on after `done` rounds."""
+        self.done = done
+        self.machine.slabs.restore(state)
+        self.machine.diverged[:] = diverged
+        self.record[:, : done + 1] = record
         if self.path is not None:
-            self.path[:, : self.done + 1] = partial.x
+            self.path[:, : done + 1] = path
         if self.done < self.plan.rounds:
             self.machine.objective_is(self.objective(self.done), self.plan.hyper[self.done])
 
@@ -481,8 +490,10 @@ class Pace:
         return long and (self.chunks[True] < 2 or self.fastest[True] < alone)
 
 
-def _carry_out(job, progress=None, chunk=None):
+def _carry_out(job, progress=None, chunk=None, checkpoint=None):
     plan, machine = job.plan, job.machine
+    if checkpoint is not None:
+        checkpoint.read(job)
     workers = len(machine.scratches)
     R, pace = chunk or 1, Pace()
     with (
@@ -502,6 +513,8 @@ def _carry_out(job, progress=None, chunk=None):
                 raise _interrupted(job, part, under_way, saved) from None
             seconds = (time.perf_counter() - begun) / len(part.hyper)
             pace.took(seconds, together)
+            if checkpoint is not None:
+                checkpoint.write(job, job.done == plan.rounds)
             if progress is not None:
                 progress(job.done, plan.rounds, time.perf_counter() - job.begun)
             if chunk is None:
