@@ -206,6 +206,11 @@ class Problem(Shown):
         }
         return dict(clients=self.N, d=self.d, noise=self.noise, **known)
 
+    @property
+    def measured(self):
+        """Names of constants that were measured along a run: nothing is proved of them."""
+        return tuple(n for n, c in self.constants.items() if c.scope == "trajectory")
+
     def loss(self, x):
         """F(x)."""
         return self.value_and_grad(x)[0]

@@ -234,6 +234,12 @@ class _Case:
             for constant, inside in (run.inside or {}).items()
             if constant in used
         ]
+        seen = [name for name in self.problem.measured if name in used]
+        if seen:
+            notes.append(
+                f"{', '.join(seen)} {'was' if len(seen) == 1 else 'were'} measured at points of a run "
+                "and may be larger elsewhere: a bound that is exceeded says nothing of the claim"
+            )
         return tuple(notes)
 
 

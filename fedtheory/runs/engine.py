@@ -333,12 +333,18 @@ def kernel(name="advance"):
     return compiled
 
 
+# Helpers that take no kernel: they may be machine code where kernels are not.
+LEAVES = ("add_noise", "sample_rows", "square_gap", "fill", "copy", "finite")
+
+
 @cache
-def interpreted(name="advance"):
+def interpreted(name="advance", leaves=False):
     """The same source for kernels that are not compiled: every helper that takes one runs as
-    Python."""
+    Python, and so do the `leaves` unless they are wanted as machine code."""
     scope = dict(globals())
     for helper, value in globals().items():
+        if leaves and helper in LEAVES:
+            continue
         if jit.compiled(value) and value.__module__ == __name__:
             scope[helper] = FunctionType(jit.python(value).__code__, scope)
     return scope[name]

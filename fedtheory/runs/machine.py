@@ -1,5 +1,6 @@
 """One algorithm on one problem, ready to advance: state of all trials, kernels, threads."""
 
+from functools import partial
 from queue import SimpleQueue
 
 import numpy as np
@@ -28,6 +29,7 @@ from fedtheory.runs.groups import (
 
 NO_TABLE = np.zeros((1, 1, 1))
 NO_PATH = np.zeros((1, 0, 1))
+LONG = 256  # coordinates from which calling machine code costs less than a loop in Python
 
 
 class Slabs:
@@ -132,6 +134,12 @@ class Machine:
         can = algorithm.compiled and problem.kernels.compiled
         self.compiled = can if compiled is None else compiled and can
         self.packed = self.compiled and not jit.DISABLED
+        # gradients that are Python, of points so long that loops over coordinates are not to be
+        self.mixed = (
+            not (self.packed or jit.DISABLED or compiled is False)
+            and algorithm.compiled
+            and problem.d >= LONG
+        )
         self.slabs = Slabs(algorithm, self._trained_on(problem, h), x_0, S, h, workers, self.packed)
         self.diverged = np.full(len(x_0), -1, dtype=np.int64)
         self.stop = np.zeros(1, dtype=np.int64)
@@ -139,13 +147,16 @@ class Machine:
             algorithm.server_grad, h
         ) + engine.CLIENT_GRAD * algorithm.asks(algorithm.client_grad, h)
         stacked = self.slabs.stacked[0]
-        self.loops = Loops(engine.kernel if self.packed else engine.interpreted)
+        self.loops = Loops(
+            engine.kernel if self.packed else partial(engine.interpreted, leaves=self.mixed)
+        )
         if self.packed:
             slot = type(stacked)(*(a[0] for a in stacked))
             state = self.slabs.type(*(slab[0] for slab in self.slabs.arrays))
             self.kernels = algorithm.kernels(state, slot, stacked, h)
         else:
-            self.kernels = [jit.python(getattr(algorithm, role)) for role in ROLES]
+            own = [getattr(algorithm, role) for role in ROLES]
+            self.kernels = own if self.mixed else [jit.python(kernel) for kernel in own]
         self._kept = {}
         slabs = self.slabs
         self.trials = self._handed(

@@ -127,6 +127,9 @@ class Question:
     def __init__(self, claim, problem, rounds, start, x_0, S, infimum, hyper):
         if not isinstance(problem, Problem):
             refuse("problem", "must be a Problem, such as ft.problems.quadratic makes", problem)
+        if problem.measured:
+            rule = "must have constants that hold, for a verdict, not such as were measured"
+            refuse("problem", rule, ", ".join(problem.measured))
         if start is not None and not isinstance(start, Mapping):
             refuse("start", "must be a mapping of what is measured at the start to numbers", start)
         if not claim.lines:
