@@ -70,7 +70,7 @@ def test_arguments_of_a_problem(name, values):
         ("resume", (3, {})),
         ("pretrained", (3, {})),
         ("problem", (None, "quadratic", {})),
-        ("algorithm", (["fedavg"], None, {}, "fedprox")),
+        ("algorithm", (["fedavg"], None, {}, "fedprx")),
     ],
 )
 def test_arguments_of_a_run(name, values):

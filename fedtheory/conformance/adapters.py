@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple
 
+from fedtheory import arguments
 from fedtheory.conformance.conforming import FUNCTIONS, Conformance, conform
 from fedtheory.conformance.obeying import Laws, laws
 from fedtheory.errors import FedtheoryError, InvalidInput, refuse
@@ -30,18 +31,19 @@ class Report(NamedTuple):
 
 
 def of_file(module, path):
-    """The Report of an adapter's file: METHOD, start, round, state, and HYPER if any."""
+    """The Report of an adapter's file: METHOD, start, round, state, and HYPER and WEIGHTED if any."""
     for name in ("METHOD", *FUNCTIONS):
         if not hasattr(module, name):
             raise InvalidInput(
                 f"{path} must define METHOD, start, round and state; it lacks {name}"
             )
     three: list[Any] = [getattr(module, name) for name in FUNCTIONS]
-    hyper = getattr(module, "HYPER", {})
+    hyper, weighted = getattr(module, "HYPER", {}), getattr(module, "WEIGHTED", True)
     if not isinstance(hyper, dict):
         refuse(f"{path}: HYPER", "must be a dict", hyper)
+    weighted = arguments.flag(f"{path}: WEIGHTED", weighted)
     try:
-        return Report(*(ask(module.METHOD, *three, hyper=hyper) for ask in (conform, laws)))
+        return Report(*(ask(module.METHOD, *three, hyper, weighted) for ask in (conform, laws)))
     except FedtheoryError:
         raise
     except Exception as error:

@@ -48,13 +48,13 @@ class Conformance(NamedTuple):
         )
 
 
-def conform(method, start, round, state, hyper=None):
+def conform(method, start, round, state, hyper=None, weighted=True):
     """Whether code goes the way of a method; a Conformance.
 
     `start(task)` gives the code's own state, `round(state, cohort, work, gradient)` the next one,
     `state(state)` a dict with x, and the other fields of the method's State that the code has.
     `gradient(i, y, k)` is client i's estimate at y in its local step k, -1 for one at x that is taken
-    apart from the steps; i = 0 is the server.
+    apart from the steps; i = 0 is the server. Code that knows no weights of clients is not `weighted`.
 
     >>> from fedtheory.conformance import conform
     >>> def walk(x, cohort, work, gradient):
@@ -79,7 +79,7 @@ def conform(method, start, round, state, hyper=None):
     agreed: list[str] = []
     apart = False  # whether the code takes its own gradients, which have no noise of ours
     for instance in EVERYONE if method.everyone else INSTANCES:
-        if instance.noisy and apart:
+        if instance.noisy and apart or not weighted and len(set(instance.weights)) > 1:
             continue
         broken, apart = tried(method, given, instance, start, round, state)
         if broken is not None:
@@ -203,7 +203,7 @@ def held(method, after, theirs, N):
     fields = [name for name in after._fields if name in theirs and name in told]
     order = sorted(fields, key=lambda name: (getattr(after, name).ndim < 2, name == "x"))
     for name in order:
-        mine, own = getattr(after, name), theirs[name]
+        mine, own = listings.letter(method, name, getattr(after, name)), theirs[name]
         if mine.ndim == 2 and len(mine) == N + 1:
             rows = {i: own[i] for i in own} if isinstance(own, dict) else dict(enumerate(own, 1))
             for i, row in sorted(rows.items()):

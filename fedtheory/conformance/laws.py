@@ -16,7 +16,7 @@ LONG = 150  # rounds until a method rests
 
 A = (Q(1), Q(1), Q(1, 2), Q(2))
 B = tuple(tuple(map(Q, point)) for point in ((1, 1), (2, 0), (-1, 3), (0, -2)))
-UNEQUAL = (Q(1, 2), Q(1, 3), Q(1, 6))
+UNEQUAL, EQUAL = (Q(1, 2), Q(1, 3), Q(1, 6)), (Q(1, 3),) * 3
 ALL, PAIRS = ((1, 2, 3),) * 3, ((1, 3), (2, 3), (1, 2), (2, 3))
 SCENE = Instance("three clients", A, B, UNEQUAL, PAIRS, (Q(3), Q(4)))
 TURN = ((Q(3, 5), Q(-4, 5)), (Q(4, 5), Q(3, 5)))
@@ -29,9 +29,14 @@ class Code(NamedTuple):
     rest: Callable  # (instance) -> x after many rounds
     everyone: bool  # whether all take part in every round
     memories: tuple  # (f, f_i) of a method's State: what server and clients keep of one thing
+    weighted: bool = True  # whether clients have weights
 
     def scene(self, **changes):
-        return SCENE._replace(**(dict(cohorts=ALL) if self.everyone else {}) | changes)
+        if self.everyone:
+            changes = dict(cohorts=ALL) | changes
+        if not self.weighted:
+            changes["weights"] = EQUAL
+        return SCENE._replace(**changes)
 
     def points(self, instance, one_step=False):
         return [state["x"] for state in self.path(instance, one_step)]
@@ -71,7 +76,7 @@ def stays(code, own):
 
 
 def rests(code, own):
-    scene = SCENE._replace(cohorts=ALL)
+    scene = code.scene(cohorts=ALL)
     mine, best = own.rest(scene), floats(scene.minimiser())
     place = f"{short(mine)}, {'' if near(mine, best) else 'which is not '}the minimiser of F"
     x = mine if code is own else code.rest(scene)
@@ -151,7 +156,7 @@ def shifted(code, own):
 
 
 def one_step(code, own):
-    scene = SCENE._replace(cohorts=ALL)
+    scene = code.scene(cohorts=ALL)
     slope = float(sum(p * a for p, a in zip(scene.weights, scene.a[1:])))
     grad = lambda x: slope * (x - floats(scene.minimiser()))
     start, then = own.points(scene, True)[:2]
@@ -169,15 +174,17 @@ def one_step(code, own):
 
 def alike(code, own):
     one = Instance("one client", A[:2], B[:2], (Q(1),), ((1,),) * 3, SCENE.x_0)
-    many = SCENE._replace(a=(A[0], *A[1:2] * 3), b=(B[0], *B[1:2] * 3), cohorts=ALL)
+    many = code.scene(a=(A[0], *A[1:2] * 3), b=(B[0], *B[1:2] * 3), cohorts=ALL)
     return apart(code.points(many), code.points(one), "with three clients that are alike")
 
 
 def copied(code, own):
+    if not code.weighted:
+        raise Unseen
     two = Instance("two", A[:3], B[:3], (Q(2, 3), Q(1, 3)), ((1, 2),) * 3, SCENE.x_0)
     of = (0, 1, 1, 2)
     a, b = (tuple(numbers[i] for i in of) for numbers in (A, B))
-    three = two._replace(a=a, b=b, weights=(Q(1, 3),) * 3, cohorts=ALL)
+    three = two._replace(a=a, b=b, weights=EQUAL, cohorts=ALL)
     says = "with a client of weight 2/3 in two of 1/3"
     return apart(code.points(three), code.points(two), says)
 

@@ -80,6 +80,15 @@ OF = dict(
 )
 
 
+# Fields of a State that are minus the paper's letter: the kernels descend along what Adam climbs
+MINUS = {("fedadam", "m")}
+
+
+def letter(method, name, value):
+    """A field of a method's State as the listing has it."""
+    return -value if (method.name, name) in MINUS else value
+
+
 def line(method, key):
     """The line that a key stands for; for a method without a listing here, the kernel."""
     kernels = dict(step="its local_step", x="its aggregate, server_step or end")

@@ -58,7 +58,7 @@ class Laws(NamedTuple):
         return "\n".join([f"{self.method}: laws that the code obeys", *lines])
 
 
-def laws(method, start, round, state, hyper=None):
+def laws(method, start, round, state, hyper=None, weighted=True):
     """What laws of a method code obeys; `start`, `round` and `state` as for `conform`, but gradients
     may be taken from anywhere (`task.a` and `task.b` are the losses' curvatures and minimisers).
 
@@ -81,8 +81,8 @@ def laws(method, start, round, state, hyper=None):
         if not callable(function):
             refuse(name, "must be a function", function)
     given = chosen(method, hyper or {})
-    own = of_kernels(method, given)
-    code = of_adapter(method, given, own.memories, (start, round, state))
+    own = of_kernels(method, given, weighted)
+    code = of_adapter(method, given, own, (start, round, state))
     return Laws(method.name, tuple(_asked(law, code, own) for law in LAWS))
 
 
@@ -102,7 +102,7 @@ def single(method, hyper):
     return hyper | ({method.steps: 1} if isinstance(method.steps, str) else {})
 
 
-def of_kernels(method, hyper):
+def of_kernels(method, hyper, weighted=True):
     names = type(rounds_of(method, hyper, SCENE, lambda: 0).start(list(SCENE.x_0)))._fields
     memories = tuple((name, f"{name}_i") for name in names if f"{name}_i" in names)
     told = {"x", *(name for pair in memories for name in pair)}
@@ -148,12 +148,12 @@ def of_kernels(method, hyper):
             raise Unseen
         return last
 
-    return Code(path, rest, method.everyone, memories)
+    return Code(path, rest, method.everyone, memories, weighted)
 
 
-def of_adapter(method, hyper, memories, functions):
+def of_adapter(method, hyper, own, functions):
     start, round, state = functions
-    told = {"x", *(name for pair in memories for name in pair)}
+    told = {"x", *(name for pair in own.memories for name in pair)}
 
     def path(instance, one_step):
         h = single(method, hyper) if one_step else hyper
@@ -172,7 +172,7 @@ def of_adapter(method, hyper, memories, functions):
             *_, last = path(long, False)
         return last["x"]
 
-    return Code(path, rest, method.everyone, memories)
+    return own._replace(path=path, rest=rest)
 
 
 def _record(state, told, instance):

@@ -266,10 +266,10 @@ class FedAdam(FedAvg):
     def round(self, s, cohort, work, gradient):
         x = s["x"]
         y = [locally(x, i, n, gradient, lambda g, y: g, self.faults) for i, n in zip(cohort, work)]
-        u = x - sum(y) / len(y)
-        s["m"] = 0.5 * s["m"] + 0.5 * u
-        s["v"] = 0.75 * s["v"] + 0.25 * (u if "v" in self.faults else u * u)
-        s["x"] = x - 0.125 * s["m"] / (np.sqrt(s["v"]) + 0.25)
+        delta = sum(y) / len(y) - x
+        s["m"] = 0.5 * s["m"] + 0.5 * delta
+        s["v"] = 0.75 * s["v"] + 0.25 * (abs(delta) if "v" in self.faults else delta * delta)
+        s["x"] = x + 0.125 * s["m"] / (np.sqrt(s["v"]) + 0.25)
         return s
 
 

@@ -1,0 +1,9 @@
+"""Released frameworks, each pinned in an environment of its own, asked by `conform` and `laws`.
+
+    python -m verify.frameworks                 what there is
+    python -m verify.frameworks NAME            makes the environment, once, and asks
+
+A file here is one framework: PINS, what to install; and CASES, adapters around the framework's own
+classes, unchanged. Where a class leaves a part to its users (Flower's clients train as they like),
+the adapter does that part as the paper says, and its docstring names it.
+"""

@@ -1,0 +1,98 @@
+"""`python -m verify.frameworks [NAME ...]`: ask released frameworks, each in an environment of its
+own with pinned versions, whether they are the methods that they are named after.
+
+Environments are made once, below `--at`; that takes packages from wherever pip takes them, and up to
+some gigabytes for those that need PyTorch. Exit 0: they were asked. 2: bad input, or an environment
+that cannot be made.
+"""
+
+import argparse
+import ast
+import configparser
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+from fedtheory.errors import FedtheoryError, InvalidInput, refuse
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+
+
+def frameworks():
+    """name -> PINS, read without running what needs the framework."""
+    found = {}
+    for path in sorted(HERE.glob("[a-z]*.py")):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "PINS":
+                found[path.stem] = ast.literal_eval(node.value)
+    return found
+
+
+def ours():
+    """What this library needs itself."""
+    setup = configparser.ConfigParser()
+    setup.read(ROOT / "setup.cfg")
+    return setup["options"]["install_requires"].split()
+
+
+def environment(name, pins, at):
+    """The interpreter of a framework's environment, made unless it was."""
+    home = Path(at).resolve() / name
+    python, made = home / "bin" / "python", home / "pins.txt"
+    wanted = "\n".join([*pins, *ours()])
+    if made.is_file() and made.read_text() == wanted:
+        return python
+    print(f"{name}: making {home} with {', '.join(pins)}", file=sys.stderr, flush=True)
+    venv.create(home, clear=True, with_pip=True)
+    command = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    done = subprocess.run([*command, *pins, *ours()])
+    if done.returncode:
+        raise InvalidInput(
+            f"the environment of {name} cannot be made: pip ends with {done.returncode}"
+        )
+    made.write_text(wanted)
+    return python
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(
+        prog="verify.frameworks", description=__doc__.partition("\n\n")[0]
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="of those that are listed without")
+    parser.add_argument(
+        "--at", default="out/frameworks", metavar="DIR", help="where environments go"
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON document for each framework")
+    given = parser.parse_args(argv)
+    known = frameworks()
+    try:
+        for name in given.names:
+            if name not in known:
+                refuse("NAME", f"must be one of {', '.join(known)}", name)
+        for name in given.names:
+            python = environment(name, known[name], given.at)
+            command = [python, "-m", "fedtheory.verify.frameworks.asking", name]
+            paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+            told = subprocess.run(
+                command + ["--json"] * given.json,
+                env={
+                    **os.environ,
+                    "PYTHONPATH": os.pathsep.join(paths),
+                    "PYTHONWARNINGS": "ignore",
+                },
+            )
+            if told.returncode:
+                raise InvalidInput(f"{name} cannot be asked: it ends with {told.returncode}")
+    except FedtheoryError as error:
+        print(f"verify.frameworks: {error}", file=sys.stderr)
+        return 2
+    for name, pins in known.items() if not given.names else ():
+        print(f"{name}: {', '.join(pins)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

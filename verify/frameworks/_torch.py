@@ -1,0 +1,58 @@
+"""A PyTorch module whose loss is asked of us: how a framework's own training meets prescribed
+gradients."""
+
+import numpy as np
+import torch
+
+torch.set_default_dtype(torch.float64)
+
+
+class _Asked(torch.autograd.Function):
+    """A loss of which only the gradient is known."""
+
+    @staticmethod
+    def forward(ctx, x, ask):
+        ctx.ask = ask
+        ctx.save_for_backward(x)
+        return x.new_zeros(())
+
+    @staticmethod
+    def backward(ctx, out):
+        (x,) = ctx.saved_tensors
+        return out * torch.as_tensor(ctx.ask(x.detach().numpy().copy()), dtype=x.dtype), None
+
+
+class Point(torch.nn.Module):
+    """A point as a model, which answers with itself."""
+
+    def __init__(self, x_0):
+        super().__init__()
+        self.x = torch.nn.Parameter(torch.tensor(x_0))
+
+    def forward(self, data):
+        return self.x
+
+
+class Steps:
+    """Numbers the gradients that a client asks for in a round: 0, 1, ... or, where the first is apart
+    from the steps, -1, 0, ..."""
+
+    def __init__(self, first=0):
+        self.first, self.gradient, self.taken = first, None, {}
+
+    def begin(self, gradient):
+        self.gradient, self.taken = gradient, {}
+
+    def loss(self, x, client):
+        """A loss at x whose gradient is that client's (from 1), in its next step."""
+        i = int(client)
+
+        def ask(y):
+            k = self.taken[i] = self.taken.get(i, self.first - 1) + 1
+            return self.gradient(i, y, k)
+
+        return _Asked.apply(x, ask)
+
+
+def array(tensor):
+    return np.array(tensor.detach().cpu().numpy(), dtype=float)

@@ -1,0 +1,38 @@
+"""Inside a framework's environment: its CASES, asked one after the other."""
+
+import importlib
+import json
+import platform
+import sys
+from importlib.metadata import version
+
+from fedtheory.conformance import conform, laws
+from fedtheory.conformance.adapters import Report
+
+
+def reports(cases):
+    """(what a case is, its Report), one after the other."""
+    for case in cases:
+        given = (case.method, case.start, case.round, case.state, case.hyper, case.weighted)
+        yield case.says, Report(conform(*given), laws(*given))
+
+
+def installed(pins):
+    """What stands behind the pins, with the version that is there."""
+    return {name: version(name) for name in (pin.partition("==")[0] for pin in pins)}
+
+
+def main(name, as_json=False):
+    module = importlib.import_module(f"fedtheory.verify.frameworks.{name}")
+    has = dict(python=platform.python_version(), **installed(module.PINS))
+    if as_json:
+        found = {says: report.data() for says, report in reports(module.CASES)}
+        print(json.dumps(dict(framework=name, versions=has, cases=found), indent=1))
+        return
+    print(", ".join(f"{package} {number}" for package, number in has.items()))
+    for says, report in reports(module.CASES):
+        print(f"\n{says}\n{report}", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], "--json" in sys.argv[2:])
