@@ -64,7 +64,7 @@ def loss(data, i, x):
     return called(data, i, x, data.batches[i])[0]
 
 
-def batch(data, i, rows, x, out):
+def batch(data, i, rows, draw, x, out):
     out[:] = called(data, i, x, picked(data.batches[i], np.array(rows)))[1]
 
 
