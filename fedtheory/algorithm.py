@@ -23,6 +23,7 @@ import numpy as np
 
 from fedtheory import arguments, crossing, jit
 from fedtheory.errors import InvalidInput, refuse, show
+from fedtheory.shown import Shown
 
 
 class Field(NamedTuple):
@@ -176,8 +177,8 @@ def _roles(state, local, locals_, hyper):
 ROLES = ("begin", "local_start", "local_step", "local_end", "aggregate", "server_step", "end")
 
 
-@dataclass(frozen=True, eq=False)
-class Algorithm:
+@dataclass(frozen=True, eq=False, repr=False)
+class Algorithm(Shown):
     name: str
     cites: str
     Hyper: type  # a NamedTuple class; each field's default is a Field
@@ -201,6 +202,13 @@ class Algorithm:
     transform: Callable | None = None  # (problem, h) -> the problem the clients train on
     check: Callable | None = None  # (h, N, S) -> None, or a refusal
     meaning: str = ""
+
+    def heading(self):
+        return f"Algorithm {self.name}"
+
+    def facts(self):
+        fields = [f"{name}: {describe(field)}" for name, field in self.hyper.items()]
+        return {"cites": self.cites, "meaning": self.meaning, "hyper-parameters": "\n".join(fields)}
 
     @property
     def hyper(self):

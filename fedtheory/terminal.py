@@ -7,6 +7,8 @@ import sys
 import textwrap
 import time
 
+from fedtheory.errors import refuse
+
 
 def styled(stream=None):
     """Whether bold text is wanted: on a terminal, unless NO_COLOR is set or the terminal is dumb."""
@@ -56,12 +58,33 @@ def duration(seconds):
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
+def followed(progress, label):
+    """What is called as work goes on: a function as it is, `True` as a live line; None of None.
+
+    >>> from fedtheory.terminal import followed
+    >>> followed(None, "a run") is None, followed(print, "a run") is print
+    (True, True)
+    """
+    if progress is True:
+        return Line().progress(label)
+    if progress not in (None, False) and not callable(progress):
+        refuse("progress", "must be True, or a function that is called as work goes on", progress)
+    return progress or None
+
+
+def notebook(stream):
+    """Whether a stream goes to a notebook, where a carriage return begins the line anew."""
+    return type(stream).__module__.partition(".")[0] == "ipykernel"
+
+
 class Line:
-    """Live progress on a stream: rewritten on a terminal, now and then a line elsewhere."""
+    """Live progress on a stream: rewritten on a terminal and in a notebook, now and then a line
+    elsewhere."""
 
     def __init__(self, stream=None):
-        self.stream, self.last = stream or sys.stderr, 0.0
-        self.tty = self.stream.isatty()
+        self.stream, self.last, self.long = stream or sys.stderr, 0.0, 0
+        self.terminal = self.stream.isatty()
+        self.tty = self.terminal or notebook(self.stream)
 
     def progress(self, label):
         """A function of (done, total) that says how far it is and how long it takes."""
@@ -69,9 +92,14 @@ class Line:
 
         def report(done, total, *_):
             now = time.perf_counter()
-            if now - self.last > (0.2 if self.tty else 5) and 0 < done < total:
+            if now - self.last <= (0.2 if self.tty else 5):
+                return
+            seconds = now - begun
+            if isinstance(done, str):  # of a search: (claim, instances so far, largest ratio)
                 self.last = now
-                seconds = now - begun
+                self.say(f"{label}: {total} instances, {duration(seconds)}", "")
+            elif 0 < done < total:
+                self.last = now
                 left = duration(seconds * (total - done) / done)
                 self.say(f"{label}: {done}/{total}, {duration(seconds)}, {left} left", "")
 
@@ -82,11 +110,12 @@ class Line:
         """A line; with another `end` one that the next replaces."""
         if self.tty and not end:
             text = fitted(text, columns(80, self.stream) - 1)  # a line that wraps is not replaced
-        self.stream.write(f"\r{text}\033[K{end}" if self.tty else f"{text}\n")
+        rest = "\033[K" if self.terminal else " " * max(0, self.long - len(text))
+        self.stream.write(f"\r{text}{rest}{end}" if self.tty else f"{text}\n")
         self.stream.flush()
+        self.long = len(text)
 
     def clear(self):
         """Leave nothing of a live line."""
         if self.tty:
-            self.stream.write("\r\033[K")
-            self.stream.flush()
+            self.say("", "")

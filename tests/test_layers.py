@@ -11,8 +11,8 @@ from fedtheory.sources import BESIDE
 ROOT = Path(__file__).resolve().parents[1]
 # From the bottom; rooms of one line do not import each other.
 LEVELS = (
-    {"errors", "files", "shown", "terminal"},
-    {"private", "arguments", "crossing", "brought"},
+    {"errors", "files", "shown"},
+    {"private", "arguments", "crossing", "brought", "terminal"},
     {"sources", "enclosure", "spreading"},
     {"jit", "own"},
     {"rng", "calling"},

@@ -5,6 +5,7 @@ import shutil
 import pytest
 
 from fedtheory import terminal
+from fedtheory.errors import InvalidInput
 
 
 class Stream:
@@ -72,3 +73,26 @@ def test_styles(monkeypatch, tty, variables, wanted):
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     assert terminal.styled(Stream(tty)) == wanted
+
+
+def test_progress_is_a_function_or_a_line(monkeypatch, capsys):
+    assert terminal.followed(False, "x") is None
+    with pytest.raises(InvalidInput, match="progress must be True, or a function"):
+        terminal.followed(3, "x")
+    clock = iter([0.0, 6.0, 12.0])
+    monkeypatch.setattr(terminal.time, "perf_counter", lambda: next(clock))
+    report = terminal.followed(True, "mixed.stepD2")
+    report("mixed.stepD2", 640, 0.5)  # of a search
+    report(1, 3)
+    assert capsys.readouterr().err.splitlines() == [
+        "mixed.stepD2: 640 instances, 6 s",
+        "mixed.stepD2: 1/3, 12 s, 24 s left",
+    ]
+
+
+def test_in_a_notebook_a_line_is_written_over():
+    stream = type("Stream", (Stream,), dict(__module__="ipykernel.iostream"))(tty=False)
+    line = terminal.Line(stream)
+    line.say("a long line", "")
+    line.say("short", "")
+    assert stream.text == "\ra long line\rshort      "

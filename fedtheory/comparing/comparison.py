@@ -5,12 +5,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fedtheory.runs import showing
+from fedtheory.shown import Shown
 
 ROOM = 1e-9  # relative: two sides nearer than this are equal up to what floats make of them
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison:
+class Comparison(Shown):
     """Both sides of a claim's line on one problem, for each number T of rounds at which its
     hypotheses hold.
 
@@ -139,8 +140,18 @@ class Comparison:
             [f"{self.claim.title}: {self.claim}", *self.table(), self.says, *self.notes]
         )
 
+    def heading(self):
+        return f"Comparison of {self.claim.id} on {self.problem.name}"
+
+    def facts(self):
+        return {
+            "": self.says,
+            "line": self.claim.lines[self.line].text,
+            "runs of": self.algorithm.name,
+        }
+
     def __repr__(self):
-        return f"<Comparison of {self.claim.id} on {self.problem.name}: {self.says}>"
+        return f"<{self.heading()}: {self.says}>"
 
 
 def joined(found):

@@ -17,6 +17,7 @@ from fedtheory.errors import NotExact, refuse
 from fedtheory.exact.enumeration import BUDGET, Paths
 from fedtheory.exact.following import Followed, batch_for, objective, round_of, segments
 from fedtheory.runs.running import _plan, _start
+from fedtheory.shown import Shown
 
 FOLLOWED = (
     "loss",
@@ -34,9 +35,15 @@ BLENDS = (
 )  # squares of sums of gradients: never differences of squares
 
 
-@dataclass
-class Expected:
-    """Exact moments of a run. `metrics[name]` has shape (rounds + 1,)."""
+@dataclass(repr=False)
+class Expected(Shown):
+    """Exact moments of a run. `metrics[name]` has shape (rounds + 1,).
+
+    >>> import fedtheory as ft
+    >>> problem = ft.problems.quadratic(d=2, clients=3, L=1.0, mu=0.5, sigma=0.1)
+    >>> ft.expected(problem, "fedavg", rounds=5, eta_l=0.1)
+    <Expected run of fedavg on quadratic: rounds 5, how moments>
+    """
 
     problem: object
     algorithm: object
@@ -47,6 +54,37 @@ class Expected:
     mean: np.ndarray  # (rounds + 1, d), E x_t
     covariance: np.ndarray | None = None  # (rounds + 1, d, d) of x_t, on request
     paths: np.ndarray | None = None  # (rounds + 1,) distinct states, where enumerated
+
+    def heading(self):
+        return f"Expected run of {self.algorithm.name} on {self.problem.name}"
+
+    def facts(self):
+        return dict(rounds=self.rounds, how=self.how)
+
+    def plot(self, *metrics, ax=None):
+        """Metrics ("loss" by default) over rounds; draws into `ax`, or a new figure, and returns the
+        axes.
+
+        >>> import fedtheory as ft
+        >>> problem = ft.problems.quadratic(d=2, clients=3, L=1.0, mu=0.5, sigma=0.1)
+        >>> ft.expected(problem, "fedavg", rounds=5, eta_l=0.1).plot("loss").get_xlabel()
+        'round $t$'
+        """
+        from fedtheory.runs import showing
+
+        return showing.plot_curves(self.columns(metrics), ax)
+
+    def to_dataframe(self, *metrics):
+        """A pandas DataFrame with a row for each round, a column for each metric ("loss" by
+        default)."""
+        from fedtheory.runs import showing
+
+        return showing.frame(dict(round=np.arange(self.rounds + 1), **self.columns(metrics)))
+
+    def columns(self, names):
+        """Metric -> its curve."""
+        names = arguments.words("metrics", names or ("loss",), self.metrics)
+        return {name: self.metrics[name] for name in names}
 
 
 class Metrics(Mapping):

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedtheory import arguments, discover, metrics, rng, spreading
+from fedtheory import arguments, discover, metrics, rng, spreading, terminal
 from fedtheory.algorithm import Schedule
 from fedtheory.errors import Diverged, Interrupted, InvalidInput, refuse, show
 from fedtheory.participation import Participation
@@ -176,7 +176,8 @@ def run(
     is dict(steps=, eta=): the server first learns alone. `metrics` names what to record
     (ft.metrics), at the start and after each round, or after each
     `every` rounds: the others' records are NaN. `keep="x"` keeps the trajectory too.
-    `progress(done, rounds, seconds)` is called after each chunk. `resume` takes an earlier, shorter
+    `progress(done, rounds, seconds)` is called after each chunk, and `progress=True` shows a line
+    with the time left. `resume` takes an earlier, shorter
     run of the same settings; `checkpoint` is the path of an .npz file in which the run is kept every
     ten seconds, and from which the same request goes on. `executor` takes blocks of trials: any concurrent.futures.Executor, or a
     text such as "processes:8". It, `workers`, `chunk` (rounds a chunk) and `compiled` never change
@@ -209,8 +210,7 @@ def run(
     ):
         refuse("pretrained", "must be dict(steps=, eta=)", pretrained)
     compiled = None if compiled is None else arguments.flag("compiled", compiled)
-    if progress is not None and not callable(progress):
-        refuse("progress", "must be a function of (done, rounds, seconds)", progress)
+    progress = terminal.followed(progress, f"{plan.algorithm.name}, rounds")
     spreading.maker(executor)
     if resume is not None:
         _check_resume(resume, plan)

@@ -49,6 +49,17 @@ def plot_run(run, names, ax=None):
     return ax
 
 
+def plot_curves(columns, ax=None):
+    """Curves over rounds by the names of their metrics."""
+    ax = axes(ax)
+    for name, curve in columns.items():
+        ax.plot(np.arange(len(curve)), curve, label=f"${metrics.ALL[name].latex}$")
+    ax.set_xlabel("round $t$")
+    powers(ax)
+    ax.legend(frameon=False)
+    return ax
+
+
 def frame(columns):
     """A DataFrame of columns by name; pandas is no requirement of this package."""
     try:

@@ -10,7 +10,7 @@ import time
 from contextlib import closing
 from functools import partial
 
-from fedtheory import arguments, discover, spreading
+from fedtheory import arguments, discover, spreading, terminal
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.claim import Cells, Equivalences, Exists
 from fedtheory.proofs import algebra, dimensions
@@ -43,6 +43,7 @@ def check(claim, budget=10.0, seed=0, progress=None, witnesses=(), executor=None
     With `seeds` more than 1, as many searches are made, from `seed` on, each with the whole budget:
     one claim's search goes as deep as there are cores. `executor` says who searches, any
     concurrent.futures.Executor or a text such as "processes:8"; it never changes the result.
+    `progress=True` shows how many instances were looked at.
 
     >>> import fedtheory as ft
     >>> ft.check("fsl.h_lower", budget=1).status
@@ -53,6 +54,7 @@ def check(claim, budget=10.0, seed=0, progress=None, witnesses=(), executor=None
     seeds = arguments.whole("seeds", seeds, 1)
     spreading.maker(executor)
     claim, known = discover.claim(claim), read(witnesses)
+    progress = terminal.followed(progress, claim.id)
     verdict = readings(claim, budget, seed, progress, known, executor, seeds)
     if claim.follows:
         share = lambda other: as_meant(other, graphs.SHARE * budget, seed)

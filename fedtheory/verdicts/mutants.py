@@ -7,12 +7,13 @@ from itertools import combinations
 import sympy
 
 from fedtheory.conditions import Assumption
+from fedtheory.shown import Shown
 
 HALF = sympy.Rational(1, 2)
 
 
-@dataclass
-class Mutant:
+@dataclass(repr=False)
+class Mutant(Shown):
     change: str  # what was changed, in words
     claim: object
     line: int
@@ -24,6 +25,14 @@ class Mutant:
     # asks for no more than the statement, or where none breaks the hypothesis that was removed
     asked: bool = True
     verdict: object = None
+
+    def heading(self):
+        return f"Mutant {self.change}"
+
+    def facts(self):
+        said = "refuted" if self.killed else "implied" if self.implied else "not refuted"
+        why = {} if self.verdict is None else dict(why=self.verdict.why)
+        return dict(it_is=said, claim=str(self.claim)) | why
 
     @property
     def witness(self):

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import sympy
 
-from fedtheory import arguments, discover
+from fedtheory import arguments, discover, terminal
 from fedtheory.enclosure.arithmetic import Many
 from fedtheory.errors import InvalidInput
 from fedtheory.proofs import algebra
@@ -99,7 +99,7 @@ def mutate(claim, budget=60.0, seed=0, progress=None, only=lambda mutant: True):
     """The Mutation of a claim: each mutant killed or not; `budget` is in seconds of one core,
     counted as work.
 
-    `only` picks the mutants that are looked at.
+    `only` picks the mutants that are looked at; `progress=True` shows how far it is.
 
     >>> import fedtheory as ft
     >>> found = ft.mutate("fsl.h_lower", budget=2)
@@ -108,6 +108,7 @@ def mutate(claim, budget=60.0, seed=0, progress=None, only=lambda mutant: True):
     """
     budget, seed = arguments.budget(budget), arguments.seed(seed)
     claim = discover.claim(claim)
+    progress = terminal.followed(progress, f"mutants of {claim.id}")
     if not any(sign != "O" for _, sign, _ in claim.lines):
         raise InvalidInput(
             f"mutate takes a claim with an inequality or an equation; {claim.id} is a {claim.kind}"

@@ -13,13 +13,14 @@ from itertools import islice
 import numpy as np
 import sympy
 
-from fedtheory import arguments, discover
+from fedtheory import arguments, discover, terminal
 from fedtheory.errors import InvalidInput
 from fedtheory.proofs import algebra
 from fedtheory.search import hunting, waves
 from fedtheory.search.rationals import UNANSWERED, Point
 from fedtheory.search.target import Target, bounded
 from fedtheory.settings import fitting
+from fedtheory.shown import Shown
 from fedtheory.verdicts import handed, looking
 from fedtheory.verdicts.mutation import (
     EFFORT,
@@ -45,8 +46,8 @@ PROOF = 0.5  # seconds of a proof
 HALF = sympy.Rational(1, 2)
 
 
-@dataclass
-class Sharpened:
+@dataclass(repr=False)
+class Sharpened(Shown):
     """What is known of one number of a statement.
 
     `refuted` is the largest value (of what has to be large, the smallest) with a certificate,
@@ -63,6 +64,12 @@ class Sharpened:
     certificate: dict | None = None  # of the variant with `refuted`, violated
     document: dict | None = None  # of the variant with `proved`
     why: str = ""  # why nothing was asked
+
+    def heading(self):
+        return f"Sharpened {self.kind}"
+
+    def facts(self):
+        return {self.name: self.says}
 
     @property
     def needed(self):
@@ -106,12 +113,21 @@ class Sharpened:
         )
 
 
-@dataclass
-class Sharpening:
+@dataclass(repr=False)
+class Sharpening(Shown):
     """What `sharpen` found: `parts`, one Sharpened for each number."""
 
     claim: str
     parts: list = field(default_factory=list)
+
+    def heading(self):
+        return f"What {self.claim} needs of its numbers"
+
+    def facts(self):
+        return {part.name: part.says for part in self.parts}
+
+    def __repr__(self):
+        return f"<{self.heading()}: {len(self.parts)} looked at>"
 
     def __str__(self):
         return "\n".join([f"{self.claim}:", *(f"  {part}" for part in self.parts)])
@@ -123,7 +139,8 @@ class Sharpening:
 def sharpen(claim, budget=60.0, seed=0, progress=None, only=lambda part: True):
     """The Sharpening of a claim: how much of each constant, term, exponent and ceiling it needs.
 
-    `budget` is in seconds of one core, counted as work; `only` picks the parts that are looked at.
+    `budget` is in seconds of one core, counted as work; `only` picks the parts that are looked at,
+    `progress=True` shows how far it is.
 
     >>> import fedtheory as ft
     >>> found = ft.sharpen("mixed.propD6", budget=2, only=lambda part: part.kind == "constant")
@@ -133,6 +150,7 @@ def sharpen(claim, budget=60.0, seed=0, progress=None, only=lambda part: True):
     """
     budget, seed = arguments.budget(budget), arguments.seed(seed)
     claim = discover.claim(claim)
+    progress = terminal.followed(progress, f"parts of {claim.id}")
     if not any(sign in ("<", "<=", ">", ">=") for _, sign, _ in claim.lines):
         raise InvalidInput(
             f"sharpen takes a claim with an inequality; {claim.id} is a {claim.kind}"
