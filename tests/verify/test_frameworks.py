@@ -22,7 +22,7 @@ def case(*faults):
 
 def test_what_there_is_is_read_and_not_run():
     known = command.frameworks()
-    assert {"fedlab", "flower", "pfl"} <= set(known)
+    assert {"declearn", "fedlab", "flower", "pfl"} <= set(known)
     assert all("==" in pin for pins in known.values() for pin in pins)
     assert not {"flwr", "pfl", "fedlab"} & set(sys.modules)
     assert "numba>=0.61" in command.ours()
@@ -30,7 +30,13 @@ def test_what_there_is_is_read_and_not_run():
 
 def test_an_unknown_name_is_refused(capsys):
     assert command.main(["no_such"]) == 2
-    assert "NAME must be one of fedlab, flower, pfl" in capsys.readouterr().err
+    assert "NAME must be one of declearn, fedlab, flower, pfl" in capsys.readouterr().err
+
+
+def test_without_a_clone_nothing_is_made(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(command, "ROOT", tmp_path)
+    assert command.main(["pfl", "--at", str(tmp_path / "at")]) == 2
+    assert "in a clone" in capsys.readouterr().err and not (tmp_path / "at").exists()
 
 
 def test_an_environment_is_made_once(tmp_path, monkeypatch):
@@ -71,7 +77,8 @@ def test_cases_are_asked_one_after_the_other(monkeypatch, capsys):
 
 
 def test_the_pages_fractions_by_hand():
-    """FedDyn's second step with and without its terms; pfl's c_1; the first step of Adam."""
+    """FedDyn's second step with and without its terms; pfl's c_1; the first step of Adam; declearn's
+    c, from variates by hand: mean gradients of three steps of 1/4 from 3."""
     eta, alpha, x = Q(1, 4), Q(1, 2), Q(3)
     y = x - eta * (x - 2)
     assert y == Q(11, 4)
@@ -83,3 +90,13 @@ def test_the_pages_fractions_by_hand():
     assert step(1, 0.5, 0.75) == pytest.approx(1)
     assert 3 - step(2, 0.5, 0.75) / 8 == pytest.approx(2.88976, abs=5e-6)
     assert step(2, 0.9, 0.99) == pytest.approx(0.742, abs=5e-4)
+
+    def variate(a, b):
+        y, seen = Q(3), []
+        for _ in range(3):
+            seen.append(a * (y - b))
+            y -= seen[-1] / 4
+        return sum(seen) / 3
+
+    both = variate(Q(1), 2) + variate(Q(1, 2), -1)
+    assert both / 2 == Q(81, 64) and both / 3 == Q(27, 32)

@@ -34,7 +34,8 @@ def frameworks():
 def ours():
     """What this library needs itself."""
     setup = configparser.ConfigParser()
-    setup.read(ROOT / "setup.cfg")
+    if not setup.read(ROOT / "setup.cfg"):
+        raise InvalidInput("frameworks are asked in a clone, whose setup.cfg says what it needs")
     return setup["options"]["install_requires"].split()
 
 
