@@ -22,15 +22,15 @@ def case(*faults):
 
 def test_what_there_is_is_read_and_not_run():
     known = command.frameworks()
-    assert {"declearn", "fedlab", "flower", "pfl"} <= set(known)
+    assert {"declearn", "fedlab", "flgo", "flower", "pfl"} <= set(known)
     assert all("==" in pin for pins in known.values() for pin in pins)
-    assert not {"flwr", "pfl", "fedlab"} & set(sys.modules)
+    assert not {"declearn", "fedlab", "flgo", "flwr", "pfl"} & set(sys.modules)
     assert "numba>=0.61" in command.ours()
 
 
 def test_an_unknown_name_is_refused(capsys):
     assert command.main(["no_such"]) == 2
-    assert "NAME must be one of declearn, fedlab, flower, pfl" in capsys.readouterr().err
+    assert "NAME must be one of declearn, fedlab, flgo, flower, pfl" in capsys.readouterr().err
 
 
 def test_without_a_clone_nothing_is_made(tmp_path, monkeypatch, capsys):

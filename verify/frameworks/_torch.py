@@ -1,6 +1,9 @@
 """A PyTorch module whose loss is asked of us: how a framework's own training meets prescribed
 gradients."""
 
+import sys
+from unittest.mock import MagicMock
+
 import numpy as np
 import torch
 
@@ -56,3 +59,14 @@ class Steps:
 
 def array(tensor):
     return np.array(tensor.detach().cpu().numpy(), dtype=float)
+
+
+def without_torchvision():
+    """A stand-in for torchvision where the one that is there does not fit this PyTorch; for
+    frameworks that import it and need nothing of it here."""
+    try:
+        import torchvision  # noqa: F401
+    except (ImportError, RuntimeError):
+        for name in [name for name in sys.modules if name.partition(".")[0] == "torchvision"]:
+            del sys.modules[name]
+        sys.modules["torchvision"] = MagicMock()

@@ -5,19 +5,11 @@ FedLab imports torchvision for its data sets, of which none is used here: a torc
 fit the machine's PyTorch is replaced by a stand-in.
 """
 
-import sys
-from unittest.mock import MagicMock
+from fedtheory.verify.frameworks._torch import Point, Steps, array, without_torchvision
 
-try:
-    import torchvision  # noqa: F401
-except (ImportError, RuntimeError):
-    for name in [name for name in sys.modules if name.partition(".")[0] == "torchvision"]:
-        del sys.modules[name]
-    sys.modules["torchvision"] = MagicMock()
+without_torchvision()
 
-from fedlab.contrib.algorithm import fedavg, feddyn, fedprox, scaffold
-
-from fedtheory.verify.frameworks._torch import Point, Steps, array
+from fedlab.contrib.algorithm import fedavg, feddyn, fedprox, scaffold  # noqa: E402
 
 PINS = ("fedlab==1.3.0", "torch==2.13.0")
 ETA = 0.25
