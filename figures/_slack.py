@@ -57,7 +57,7 @@ def label(id, line):
 def draw(figure, data):
     """On the left which part of the slack each stage adds, over instances; on the right how tight each
     line is, and where it fails."""
-    left, right = figure.subplots(1, 2, width_ratios=(0.75, 1.5))
+    left, right = figure.subplots(1, 2, width_ratios=(0.5, 1.5))
     colour, staged = _style.look("fsl").colour, np.isfinite(data["shares"]).any(axis=1)
     shown = np.isfinite(data["ratios"]).any(axis=1) | data["fails"].any(axis=1)
     pitch = max(shown.sum(), staged.sum())

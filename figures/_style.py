@@ -225,6 +225,13 @@ def readable(colour, contrast=3.0):
     return to_hex(rgb)
 
 
+def tint(colour, share):
+    """A colour with white, opaque, so that what overlaps does not mix."""
+    from matplotlib.colors import to_rgb
+
+    return tuple(share * part + 1 - share for part in to_rgb(colour))
+
+
 def luminance(rgb):
     """Relative luminance of sRGB colours in [0, 1], shape (..., 3)."""
     rgb = np.asarray(rgb, float)

@@ -137,7 +137,12 @@ def contest(ax, data, case):
         y,
         np.clip(advantage, -9, 9),
         levels=(-10, -1, 0, 1, 10),
-        colors=[mixed(pt, 0.55), mixed(pt, 0.25), mixed(one, 0.3), mixed(one, 0.7)],
+        colors=[
+            _style.tint(pt, 0.55),
+            _style.tint(pt, 0.25),
+            _style.tint(one, 0.3),
+            _style.tint(one, 0.7),
+        ],
     )
     ax.contour(x, y, advantage, levels=[0], colors=_style.INK, linewidths=1)
     ax.set(xscale="log", yscale="log", xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
@@ -155,13 +160,6 @@ def contest(ax, data, case):
             va=va,
             linespacing=1.0,
         )
-
-
-def mixed(colour, share):
-    """A colour with white, opaque, so that bands do not overlap."""
-    from matplotlib.colors import to_rgb
-
-    return tuple(share * part + 1 - share for part in to_rgb(colour))
 
 
 def rows(data):

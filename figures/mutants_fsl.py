@@ -1,8 +1,9 @@
 """FSL, theorem 1: which of its constants, terms and hypotheses the truth needs.
 
 Each mark is a wrong relative of the statement, made by one change: killed by an exact
-counterexample, surviving the search (evidence of slack, no proof), or implied by the statement,
-hence no wrong relative.
+counterexample, surviving the search (evidence of slack, no proof; the darker, the nearer an instance
+came to breaking it), implied by the statement, hence no wrong relative, or such that no instance
+could speak against it.
 """
 
 import re
@@ -28,6 +29,13 @@ STATES = {
     "killed": (_style.AGREE, "x"),
     "survives": (_style.DIFFER, "o"),
     "implied": (_style.OPEN, "_"),
+    "unasked": (_style.OPEN, "."),
+}
+# Kinds of changes that stand below each other, and what heads them
+COLUMNS = {  # long names have no powers: they may run below that heading
+    "power": ("factor",),
+    "½, 2": ("scale", "ceiling"),
+    "out": ("term", "condition", "swap"),
 }
 
 
@@ -56,15 +64,27 @@ def compute(scale, progress):
         only=small if scale == "smoke" else lambda mutant: True,
     )
     made = found.mutants
-    states = ["implied" if m.implied else "killed" if m.killed else "survives" for m in made]
     return dict(
         change=np.array([m.change for m in made]),
-        state=np.array(states),
+        state=np.array([state(m) for m in made]),
+        reached=np.array([reached(m) for m in made]),
         part=np.array([part_of(claim, m) for m in made]),
         kind=np.array([m.at[0] for m in made]),
         about=np.array([about(claim, m) for m in made]),
         statement=np.array(claim.latex()),
     )
+
+
+def state(mutant):
+    if mutant.implied or mutant.killed:
+        return "implied" if mutant.implied else "killed"
+    return "survives" if mutant.asked else "unasked"
+
+
+def reached(mutant):
+    """The largest ratio of left to right of one that survives; NaN where there is none."""
+    ratio = mutant.verdict.tightness if mutant.verdict is not None else None
+    return np.nan if ratio is None or state(mutant) != "survives" else float(ratio)
 
 
 def about(claim, mutant):
@@ -97,14 +117,27 @@ def mutant_latex(claim, text):
 
 
 def groups(data):
-    """(part, about) -> [(kind, state), ...], in the order in which they were made."""
-    found = {}
-    order = {"(12)": 0, "symbols": 98, "hypotheses": 99}
-    for part, what, kind, state in zip(
-        *(data[name].tolist() for name in ("part", "about", "kind", "state"))
-    ):
-        found.setdefault((part, what), []).append((kind, state))
+    """(part, about) -> [(kind, state, ratio reached), ...], in the order of COLUMNS."""
+    found, order = {}, {"(12)": 0, "symbols": 98, "hypotheses": 99}
+    names = ("part", "about", "kind", "state", "reached")
+    for part, what, *mark in zip(*(data[name].tolist() for name in names)):
+        found.setdefault((part, what), []).append(tuple(mark))
+    found = {key: sorted(marks, key=lambda m: column(m[0])) for key, marks in found.items()}
     return dict(sorted(found.items(), key=lambda item: order.get(item[0][0], 1)))
+
+
+def column(kind):
+    """The place among COLUMNS of a kind of change."""
+    return next(n for n, kinds in enumerate(COLUMNS.values()) if kind in kinds)
+
+
+def slots(found):
+    """How many marks of each of COLUMNS a row has at most."""
+    count = lambda marks, n: sum(column(kind) == n for kind, *_ in marks)
+    return [max(count(marks, n) for marks in found.values()) for n in range(len(COLUMNS))]
+
+
+MARK, GAP = 7.5, 6.0  # points: from one mark to the next, and between COLUMNS
 
 
 def draw(figure, data):
@@ -117,80 +150,81 @@ def draw(figure, data):
     size = -(-count // columns) + 1
     width, height = figure.get_size_inches() * 72
     ax.set(xlim=(0, width), ylim=(height, 0))
-    step, marks = min(33.0, (height - 16) / (size + 1)), 9.0
+    top, wide = 12.0, width / columns
+    step = min(30.0, (height - 18 - top) / size)
+    starts = np.cumsum([0, *(MARK * n + GAP * (n > 0) for n in slots(found))])
+    for n in range(columns):  # where each kind of mark begins, and its heading
+        for heading, start, end in zip(COLUMNS, starts, starts[1:]):
+            if end > start:
+                x = wide * (n + 1) - 12 - starts[-1] + GAP + start
+                ax.text(x - 4, 7, heading, fontsize=_style.SMALL, va="center", color=_style.OPEN)
     place, last = 0, None
-    for (part, what), states in found.items():
-        heading = part != last
-        if heading and place % size == size - 1:  # no heading alone at a column's foot
+    for (part, what), marks in found.items():
+        if part != last and place % size == size - 1:  # no heading alone at a column's foot
             place += 1
-        for kind in ("heading",) * heading + ("row",):
-            x, y = width / columns * (place // size), step * (place % size + 0.7)
+        for kind in ("heading",) * (part != last) + ("row",):
+            x, y = wide * (place // size), top + step * (place % size + 0.5)
             if kind == "heading":
-                ax.text(
-                    x,
-                    y,
-                    HEADINGS.get(part, f"in ${part}$"),
-                    fontsize=_style.NORMAL,
-                    weight="bold",
-                    va="center",
-                )
+                bold = dict(fontsize=_style.NORMAL, weight="bold", va="center")
+                ax.text(x, y, HEADINGS.get(part, f"in ${part}$"), **bold)
             else:
+                colour = _style.PALE if place % 2 else "white"
+                ends = x / width, (x + wide - 8) / width
+                ax.axhspan(y - step / 2, y + step / 2, *ends, linewidth=0, color=colour)
                 ax.text(x + 4, y, what, fontsize=_style.SMALL, va="center")
-                right = x + width / columns - 12
-                ax.axhspan(
-                    y - step / 2,
-                    y + step / 2,
-                    x / width,
-                    (right + 5) / width,
-                    linewidth=0,
-                    color=_style.PALE if place % 2 else "white",
-                )
-                for n, (_, state) in enumerate(reversed(states)):
-                    colour, marker = STATES[state]
-                    ax.plot(
-                        right - n * marks,
-                        y,
-                        marker,
-                        color=colour,
-                        markersize=4.2,
-                        markeredgewidth=1.1,
-                        markerfacecolor="none",
-                    )
+                row(ax, marks, x + wide - 12 - starts[-1] + GAP, y, starts)
             place += 1
         last = part
-    x, legend = 0, step * (size + 0.7) + 8
+    _legend(ax, data, width, height - 7)
+
+
+def row(ax, marks, x, y, starts):
+    """A row's marks, each below the heading of its kind."""
+    used = [0] * len(COLUMNS)
+    for kind, state, ratio in marks:
+        n = column(kind)
+        mark(ax, x + starts[n] + MARK * used[n], y, state, ratio)
+        used[n] += 1
+
+
+def mark(ax, x, y, state, ratio=np.nan):
+    """A mark; of one that survives the darker, the nearer to 1 the ratio came."""
+    colour, marker = STATES[state]
+    share = 0.0 if np.isnan(ratio) else min(max(ratio, 0.0), 1.0)
+    inside = _style.tint(colour, share) if state == "survives" else "none"
+    look = dict(color=colour, markersize=4.2, markeredgewidth=1.1, markerfacecolor=inside)
+    ax.plot(x, y, marker, **look)
+
+
+def _legend(ax, data, width, y):
+    x = 0.0
     for state, words in LEGEND.items():
-        colour, marker = STATES[state]
-        ax.plot(
-            x + 4,
-            legend,
-            marker,
-            color=colour,
-            markersize=4.2,
-            markeredgewidth=1.1,
-            markerfacecolor="none",
-        )
         count = int(np.sum(data["state"] == state))
-        ax.text(
-            x + 11, legend, f"{words}: {count}", fontsize=_style.SMALL, va="center", color=colour
-        )
-        x += width / 3
+        if count:
+            mark(ax, x + 4, y, state)
+            said = dict(fontsize=_style.SMALL, va="center", color=STATES[state][0])
+            ax.text(x + 11, y, f"{words}: {count}", **said)
+        x += width * LEGEND_WIDTHS[state]
 
 
 LEGEND = {
     "killed": "refuted by a counterexample",
-    "survives": "not refuted (slack, or too short a search)",
+    "survives": "not refuted, darker near 1",
     "implied": "follows from the statement",
+    "unasked": "no instance can tell",
 }
+LEGEND_WIDTHS = dict(killed=0.28, survives=0.27, implied=0.25, unasked=0.2)
 HEADINGS = {"(12)": "in (12) itself", "symbols": "symbols swapped", "hypotheses": "hypotheses"}
 
 
 def rows(data):
     return [
-        ["part", "change", "outcome"],
+        ["part", "change", "outcome", "largest ratio"],
         *(
-            list(each)
-            for each in zip(*(data[name].tolist() for name in ("part", "change", "state")))
+            [part, change, state, "" if np.isnan(ratio) else f"{ratio:.4g}"]
+            for part, change, state, ratio in zip(
+                *(data[name].tolist() for name in ("part", "change", "state", "reached"))
+            )
         ),
     ]
 
@@ -200,7 +234,7 @@ def caption(data):
         f"{len(data['state'])} relatives of theorem 1, each by one change: a term left out, a number halved or doubled, a "
         "power changed, symbols swapped, a hypothesis left out, a ceiling 2 or 8 times as far. Cross: refuted by an "
         "exact counterexample; ring: not refuted, with the largest ratio of left to right that was reached, dark "
-        "near 1; bar: it follows from the statement."
+        "near 1; bar: it follows from the statement; dot: no instance could speak against it."
     )
 
 
@@ -208,7 +242,7 @@ def says(data):
     count = lambda state: int(np.sum(data["state"] == state))
     return (
         f"{count('killed')} are refuted, {count('implied')} follow from the statement, {count('survives')} are not "
-        "refuted: slack, or too short a search."
+        f"refuted: slack, or too short a search; of {count('unasked')} no instance could tell."
     )
 
 

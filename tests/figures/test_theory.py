@@ -465,12 +465,17 @@ def test_mutants_are_grouped_and_drawn(tmp_path):
     data = dict(
         change=np.array([m.change for m in made]),
         kind=np.array([m.at[0] for m in made]),
-        state=np.array((["killed", "survives", "implied"] * len(made))[: len(made)]),
+        state=np.array((["killed", "survives", "implied", "unasked"] * len(made))[: len(made)]),
+        reached=np.linspace(0, 1, len(made)),
         part=np.array([mutants_fsl.part_of(claim, m) for m in made]),
         about=np.array([mutants_fsl.about(claim, m) for m in made]),
         statement=np.array(claim.latex()),
     )
-    assert sum(map(len, mutants_fsl.groups(data).values())) == len(made)
+    found = mutants_fsl.groups(data)
+    assert sum(map(len, found.values())) == len(made)
+    for marks in found.values():  # as their headings stand
+        places = [mutants_fsl.column(kind) for kind, *_ in marks]
+        assert places == sorted(places)
     assert looks_well("mutants_fsl", data, tmp_path)
 
 
