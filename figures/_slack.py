@@ -71,7 +71,7 @@ def draw(figure, data):
         yticklabels=data["line"][staged].tolist(),
         ylim=(pitch - 0.4, -0.6),  # rows as high as on the right
         xlim=(-0.03, 1.03),
-        xlabel="share: quartiles, median, largest (ring)",
+        xlabel="share of the slack",
         title="where slack enters",
     )
     names = data["line"][shown].tolist()

@@ -156,7 +156,7 @@ def draw(figure, data):
     for n in range(columns):  # where each kind of mark begins, and its heading
         for heading, start, end in zip(COLUMNS, starts, starts[1:]):
             if end > start:
-                x = wide * (n + 1) - 12 - starts[-1] + GAP + start
+                x = wide * (n + 1) - 9 - starts[-1] + GAP + start
                 ax.text(x - 4, 7, heading, fontsize=_style.SMALL, va="center", color=_style.OPEN)
     place, last = 0, None
     for (part, what), marks in found.items():
@@ -172,7 +172,7 @@ def draw(figure, data):
                 ends = x / width, (x + wide - 8) / width
                 ax.axhspan(y - step / 2, y + step / 2, *ends, linewidth=0, color=colour)
                 ax.text(x + 4, y, what, fontsize=_style.SMALL, va="center")
-                row(ax, marks, x + wide - 12 - starts[-1] + GAP, y, starts)
+                row(ax, marks, x + wide - 9 - starts[-1] + GAP, y, starts)
             place += 1
         last = part
     _legend(ax, data, width, height - 7)
