@@ -24,6 +24,7 @@ _LAZY = {
     "strategies": ("fedtheory.search.strategies", None),
     "minimise": ("fedtheory.verdicts.minimiser", "minimise"),
     "compare": ("fedtheory.comparing.comparing", "compare"),
+    "plot": ("fedtheory.comparing.plotting", "plot"),
     "check_on": ("fedtheory.verdicts.drawn", "check_on"),
     "replay": ("fedtheory.verdicts.replaying", "replay"),
     "export": ("fedtheory.rocq.exporting", "export"),
