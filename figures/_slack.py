@@ -16,13 +16,14 @@ LONGEST = 30  # letters of a line's place
 BEYOND = 1.25  # where an instance is drawn at which a line fails, however far above 1 it is
 
 
-def arrays(id, scale, progress):
+def arrays(id, scale, progress, instances=None):
     """Of every line at every instance its ratio and whether it fails; of every stage that bounds what
     the claim bounds, its share of the claim's slack; NaN where there is none."""
     audits = []
-    for seed in range(INSTANCES[scale]):
+    count = instances or INSTANCES[scale]
+    for seed in range(count):
         audits.append(ft.audit(id, at="drawn", seed=seed))
-        progress(seed + 1, INSTANCES[scale])
+        progress(seed + 1, count)
     names = list(dict.fromkeys((row["claim"], row["line"]) for a in audits for row in a.rows))
     ratios = np.full((len(names), len(audits)), np.nan)
     fails, shares = np.zeros(ratios.shape, bool), np.full(ratios.shape, np.nan)

@@ -225,6 +225,14 @@ def readable(colour, contrast=3.0):
     return to_hex(rgb)
 
 
+def cells(centres):
+    """The edges of cells around places on a logarithmic axis."""
+    logs = np.log(np.asarray(centres, float))
+    half = np.diff(logs) / 2
+    inner = logs[:-1] + half
+    return np.exp(np.r_[logs[0] - half[0], inner, logs[-1] + half[-1]])
+
+
 def tint(colour, share):
     """A colour with white, opaque, so that what overlaps does not mix."""
     from matplotlib.colors import to_rgb

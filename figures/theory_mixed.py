@@ -78,9 +78,10 @@ def longest(id, T, beta, D_sq, F, sigma, sigma_c, K, S, **others):
     return 1 / (8 * beta)
 
 
-def values(id, T):
-    """Everything a statement takes, at T rounds."""
-    of, x_0 = problem(id)
+def values(id, T, of=None):
+    """Everything a statement takes, at T rounds; of its own losses, or of others from the same
+    start."""
+    of, x_0 = (of, problem(id)[1]) if of is not None else problem(id)
     star = mixed_minimizer(of)
     at_star = curvatures(of) * (star - np.stack([of.data.x_star, of.data.b[0]]))
     found = {name: of.constants[name].value for name in ("mu", "sigma", "sigma_c")}
@@ -100,9 +101,9 @@ def values(id, T):
     return dict(found, eta=eta, eta_c=eta * found["eta_s"])
 
 
-def bound(id, T):
+def bound(id, T, of=None):
     """What a statement allows its measured quantity to be."""
-    return float(discover.claim(id).evaluate(values(id, T)))
+    return float(discover.claim(id).evaluate(values(id, T, of)))
 
 
 def hyper(id, at):
@@ -137,9 +138,9 @@ def weights(id, T, at):
     return found / found.sum()
 
 
-def exact_gap(id, T, at):
+def exact_gap(id, T, at, of=None):
     """E f(mean point) - f*: coordinates part, and each has moments of its own."""
-    of, x_0 = problem(id)
+    of, x_0 = (of, problem(id)[1]) if of is not None else problem(id)
     method, star = METHODS[IDS[id][0]], mixed_minimizer(of)
     case = moments.Case(
         method, None, None, at["S"], at["K"], T, at["eta"], at["eta_s"], at["eta_c"], at["eta_m"]

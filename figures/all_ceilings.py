@@ -1,0 +1,196 @@
+"""Every ceiling of a step three ways: the theorem's, the shortest step beyond it at which an exact instance
+breaks the theorem's inequality, and the longest at which the method is stable on quadratics of the
+theorem's smoothness.
+
+The middle one is what `sharpen` refutes, with a certificate; where it refutes nothing, the true
+ceiling may be anywhere beyond. A method is stable where the mean of a run without noise ends as near
+as it began, on quadratics in one dimension that are as curved as the theorem allows. Flex
+prescribes its rate and FED-LAMB has no ceiling: there are none of theirs.
+"""
+
+import numpy as np
+
+import fedtheory as ft
+from fedtheory import discover
+from fedtheory.figures import _caption, _style
+from fedtheory.figures._record import Figure
+from fedtheory.verdicts import parts, sharpening
+
+SECONDS = dict(smoke=0.3, quick=10.0, paper=60.0)  # for the ceilings of each claim
+ROUNDS, SEED = 300, 0
+CASES = dict(strong="strongly convex", convex="convex", nonconvex="no convexity")
+METHODS = dict(pt="parallel_training", one_way="one_way_gt", two_way="two_way_gt")
+THEOREMS = dict(pt="B1", one_way="B2", two_way="B3")
+FSL = {"fsl.theorem1": "(11)", "fsl.h_lower": "(13)"}
+ROWS = {  # claim -> title, method, where the formula of its longest effective step stands
+    **{id: (f"FSL {where}", "fsl", where) for id, where in FSL.items()},
+    **{
+        f"mixed.theorem{THEOREMS[m]}_{case}_explicit": (
+            f"{_style.look(METHODS[m]).label}, {text}",
+            METHODS[m],
+            f"mixed.table4_{m}_{case}",
+        )
+        for m in METHODS
+        for case, text in CASES.items()
+    },
+}
+AT = dict(gamma=1.0, eta_g=1.0, K=2, K_0=2)  # of FSL's runs; in mixed FL eta_s = eta_m = 1, B = 1
+
+
+def printed(id):
+    """The theorem's longest effective step where every loss has curvature 1."""
+    _, method, where = ROWS[id]
+    if method == "fsl":
+        claim = discover.claim(id)
+        (limit,) = [a.relation for a in claim.assumes if a.where == where]
+        right = claim.expand(limit.rhs)
+        numbers = {**AT, "L": 1.0}
+        return float(right.subs({s: numbers[s.name] for s in right.free_symbols}))
+    claim = discover.claim(where)
+    return float(claim.fast(dict.fromkeys(claim.needs(claim.bound), 1.0)))
+
+
+def run_of(method, u):
+    """What a run of an effective step u takes: K_0 eta_0 and K eta_l eta_g, or K eta eta_s."""
+    if method == "fsl":
+        return dict(AT, eta_0=u / AT["K_0"], eta_l=u / (AT["K"] * AT["eta_g"]))
+    own = dict(K=2, eta_s=1.0, eta=u / 2)
+    return own if method == "one_way_gt" else dict(own, eta_c=u / 2, eta_m=1.0)
+
+
+def stable(method, u):
+    """Whether the mean comes back from 1 to the common minimiser 0 of all losses."""
+    of = ft.problems.quadratic_from_arrays([1.0], [[0.0], [0.0]])
+    with np.errstate(all="ignore"):
+        means = ft.expected(of, method, rounds=ROUNDS, x_0=[1.0], **run_of(method, u)).mean
+    return bool(np.abs(means[-1, 0]) <= 1.0)
+
+
+def longest(method):
+    """The longest stable step, by halving intervals of its logarithm."""
+    low, high = 1e-2, 1e2
+    for _ in range(18):
+        middle = (low * high) ** 0.5
+        low, high = (middle, high) if stable(method, middle) else (low, middle)
+    return low
+
+
+def broken(id, seconds):
+    """By how much a ceiling may be raised until an exact instance breaks the claim, at the least."""
+    claim = discover.claim(id)
+    if not [part for part in parts.parts(claim) if part.kind == "ceiling"]:
+        return np.nan
+    found = sharpening.sharpen(claim, seconds, SEED, only=lambda part: part.kind == "ceiling")
+    least = [float(part.refuted) for part in found.parts if part.refuted is not None]
+    return min(least, default=np.inf)
+
+
+def compute(scale, progress):
+    of = {method: longest(method) for method in {method for _, method, _ in ROWS.values()}}
+    found = []
+    for id, (title, method, _) in ROWS.items():
+        own = printed(id)
+        found.append((id, title, method, own, broken(id, SECONDS[scale]), of[method] / own))
+        progress(len(found), len(ROWS))
+    names = ("claim", "title", "method", "printed", "broken", "stable")
+    return dict(
+        {name: np.array(column) for name, column in zip(names, zip(*found))},
+        seconds=np.array(SECONDS[scale]),
+        wide=np.array(float(sharpening.WIDE)),
+    )
+
+
+def draw(figure, data):
+    ax = figure.subplots()
+    y = np.arange(len(data["claim"])) + 0.8 * (data["method"] != "fsl")
+    for n, method in enumerate(data["method"].tolist()):
+        colour, far = _style.look(method).colour, data["broken"][n]
+        ends = [1.0, data["stable"][n]]
+        ax.plot(ends, [y[n]] * 2, color=_style.tint(colour, 0.4), linewidth=3)
+        ax.plot(1.0, y[n], "|", color=_style.INK, markersize=8, markeredgewidth=1.3)
+        ax.plot(data["stable"][n], y[n], "o", color=colour, markersize=4)
+        if np.isfinite(far):
+            ax.plot(far, y[n], **_style.BROKEN)
+        text = dict(textcoords="offset points", va="center", fontsize=_style.SMALL)
+        end = far if ends[1] <= far <= 2 * ends[1] else ends[1]  # beside a cross that is near
+        ax.annotate(f"{data['stable'][n]:.3g}", (end, y[n]), xytext=(6, 0), **text)
+    ax.set(
+        xscale="log",
+        xlim=(
+            0.7,
+            2.5 * np.nanmax([data["stable"].max(), *data["broken"][np.isfinite(data["broken"])]]),
+        ),
+        yticks=y,
+        yticklabels=data["title"].tolist(),
+        ylim=(y[-1] + 0.6, -0.6),
+        xlabel="times the theorem's longest effective step",
+    )
+    ax.tick_params(axis="y", length=0)
+    _legend(ax, np.isfinite(data["broken"]).any())
+
+
+def _legend(ax, some):
+    from matplotlib.lines import Line2D
+
+    bare = dict(linestyle="", color=_style.INK)
+    handles = [
+        Line2D([], [], marker="|", markersize=8, label="theorem", **bare),
+        *([Line2D([], [], label="an instance breaks it", **_style.BROKEN)] if some else []),
+        Line2D([], [], marker="o", markersize=4, label="longest stable", **bare),
+    ]
+    ax.figure.legend(handles=handles, loc="outside lower center", ncols=3, handletextpad=0.2)
+
+
+def caption(data):
+    return (
+        "Effective steps ($K_0\\eta_0$ in FSL, $K\\eta\\eta_s$ in mixed FL) as multiples of each theorem's ceiling. Red "
+        f"cross: the least multiple at which `sharpen` refutes the theorem by an exact instance within "
+        f"{float(data['seconds']):g} s and {float(data['wide']):g} times the ceiling; without a cross it refuted none. Dot: the "
+        r"longest step at which the method is stable on losses of curvature 1 ($\gamma=\eta_g=1$, $K=K_0=2$; $\eta_s=\eta_m=B=1$)."
+    )
+
+
+def says(data):
+    least, most = int(np.argmin(data["stable"])), int(np.argmax(data["stable"]))
+    name = lambda n: data["title"][n].item()
+    far = np.isfinite(data["broken"])
+    told = [
+        f"{name(n)} at {_caption.number(data['broken'][n], 3)} times" for n in np.flatnonzero(far)
+    ]
+    return (
+        f"Methods are stable up to {_caption.number(data['stable'][least])} ({name(least)}) to "
+        f"{_caption.number(data['stable'][most])} ({name(most)}) times their ceilings. "
+        + (
+            f"Instances beyond the ceiling break: {_caption.listed(told)}."
+            if told
+            else "No instance breaks any theorem."
+        )
+    )
+
+
+def rows(data):
+    shown = lambda value: (
+        "" if np.isnan(value) else "none found" if np.isinf(value) else f"{value:.4g}"
+    )
+    return [
+        ["ceiling", "claim", "printed", "refuted at, times", "stable to, times"],
+        *(
+            [title, claim, *map(shown, numbers)]
+            for title, claim, *numbers in zip(
+                *(data[name].tolist() for name in ("title", "claim", "printed", "broken", "stable"))
+            )
+        ),
+    ]
+
+
+FIGURE = Figure(
+    cites="all papers, ceilings of steps",
+    title="What theorems, counterexamples and stability allow a step to be",
+    shows=tuple(ROWS),
+    compute=compute,
+    draw=draw,
+    rows=rows,
+    caption=caption,
+    says=says,
+    height=3.2,
+)

@@ -1,0 +1,207 @@
+"""Every explicit bound of the papers on one scale of powers of ten: how far the worst case that was
+found stays below it, how far the exact expectation of one problem below that, and where the runs'
+90 % quantile lies.
+
+Problems, steps and searches are those of the theory figures, each statement at the largest number
+of rounds at which its figure searches. The worst case is the statement's, over all problems; the
+other two are of the plotted problem. A statement that an instance breaks reaches beyond its bound.
+"""
+
+import numpy as np
+
+from fedtheory import discover
+from fedtheory.figures import (
+    _caption,
+    _style,
+    _worst,
+    theory_flex,
+    theory_fsl,
+    theory_lamb,
+    theory_mixed,
+)
+from fedtheory.figures._record import Figure
+
+SECONDS = dict(smoke=0.1, quick=5.0, paper=30.0)  # of search for each statement
+TRIALS = dict(smoke=40, quick=200, paper=1000)
+ROUNDS = dict(fsl=20, mixed=30, two_way=170, flex=5, lamb=2)
+PAPERS = dict(fsl="FSL", mixed="mixed FL", flex="flex", lamb="FED-LAMB")
+METHODS = dict(fsl="fsl", mixed="two_way_gt", flex="flex_c", lamb="fed_lamb")  # whose colours
+
+
+def of_fsl(id, trials):
+    """(rounds, bound, exact, 90 % quantile, claim, what else a search is told)."""
+    T = ROUNDS["fsl"]
+    D = theory_fsl.excess(*theory_fsl.problem(id), theory_fsl.given(theory_fsl.FIXED, id)["gamma"])
+    exact, _, _, high = theory_fsl.measured(id, T, D, trials)
+    return T, theory_fsl.bound(id, T, D), exact, high, theory_fsl.statement(id), {}
+
+
+def of_mixed(id, trials):
+    T = ROUNDS["two_way" if theory_mixed.IDS[id][0] == "B3" else "mixed"]
+    ((exact, _, _, high),) = theory_mixed.measured(id, [T], trials)
+    return T, theory_mixed.bound(id, T), exact, high, id, {}
+
+
+def of_flex(id, trials):
+    T = 1 if id == theory_flex.START else ROUNDS["flex"]
+    exact, runs = theory_flex.exact(id, T), theory_flex.runs(id, T, trials)
+    if id == theory_flex.START:
+        exact, runs = theory_flex.start_over(exact), theory_flex.start_over(runs)
+    high = np.quantile(runs[:, T], 0.9)
+    return T, theory_flex.bound(id, T), exact[T], high, id, dict(line=theory_flex.LINE.get(id, 0))
+
+
+def of_lamb(id, trials):
+    R, steps = ROUNDS["lamb"], theory_lamb.steps_of(id)
+    exact, _, _, high = theory_lamb.measured(id, R, trials, 10**5)
+    return R, theory_lamb.bound(id, R), exact, high, id.partition("@")[0], dict(T=steps)
+
+
+READERS = dict(fsl=of_fsl, mixed=of_mixed, flex=of_flex, lamb=of_lamb)
+PANELS = {
+    "fsl": {id: title for id, title in theory_fsl.TITLES.items() if "@" not in id},
+    "mixed": theory_mixed.TITLES,
+    "flex": {id: title for id, (title, *_) in theory_flex.PANELS.items()},
+    "lamb": {id: theory_lamb.TITLES[id] for id in theory_lamb.FIRST},
+}
+CLAIMS = sorted({id.partition("@")[0] for panels in PANELS.values() for id in panels})
+
+
+def compute(scale, progress):
+    rows, total = [], sum(map(len, PANELS.values()))
+    for paper, panels in PANELS.items():
+        for id, title in panels.items():
+            T, bound, exact, high, statement, more = READERS[paper](id, TRIALS[scale])
+            (ratio,), (broken,) = _worst.worst(
+                discover.claim(statement), (T,), SECONDS[scale], **more
+            )
+            rows.append((paper, title, statement, T, bound, ratio, broken, exact, high))
+            progress(len(rows), total)
+    names = ("paper", "title", "claim", "T", "bound", "worst", "broken", "exact", "high")
+    found = {name: np.array(column) for name, column in zip(names, zip(*rows))}
+    return dict(found, trials=np.array(TRIALS[scale]), seconds=np.array(SECONDS[scale]))
+
+
+def decades(data):
+    """(worst, exact, runs' quantile) over the bound, in powers of ten."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = data["worst"], data["exact"] / data["bound"], data["high"] / data["bound"]
+        found = np.log10(np.array(shares, float))
+    return np.where(np.isfinite(found), found, np.nan)
+
+
+def draw(figure, data):
+    ax = figure.subplots()
+    count, worst, exact, high = len(data["claim"]), *decades(data)
+    y = np.arange(count) + 0.9 * np.cumsum(np.r_[0, data["paper"][1:] != data["paper"][:-1]])
+    for n in range(count):
+        colour, broken = _style.look(METHODS[data["paper"][n].item()]).colour, data["broken"][n]
+        inside = [place for place in (worst[n], exact[n]) if place <= 0]
+        places, bar = [0.0, *inside], dict(linewidth=5.5, solid_capstyle="butt")
+        for one, other, share in zip(places, places[1:], (0.75, 0.35)):
+            light = 0.35 if broken else share
+            ax.plot([one, other], [y[n]] * 2, color=_style.tint(colour, light), **bar)
+        if broken:
+            ax.plot([0, worst[n]], [y[n]] * 2, color=_style.DIFFER, **bar)
+        ax.plot(worst[n], y[n], **(_style.BROKEN if broken else _style.WORST))
+        ax.plot(exact[n], y[n], "|", color=_style.INK, markersize=7)
+        ax.plot(high[n], y[n], "o", color=colour, markersize=2.4)
+    ax.axvline(0, color=_style.INK, linewidth=0.8)
+    ax.set(
+        yticks=y,
+        yticklabels=data["title"].tolist(),
+        ylim=(y[-1] + 0.7, -0.7),
+        xlabel="powers of ten of the bound",
+    )
+    for text, broken in zip(ax.get_yticklabels(), data["broken"]):
+        text.set_color(_style.DIFFER if broken else _style.INK)
+    for paper, name in PAPERS.items():
+        first = y[np.argmax(data["paper"] == paper)]
+        ax.annotate(
+            name,
+            (1, first),
+            xycoords=("axes fraction", "data"),
+            xytext=(3, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=_style.SMALL,
+            color=_style.readable(_style.look(METHODS[paper]).colour),
+            weight="bold",
+        )
+    ax.tick_params(axis="y", length=0)
+    ax.grid(axis="x", color=_style.PALE, linewidth=0.6)
+    ax.set_axisbelow(True)
+    _legend(ax)
+
+
+def _legend(ax):
+    from matplotlib.lines import Line2D
+
+    handles = [
+        Line2D([], [], color=_style.INK, linewidth=0.8, label="bound"),
+        Line2D([], [], label="worst found", **_style.WORST),
+        Line2D([], [], label="violated", **_style.BROKEN),
+        Line2D([], [], color=_style.INK, marker="|", linestyle="", label="exact"),
+        Line2D(
+            [],
+            [],
+            color=_style.OPEN,
+            marker="o",
+            markersize=2.4,
+            linestyle="",
+            label="90 % of runs",
+        ),
+    ]
+    ax.figure.legend(handles=handles, loc="outside lower center", ncols=5, columnspacing=1.2)
+
+
+def caption(data):
+    return (
+        "Each row a statement with explicit constants, on the problem of its theory figure. From the bound (0) to the left: "
+        f"the largest share of it that a search of {float(data['seconds']):g} s reached with any problem of as many rounds "
+        "(star; red cross, to the right, where an instance breaks it), the exact expectation on the plotted problem "
+        f"(tick; left of it a star only where the search fell short of the plotted problem) and the 90 % quantile of {int(data['trials'])} runs (dot). Where there is no star, the search reached "
+        "nothing above a millionth of the bound."
+    )
+
+
+def says(data):
+    worst, exact, _ = decades(data)
+    names = [f"{PAPERS[p]}, {t}" for p, t in zip(data["paper"].tolist(), data["title"].tolist())]
+    broken = [names[n] for n in np.flatnonzero(data["broken"])]
+    held = ~data["broken"] & np.isfinite(worst)
+    tight = names[int(np.argmax(np.where(held, worst, -np.inf)))]
+    return (
+        f"Between bound and worst case lie {_caption.number(-np.median(worst[held]))} decades in the median, between bound "
+        f"and truth {_caption.number(-np.nanmedian(exact))}; nearest to its bound comes {tight}, at "
+        f"{_caption.number(10 ** np.max(worst[held]))} of it. "
+        + (f"Violated: {_caption.listed(broken)}." if broken else "None is violated.")
+    )
+
+
+def rows(data):
+    number = lambda value: f"{value:.4g}" if np.isfinite(value) else ""
+    columns = ("title", "claim", "T", "bound", "worst", "exact", "high")
+    return [
+        ["statement", "claim", "rounds", "bound", "worst, share", "exact", "90 % of runs", ""],
+        *(
+            [title, claim, str(T), *map(number, numbers), "violated" if broken else ""]
+            for (title, claim, T, *numbers), broken in zip(
+                zip(*(data[name].tolist() for name in columns)), data["broken"]
+            )
+        ),
+    ]
+
+
+FIGURE = Figure(
+    cites="all papers, explicit bounds",
+    title="How far worst cases, expectations and runs stay below their bounds",
+    shows=tuple(CLAIMS),
+    compute=compute,
+    draw=draw,
+    rows=rows,
+    caption=caption,
+    says=says,
+    width="page",
+    height=5.4,
+)
