@@ -1,0 +1,227 @@
+"""Figures of all papers at once, and those that set theorems against stability: numbers by hand, and how
+they look."""
+
+import numpy as np
+import pytest
+
+import fedtheory as ft
+from fedtheory import figures
+from fedtheory.figures import (
+    _slack,
+    _store,
+    _style,
+    all_ceilings,
+    all_conservatism,
+    all_exponents,
+    all_floats,
+    all_slack,
+    all_winners,
+    fsl_phase,
+    fsl_terms,
+)
+from tests.figures.looks import wrong
+
+QUIET = lambda done, total: None
+
+
+def looks(name, data):
+    record, kept = figures.figure(name), _store.checked(name, data)
+    assert wrong(record, kept) == [] and len({len(row) for row in record.rows(kept)}) == 1
+    return record.says(kept)
+
+
+# The phases of FSL's theorem 2
+
+
+def test_a_round_stretches_as_worked_by_hand():
+    # Clients: 1 - 2 + 2 (1 - u/4)^2 = 1 - u + u^2/8; the server: (1 - u/8)^4; curvature 1 and mu
+    for u in (0.2, 3.0, 20.0):
+        stretch = lambda c, u=u: abs(1 - u * c + (u * c) ** 2 / 8) * (1 - u * c / 8) ** 4
+        assert fsl_phase.radius(0.5, u) == pytest.approx(max(stretch(1.0), stretch(0.05)), rel=1e-6)
+    longest = fsl_phase.stable(0.5)
+    assert fsl_phase.radius(0.5, 0.999 * longest) <= 1 < fsl_phase.radius(0.5, 1.001 * longest)
+    # min(8/9, 2, 2) / 4, and (13) as in the theory figure
+    assert fsl_phase.ceilings(0.5) == pytest.approx([2 / 9, 0.075])
+
+
+def test_phases_are_told_apart(monkeypatch):
+    monkeypatch.setattr(fsl_phase, "radius", lambda gamma, u: u)
+    true, right = np.array([1.0, 1.0, 1.0]), np.array([0.9, 2.0, 9.0])
+    at = lambda u, ceiling: fsl_phase.state(0.5, u, true, right, 5.0, ceiling).tolist()
+    assert at(0.1, 0.2) == [fsl_phase.FALSE, fsl_phase.SPEAKS, fsl_phase.VACUOUS]
+    assert at(0.3, 0.2) == [fsl_phase.BROKEN, fsl_phase.OUTSIDE, fsl_phase.OUTSIDE]
+    assert at(1.1, 0.2) == [fsl_phase.UNSTABLE] * 3
+
+
+def test_the_phases_bound_is_the_statements():
+    right, trivial = fsl_phase.bounds(0.5, 0.01, np.array([20]))
+    of, x_0 = fsl_phase.theory_fsl.problem()
+    found = ft.compare(
+        "fsl.theorem2", of, rounds=20, trials=1, x_0=x_0, **fsl_phase.settings(0.5, 0.01)
+    )
+    share = found.left_exact[-1] / found.right[-1]
+    assert fsl_phase.truth(0.5, 0.01, 20)[-1] / right[0] == pytest.approx(share, rel=1e-6)
+    assert trivial == pytest.approx(2 * fsl_phase.theory_fsl.excess(of, x_0))
+
+
+def test_the_phases_look_well():
+    states = np.arange(6)[:, None] * np.ones((1, 4), int)
+    data = dict(
+        u=np.geomspace(0.01, 10, 6),
+        T=np.array([2, 8, 32, 128]),
+        gamma=np.array([0.1, 0.5, 1, 4]),
+        over_T=states,
+        over_gamma=states,
+        limits=np.geomspace(0.02, 0.2, 8).reshape(4, 2),
+        ceilings=np.array([0.2, 0.07]),
+        stable=np.full(5, 9.0),
+        constants=np.array("$L=1$"),
+    )
+    assert "$45$ times that of (11)" in looks("fsl_phase", data)
+
+
+# Term by term
+
+
+def test_what_noise_adds_to_a_round_by_hand():
+    # K_0 = 4 steps of u/4 with noise 1 and weight gamma = 1/2: a variance of (u/8)^2 to each of 4
+    # coordinates' quarter, d/2 tr(A) / d of it; short steps add
+    u, A = 1e-3, np.array([0.05, 1.0])
+    of = ft.problems.quadratic(seed=3, **fsl_terms.SPECTRUM, sigma_0=1.0)
+    H = of.client_grad(0, np.ones(4)) - of.client_grad(0, np.zeros(4))
+    assert H.min() == pytest.approx(A.min()) and H.max() == pytest.approx(A.max())
+    by_hand = 0.5 * H.sum() * 4 * (u / 8) ** 2 / 4
+    assert fsl_terms.risen("sigma_0", u) == pytest.approx(by_hand, rel=2e-3)
+    assert fsl_terms.risen("G", 0.0) == pytest.approx(0, abs=1e-15)
+    five, eight = fsl_terms.terms("sigma_0", u)  # Psi = gamma^2 / K_0 = 1/16, Phi = gamma^2 Psi
+    assert five == pytest.approx(5 * u**2 / 16)
+    assert eight == pytest.approx(8 * u**3 * 0.25 / 16)
+
+
+def test_terms_look_well():
+    u = np.geomspace(1e-3, 0.2, 5)
+    made = {
+        f"{source}_{name}": factor * u**2
+        for source in fsl_terms.SOURCES
+        for name, factor in (("exact", 0.5), ("five", 5), ("eight", 8))
+    }
+    told = looks("fsl_terms", dict(made, u=u, constants=np.array("$L=1$")))
+    assert r"$\sigma$: $0.5$ for 5" in told
+
+
+# Ceilings, exponents, winners, floats
+
+
+def test_how_long_steps_may_be_by_hand():
+    # Both losses have curvature 1. Parallel training: 1 - 2 (1 - (1 - u/2)^2) >= -1, up to u = 4
+    assert all_ceilings.longest("parallel_training") == pytest.approx(4, rel=1e-3)
+    printed = {id: all_ceilings.printed(id) for id in all_ceilings.ROWS}
+    assert printed["fsl.theorem1"] == pytest.approx(2 / 9)
+    assert printed["mixed.theoremB1_convex_explicit"] == pytest.approx(1 / 12)
+    assert printed["mixed.theoremB2_convex_explicit"] == pytest.approx(1 / 8)
+    assert printed["mixed.theoremB3_convex_explicit"] == pytest.approx(1 / 81)
+
+
+def test_ceilings_look_well():
+    ids = [*all_ceilings.ROWS]
+    data = dict(
+        claim=np.array(ids),
+        title=np.array([all_ceilings.ROWS[id][0] for id in ids]),
+        method=np.array([all_ceilings.ROWS[id][1] for id in ids]),
+        printed=np.full(len(ids), 0.1),
+        broken=np.array([np.inf, 1.2, np.nan, *[50.0] * (len(ids) - 3)]),
+        stable=np.linspace(10, 60, len(ids)),
+        seconds=np.array(0.3),
+        wide=np.array(100.0),
+    )
+    assert "FSL (13) at $1.2$ times" in looks("all_ceilings", data)
+
+
+def test_exponents_of_a_product():
+    made = all_exponents.slopes(lambda a, b: (3 * a**2 / b, 5.0 * b), dict(a=2.0, b=7.0))
+    assert made["a"] == pytest.approx([2, 0]) and made["b"] == pytest.approx([-1, 1])
+
+
+def test_exponents_take_the_bounds_of_the_theory_figures():
+    at = all_exponents.theory_mixed
+    id = "mixed.theoremB1_convex_explicit"
+    bound, exact = all_exponents.mixed(id, T=100, S=4, K=2, G=1.0, sigma=1.0, sigma_c=1.0)
+    of = ft.problems.mixed(seed=3, sigma=1.0, sigma_c=1.0, **dict(at.SPECTRUM, clients=32))
+    values = dict(at.values(id, 100, of), N=32)
+    assert bound == pytest.approx(float(ft.claim(id).evaluate(values)))
+    assert exact == pytest.approx(at.exact_gap(id, 100, values, of)) and exact < bound
+
+
+def test_who_is_ahead_without_a_server_is_nobody(monkeypatch):
+    monkeypatch.setitem(all_winners.ROUNDS, "fsl", 5)
+    (one, true), (other, same) = all_winners.fsl(0.0, 0.1), all_winners.fsl(0.0, 1.0)
+    assert one == pytest.approx(other) and true == pytest.approx(same)  # gamma = 0: no server
+    assert true < one
+
+
+def test_maps_of_who_is_ahead_look_well():
+    three = np.ones((2, 3, 3, 3))
+    three[0, ..., 0], three[1, ..., 1] = 0.5, 0.5  # the bounds say the first, the truth the second
+    grid = np.geomspace(0.1, 10, 3)
+    both = np.array([[[0.5, 2, 2]] * 3, [[0.5, 0.5, 2]] * 3])
+    data = dict(gamma=grid, server=grid, noise=grid, apart=grid, fsl=both, mixed=three)
+    told = looks("all_winners", data)
+    assert "FSL is ahead on $67$ %" in told and "wrong on $100$ %" in told
+
+
+def test_what_is_sent_is_counted():
+    data = dict(rounds=np.arange(3))
+    assert all_floats.sent(data, "scaffold").tolist() == [0, 4 * 16 * 8, 2 * 4 * 16 * 8]
+    for method in all_floats.VECTORS:
+        data |= {f"{method}_error": np.array([4.0, 2.0, 1.0]), f"{method}_step": np.array(0.1)}
+    assert "Fed-SGD $512$" in looks("all_floats", data)
+    of = ft.problems.quadratic(seed=3, **all_floats.SPECTRUM)
+    found = all_floats.errors(of, "fedsgd", 0.5, 4)
+    run = ft.run(
+        of, "fedsgd", rounds=4, trials=400, x_0=np.full(8, 2.0), eta=0.5, metrics=("loss",)
+    )
+    measured = run.metrics["loss"].mean(axis=0) - of.loss(of.minimizer())
+    assert found == pytest.approx(measured, rel=0.02)
+
+
+# Conservatism and slack
+
+
+def test_bars_cross_zero_in_red_only_where_a_statement_is_violated():
+    names = ("paper", "title", "claim", "T", "bound", "worst", "broken", "exact", "high")
+    made = [
+        ("fsl", "one", "fsl.theorem2", 5, 10.0, 0.1, False, 0.01, 0.02),
+        ("lamb", "two", "lamb.theorem1_explicit", 2, 10.0, 2.0, True, 1.0, 1.5),
+        ("lamb", "three", "lamb.theorem1_explicit", 2, 10.0, np.nan, False, 1.0, 1.5),
+    ]
+    data = {name: np.array(column) for name, column in zip(names, zip(*made))}
+    data |= dict(trials=np.array(40), seconds=np.array(0.1))
+    worst, exact, high = all_conservatism.decades(data)
+    assert worst[:2] == pytest.approx([-1, np.log10(2)]) and exact == pytest.approx([-3, -1, -1])
+    from tests.figures.looks import drawn
+
+    (ax,) = drawn(figures.figure("all_conservatism"), data).axes
+    beyond = [line for line in ax.lines if len(line.get_xdata()) == 2 and max(line.get_xdata()) > 0]
+    red = [line for line in beyond if line.get_color() == _style.DIFFER]
+    assert len(red) == 1 and max(red[0].get_xdata()) == pytest.approx(np.log10(2))
+    assert "Violated: FED-LAMB, two." in looks("all_conservatism", data)
+
+
+def test_strips_show_what_fails(monkeypatch):
+    data = {}
+    for id in all_slack.PROOFS:
+        made = dict(
+            line=np.array(["a", "b", "never"]),
+            ratios=np.array([[0.2, 0.4], [0.5, np.nan], [np.nan, np.nan]]),
+            fails=np.array([[False, False], [False, id == "fsl.theorem1"], [False, False]]),
+        )
+        data |= {all_slack.key(id, name): array for name, array in made.items()}
+    told = looks("all_slack", data)
+    assert (
+        told.count("violated (b)") == 1 and told.count("none violated") == len(all_slack.PROOFS) - 1
+    )
+    asked = []
+    monkeypatch.setattr(
+        _slack, "arrays", lambda id, scale, progress, count: asked.append(id) or made
+    )
+    assert len(all_slack.compute("smoke", QUIET)) == 3 * len(asked) == 3 * len(all_slack.PROOFS)
