@@ -1,0 +1,29 @@
+"""The papers' experiments as records, one file each, and the pool of runs that their figures share.
+
+>>> from fedtheory import experiments
+>>> experiments.experiment("fsl_scenario1").printed["T"]
+1000
+"""
+
+import importlib
+import pkgutil
+from functools import cache
+
+from fedtheory.errors import refuse
+from fedtheory.experiments._record import SCALES, Experiment
+
+__all__ = ["SCALES", "Experiment", "experiment", "experiments"]
+
+
+@cache
+def experiments():
+    """name -> Experiment, over every file of this folder."""
+    names = sorted(name for _, name, _ in pkgutil.iter_modules(__path__) if name[0] != "_")
+    return {n: importlib.import_module(f"fedtheory.experiments.{n}").EXPERIMENT for n in names}
+
+
+def experiment(name):
+    """The Experiment of a name."""
+    if not isinstance(name, str) or name not in experiments():
+        refuse("experiment", f"must be one of {', '.join(experiments())}", name)
+    return experiments()[name]
