@@ -6,6 +6,19 @@ from fedtheory.symbols.fsl import TABLE
 
 ACCURACY, RISE, EARLY, WIGGLE = "final_accuracy", "rise_time", "early_accuracy", "oscillation"
 C = Comparison
+# How far apart the alike may be: sections IV and B print curves and heat maps, no numbers, of which
+# a reader tells two hundredths of accuracy apart, a twentieth of the rounds, and a hundredth of
+# what a curve wiggles. Fixed before any run; a comparison with a margin of its own keeps it.
+MARGINS = {ACCURACY: 0.02, RISE: 0.05, WIGGLE: 0.01}
+
+
+def with_margin(comparison):
+    """A comparison of what is alike, with its quantity's margin."""
+    own = comparison.margin is not None or comparison.relation != "~"
+    printed = comparison.other.replace(".", "", 1).isdecimal()
+    if own or printed:
+        return comparison
+    return comparison._replace(margin=MARGINS.get(comparison.quantity))
 
 
 def finding(name, cites, figure, says, *compares, paper="fsl"):
@@ -17,7 +30,7 @@ def finding(name, cites, figure, says, *compares, paper="fsl"):
         symbols=TABLE,
         figure=figure,
         says=says,
-        compares=compares,
+        compares=tuple(map(with_margin, compares)),
         meaning=says,
     )
 

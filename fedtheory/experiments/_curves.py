@@ -1,0 +1,44 @@
+"""What papers read off a curve of test accuracy: its end, how soon it is there, how steady it is."""
+
+import numpy as np
+
+WINDOW = 0.02  # FSL's rolling window: 20 of 1000 rounds
+HIGH = 0.9  # rise time: the first round at 90 % of the final accuracy
+BEGINNING, END = 0.1, 0.5  # of the rounds: what early accuracy and oscillation are read from
+
+
+def rolling(curve, window=WINDOW):
+    """Means of the last so many measurements, a share of all; of fewer at the beginning."""
+    curve = np.asarray(curve, float)
+    width = max(1, round(window * len(curve)))
+    sums = np.concatenate([[0.0], np.cumsum(curve)])
+    ends = np.arange(1, len(curve) + 1)
+    begins = np.maximum(0, ends - width)
+    return (sums[ends] - sums[begins]) / (ends - begins)
+
+
+def final(curve):
+    """The rolling mean at the end."""
+    return float(rolling(curve)[-1])
+
+
+def rise(curve, goal=None):
+    """The share of the rounds after which the rolling mean is first at 90 % of its end (or at a
+    goal); inf if it never is."""
+    means = rolling(curve)
+    hits = means >= (HIGH * means[-1] if goal is None else goal)
+    return float(np.argmax(hits) / max(1, len(means) - 1)) if hits.any() else np.inf
+
+
+def early(curve):
+    """The mean over the first tenth of the rounds."""
+    return float(np.mean(curve[: max(2, round(BEGINNING * len(curve)))]))
+
+
+def oscillation(curve):
+    """The deviation of what is measured from its rolling mean, over the second half."""
+    apart = np.asarray(curve, float) - rolling(curve, 2.5 * WINDOW)
+    return float(apart[round(END * len(apart)) :].std())
+
+
+MEASURES = dict(final_accuracy=final, rise_time=rise, early_accuracy=early, oscillation=oscillation)

@@ -1,0 +1,127 @@
+"""The pool: each run once, kept under what defines it, and read by every figure that needs it.
+
+A run's key hashes its request and the sources that it reaches: the loops, the method, the network,
+the sets. What is kept bears the seal of the user's private folder; what another user or an older
+method left there counts as absent. Files appear whole, so that a killed night goes on with the run
+at which it was killed.
+"""
+
+import hashlib
+import io
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from fedtheory import private, sources
+from fedtheory.data.formats.arrays import npz
+from fedtheory.errors import InvalidInput
+from fedtheory.experiments import _training
+from fedtheory.experiments._training import written
+from fedtheory.files import write
+from fedtheory.runs.running import threads
+
+FOLDER = "runs"
+LARGEST = 2**26  # bytes of one run's arrays
+
+
+def key(request):
+    """Hex name of a run."""
+    named = {f"fedtheory.algorithms.{request['method']}", "fedtheory.experiments._training"}
+    named |= {
+        f"fedtheory.data.sets.{request[source]['name']}"
+        for source in ("set", "other")
+        if request.get(source)
+    }
+    named |= {f"fedtheory.data.partition.{how}" for how in _partitions(request)}
+    if isinstance(request["net"], str):
+        named.add(f"fedtheory.networks.{request['net']}")
+    reached = sources.digest(frozenset(named), False)
+    return hashlib.sha256(f"{written(request)}\0{reached}".encode()).hexdigest()[:32]
+
+
+def _partitions(request):
+    return [*request["split"], *(request.get("server") or {})]
+
+
+def kept(request):
+    """The arrays of a run that was carried out before, or None."""
+    name = key(request)
+    try:
+        content = (private.folder() / FOLDER / f"{name}.npz").read_bytes()
+        content = private.opened(name, content)
+        return None if content is None else npz(io.BytesIO(content), name, LARGEST)
+    except (OSError, RuntimeError, InvalidInput):
+        return None
+
+
+def keep(request, arrays):
+    """Keep the arrays of a run; where there can be no private folder, it is run again next time."""
+    stream, name = io.BytesIO(), key(request)
+    np.savez_compressed(stream, **dict(sorted(arrays.items())))
+    try:
+        place = private.folder() / FOLDER / f"{name}.npz"
+        write(place, private.sealed(name, stream.getvalue()), 0o600)
+    except (OSError, RuntimeError):
+        pass
+
+
+def one(request):
+    """The arrays of a run, kept or carried out now."""
+    found = kept(request)
+    if found is None:
+        found = _training.trained(request)
+        keep(request, found)
+    return found
+
+
+def several(requests, progress: Callable = lambda done, total: None):
+    """[arrays of each run], carried out by as many threads as there are cores. Runs of one problem
+    come one after the other, so that it is made once."""
+    texts = {written(request): request for request in requests}
+    order = sorted(texts, key=lambda text: (_problem(texts[text]), text))
+    pool, found = ThreadPoolExecutor(threads()), {}
+    try:
+        for text, arrays in zip(order, pool.map(lambda text: one(texts[text]), order)):
+            found[text] = arrays
+            progress(len(found), len(order))
+    finally:
+        pool.shutdown(cancel_futures=True)
+    return [found[written(request)] for request in requests]
+
+
+def _problem(request):
+    return written({name: request.get(name) for name in _training.PROBLEM})
+
+
+def missing(requests):
+    """The runs that are not kept."""
+    return list({written(r): r for r in requests if kept(r) is None}.values())
+
+
+def estimate(requests):
+    """(runs that are missing, seconds of one core that they will take, about): the cheapest of each
+    network is timed over two rounds."""
+    left, total, speed = missing(requests), 0.0, {}
+    for request in sorted(left, key=_training.work):
+        net = written([request["net"], request["side"], request["set"], request["batch"]])
+        if net not in speed:
+            speed[net] = _paced(request)
+        total += speed[net] * _training.work(request)
+    return len(left), total
+
+
+def _paced(request):
+    """Seconds per sample of a run, of its rounds alone: the first time compiles and loads."""
+    took = []
+    for rounds in (1, 1, 3):
+        short = {**request, "rounds": rounds, "every": rounds, "pretrained": None}
+        short["hyper"] = {
+            name: value[:rounds] if isinstance(value, list) else value
+            for name, value in request["hyper"].items()
+        }
+        begun = time.perf_counter()
+        _training.trained(short)
+        took.append(time.perf_counter() - begun)
+    return max(took[2] - took[1], 1e-6) / (2 * _training.work({**short, "rounds": 1}))

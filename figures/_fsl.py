@@ -1,0 +1,126 @@
+"""What FSL's figures of accuracy share: runs of the pool as arrays, measures by cell, how they are
+drawn, and how a sentence is judged."""
+
+import numpy as np
+
+from fedtheory import discover
+from fedtheory.experiments import _curves, _pool
+from fedtheory.figures import _findings, _style
+
+BETWEEN = "|"  # in the name of a cell
+METHODS = {
+    "FL": "fedavg",
+    "DS": "data_sharing",
+    "FSL": "fsl",
+    "FSL-p": "fsl_parallel",
+    "DSL": "dsl",
+    "FSLsyn": "fsl",
+    "SCAFFOLD": "scaffold",
+    "FedDyn": "feddyn",
+}
+STAND_INS = (
+    "on stand-ins (handwriting for EMNIST, textures for CIFAR-10) with a small perceptron, "
+    "not on the paper's data and networks"
+)
+
+
+def gathered(runs, progress, names=("test_accuracy",)):
+    """Arrays of {(cell, seed): request}: `cells` by name, and each metric as (cells, seeds,
+    measurements)."""
+    found = _pool.several(list(runs.values()), progress)
+    cells = list(dict.fromkeys(cell for cell, _ in runs))
+    seeds = len(runs) // len(cells)
+    return {
+        "cells": np.array([BETWEEN.join(map(str, cell)) for cell in cells]),
+        "rounds": found[0]["rounds"],
+        **{
+            name: np.array([run[name] for run in found]).reshape(len(cells), seeds, -1)
+            for name in names
+        },
+    }
+
+
+class Read:
+    """Saved arrays, by cell: `read("final_accuracy", "EMNIST", 1, "FSL")` is an array over seeds."""
+
+    def __init__(self, data):
+        self.cells = [tuple(name.split(BETWEEN)) for name in data["cells"]]
+        self.data, self.place = data, {cell: n for n, cell in enumerate(self.cells)}
+
+    def curve(self, *cell):
+        """(seeds, measurements) of test accuracy."""
+        return self.data["test_accuracy"][self.place[tuple(map(str, cell))]]
+
+    def __call__(self, quantity, *cell):
+        measure = _curves.MEASURES[quantity]
+        return np.array([measure(curve) for curve in self.curve(*cell)])
+
+    def having(self, *start):
+        """The cells that begin so."""
+        start = tuple(map(str, start))
+        return [cell for cell in self.cells if cell[: len(start)] == start]
+
+    def parts(self, place):
+        """The different parts of cells at a place, in their order."""
+        return list(dict.fromkeys(cell[place] for cell in self.cells))
+
+
+def judged(id, cells, smaller=True):
+    """(verdict, sentence) of a finding from its cells; the sentence says on what."""
+    verdict, sentence = _findings.judge(discover.claim(id), cells)
+    return verdict, sentence + (f"; {STAND_INS}" if smaller else "")
+
+
+def smaller(data):
+    """Whether arrays are of a scale that is not the paper's."""
+    return len(data["rounds"]) and data["rounds"][-1] < 1000
+
+
+def outcomes(data, by_claim):
+    return {id: judged(id, cells, smaller(data)) for id, cells in by_claim.items()}
+
+
+def shown(ax, read, method, *cell, label=None, **more):
+    """A curve: the rolling mean of the test accuracy, its mean over seeds, between its extremes."""
+    curves = np.array([_curves.rolling(curve) for curve in read.curve(*cell)])
+    return _style.band(
+        ax,
+        read.data["rounds"],
+        curves.mean(axis=0),
+        curves.min(axis=0),
+        curves.max(axis=0),
+        METHODS[method],
+        label=label or method,
+        **more,
+    )
+
+
+def table(read, heads, quantities=tuple(_curves.MEASURES)):
+    """Rows of every cell: mean and deviation over seeds of what is measured."""
+    from fedtheory.figures import _table
+
+    head = [*heads, *(name.replace("_", " ") for name in quantities)]
+    return [head] + [
+        [*cell, *(_table.spread_of(read(name, *cell)) for name in quantities)]
+        for cell in read.cells
+    ]
+
+
+def bars(ax, x, values, method, **more):
+    """Means over seeds (x, seeds) in a method's look, with their deviations."""
+    style = _style.look(METHODS[method])
+    values = np.asarray(values)
+    ax.errorbar(
+        x,
+        values.mean(axis=1),
+        values.std(axis=1, ddof=1),
+        **{
+            "color": style.colour,
+            "linestyle": style.dash,
+            "marker": style.marker,
+            "capsize": 1.5,
+            "elinewidth": 0.7,
+            "label": method,
+            **more,
+        },
+    )

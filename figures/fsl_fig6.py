@@ -1,0 +1,43 @@
+"""FSL, figure 6: test accuracy of FL, DS and FSL as clients have C classes, from one random model."""
+
+import numpy as np
+
+from fedtheory.experiments import fsl_scenario1
+from fedtheory.figures import _fsl, fsl_fig1
+from fedtheory.figures._record import Figure
+
+
+def compute(scale, progress):
+    return _fsl.gathered(fsl_scenario1.runs_of("fig6", scale), progress)
+
+
+def draw(figure, data):
+    fsl_fig1.panels(figure, data, {"FL": "FL", "DS": "DS", "FSL": "FSL"})
+
+
+def rows(data):
+    return _fsl.table(_fsl.Read(data), ["set", "C", "method"])
+
+
+def findings(data):
+    read, cells = _fsl.Read(data), {}
+    for place, C, name, _ in fsl_fig1.places(read):
+        for method in ("FSL", "DS", "FL"):
+            cells["rise_time", method, name] = read("rise_time", place, C, method)
+    for method in ("DS", "FL"):
+        for quantity in ("rise_time", "final_accuracy"):
+            values = [read(quantity, p, C, method) for p, C, _, iid in fsl_fig1.places(read) if iid]
+            cells[quantity, method, "IID"] = np.mean(values, axis=0)
+    return _fsl.outcomes(data, {"fsl.fig6_no_pretrain": cells})
+
+
+FIGURE = Figure(
+    cites="FSL, figure 6",
+    title="Test accuracy as clients have fewer classes, from a random model",
+    compute=compute,
+    draw=draw,
+    rows=rows,
+    findings=findings,
+    width="page",
+    height=3.6,
+)

@@ -1,0 +1,52 @@
+"""FSL, figure 7: incremental (FSL) against non-incremental server learning (FSL-p) and data sharing,
+over the classes C of a client and the clients S of a round."""
+
+from fedtheory.experiments import fsl_scenario1
+from fedtheory.figures import _fsl
+from fedtheory.figures._record import Figure
+
+METHODS = ("FSL", "FSL-p", "DS")
+
+
+def compute(scale, progress):
+    return _fsl.gathered(fsl_scenario1.runs_of("fig7", scale), progress)
+
+
+def draw(figure, data):
+    read = _fsl.Read(data)
+    panels = [
+        (p, S) for p in fsl_scenario1.SETS for S in dict.fromkeys(c[2] for c in read.having(p))
+    ]
+    for ax, (place, S) in zip(figure.subplots(1, len(panels), sharey=True), panels):
+        counts = list(dict.fromkeys(cell[1] for cell in read.having(place)))
+        for method in METHODS:
+            values = [read("final_accuracy", place, C, S, method) for C in counts]
+            _fsl.bars(ax, range(len(counts)), values, method)
+        ax.set_xticks(range(len(counts)), counts)
+        ax.set(title=f"{place} stand-in, $S={S}$", xlabel="$C$")
+    figure.axes[0].set_ylabel("test accuracy")
+    figure.axes[0].legend(loc="lower right")
+
+
+def rows(data):
+    return _fsl.table(_fsl.Read(data), ["set", "C", "S", "method"])
+
+
+def findings(data):
+    read, cells = _fsl.Read(data), {}
+    for place, C, S, method in read.cells:
+        where = f"{place} C={C} S={S}"
+        cells["final_accuracy", method, where] = read("final_accuracy", place, C, S, method)
+    return _fsl.outcomes(data, {"fsl.fig7_nonincremental": cells})
+
+
+FIGURE = Figure(
+    cites="FSL, figure 7",
+    title="Incremental and non-incremental server learning, over C and S",
+    compute=compute,
+    draw=draw,
+    rows=rows,
+    findings=findings,
+    width="page",
+    height=2.2,
+)

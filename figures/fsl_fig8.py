@@ -1,0 +1,48 @@
+"""FSL, figure 8: incremental (FSL) against non-incremental server learning (FSL-p) over the server's
+weight gamma, beside data sharing."""
+
+from fedtheory.experiments import fsl_scenario1
+from fedtheory.figures import _fsl
+from fedtheory.figures._record import Figure
+
+METHODS = ("FSL", "FSL-p", "DS")
+
+
+def compute(scale, progress):
+    return _fsl.gathered(fsl_scenario1.runs_of("fig8", scale), progress)
+
+
+def draw(figure, data):
+    read = _fsl.Read(data)
+    for ax, place in zip(figure.subplots(1, 2), fsl_scenario1.SETS):
+        gammas = list(dict.fromkeys(cell[1] for cell in read.having(place)))
+        for method in METHODS:
+            values = [read("final_accuracy", place, gamma, method) for gamma in gammas]
+            _fsl.bars(ax, [float(gamma) for gamma in gammas], values, method)
+        ax.set(title=f"{place} stand-in", xlabel=r"$\gamma$ (DS has none)")
+    figure.axes[0].set_ylabel("test accuracy")
+    figure.axes[0].legend()
+
+
+def rows(data):
+    return _fsl.table(_fsl.Read(data), ["set", "gamma", "method"])
+
+
+def findings(data):
+    read, cells = _fsl.Read(data), {}
+    for place, gamma, method in read.cells:
+        where = f"{place} gamma={gamma}"
+        cells["final_accuracy", method, where] = read("final_accuracy", place, gamma, method)
+    return _fsl.outcomes(data, {"fsl.fig8_nonincremental_gamma": cells})
+
+
+FIGURE = Figure(
+    cites="FSL, figure 8",
+    title="Incremental and non-incremental server learning, over the server's weight",
+    compute=compute,
+    draw=draw,
+    rows=rows,
+    findings=findings,
+    width="page",
+    height=2.2,
+)
