@@ -5,11 +5,13 @@ Exit 0: all were made. 1: one of them failed; the others were made. 2: bad input
 """
 
 import json
+import os
 import sys
 from pathlib import Path
 
 from fedtheory import brought, figures, spreading
 from fedtheory.app.parsing import Parser
+from fedtheory.data._sets import FOLDER
 from fedtheory.errors import FedtheoryError, refuse
 from fedtheory.figures import _making
 
@@ -22,7 +24,9 @@ def parser(prog="python -m figures"):
         "--scale", default="quick", metavar="|".join(figures.SCALES), help="quick if not given"
     )
     found.add_argument(
-        "--data", metavar="DIR", help="a folder of arrays from an earlier run; it is only read"
+        "--data",
+        metavar="DIR",
+        help="a folder of arrays from an earlier run, or of data sets; it is only read",
     )
     found.add_argument("--out", default="figures-out", metavar="DIR", help="where everything goes")
     spreading.options(found)
@@ -63,6 +67,8 @@ def _made(arguments):
     out = Path(arguments.out)
     if out.exists() and not out.is_dir():
         refuse("--out", "must be a folder", arguments.out)
+    if arguments.data:
+        os.environ.setdefault(FOLDER, arguments.data)  # processes of this command see it too
     folders = [Path(arguments.data), Path(arguments.data) / "data"] if arguments.data else []
     given = {str(Path(name).resolve()) for name in arguments.files}
     own = [name for name, (file, _) in figures.own().items() if file.path in given]

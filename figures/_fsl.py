@@ -7,6 +7,15 @@ from fedtheory import discover
 from fedtheory.experiments import _curves, _pool
 from fedtheory.figures import _findings, _style
 
+# Sentences on what one data set shows and another does not: stand-ins stand for neither.
+OF_DATA = {
+    "fsl.fig2_gamma_by_dataset",
+    "fsl.fig2_n_0",
+    "fsl.fig5_emnist",
+    "fsl.fig5_cifar",
+    "fsl.fig5_syn",
+    "fsl.fig9_few_samples",
+}
 BETWEEN = "|"  # in the name of a cell
 METHODS = {
     "FL": "fedavg",
@@ -68,7 +77,14 @@ class Read:
 def judged(id, cells, smaller=True):
     """(verdict, sentence) of a finding from its cells; the sentence says on what."""
     verdict, sentence = _findings.judge(discover.claim(id), cells)
-    return verdict, sentence + (f"; {STAND_INS}" if smaller else "")
+    if not smaller:
+        return verdict, sentence
+    if id in OF_DATA:
+        verdict = _findings.INCONCLUSIVE
+        sentence = (
+            f"{verdict}: it tells data sets apart, which stand-ins cannot; of them it is {sentence}"
+        )
+    return verdict, f"{sentence}; {STAND_INS}"
 
 
 def smaller(data):
@@ -104,6 +120,24 @@ def table(read, heads, quantities=tuple(_curves.MEASURES)):
         [*cell, *(_table.spread_of(read(name, *cell)) for name in quantities)]
         for cell in read.cells
     ]
+
+
+def caption(data, text):
+    """A figure's own words, then on what it was computed."""
+    count, rounds = _seeds(data), int(data["rounds"][-1])
+    where = f"{STAND_INS[0].upper()}{STAND_INS[1:]}. " if smaller(data) else ""
+    return f"{text} {where}{rounds:,} rounds, {count} seeds, which all methods share."
+
+
+def _seeds(data):
+    return next(values.shape[1] for values in data.values() if values.ndim == 3)
+
+
+CURVES = (
+    "Rolling means over 2 % of the rounds; a line is the mean over seeds, its band goes from the least "
+    "to the most."
+)
+DEVIATIONS = "Means over seeds and their deviations."
 
 
 def bars(ax, x, values, method, **more):

@@ -86,10 +86,18 @@ def findings(data):
     )
 
 
+def caption(data):
+    return _fsl.caption(
+        data,
+        f"FSL with $\\gamma=1$, DS and FL; $C$ classes a client. FSL and DS begin at a model that the server has trained, FL at a random one. {_fsl.CURVES}",
+    )
+
+
 FIGURE = Figure(
     cites="FSL, figure 1",
     title="Test accuracy as clients have fewer classes, with a server that learned before",
     compute=compute,
+    caption=caption,
     draw=draw,
     rows=rows,
     findings=findings,

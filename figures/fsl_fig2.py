@@ -143,10 +143,18 @@ def findings(data):
     )
 
 
+def caption(data):
+    return _fsl.caption(
+        data,
+        f"FSL over $\\gamma$; at $\\gamma=0$ stands DS, as in the paper. Left of each pair: half, once and twice the base of $\\eta_l$; right: samples of each class at the server. {_fsl.DEVIATIONS}",
+    )
+
+
 FIGURE = Figure(
     cites="FSL, figure 2",
     title="Accuracy and rise time over the server's weight, learning rate and data",
     compute=compute,
+    caption=caption,
     draw=draw,
     rows=rows,
     findings=findings,

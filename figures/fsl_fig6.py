@@ -31,10 +31,18 @@ def findings(data):
     return _fsl.outcomes(data, {"fsl.fig6_no_pretrain": cells})
 
 
+def caption(data):
+    return _fsl.caption(
+        data,
+        f"FSL with $\\gamma=1$, DS and FL begin at one random model; $C$ classes a client. {_fsl.CURVES}",
+    )
+
+
 FIGURE = Figure(
     cites="FSL, figure 6",
     title="Test accuracy as clients have fewer classes, from a random model",
     compute=compute,
+    caption=caption,
     draw=draw,
     rows=rows,
     findings=findings,

@@ -40,10 +40,18 @@ def findings(data):
     return _fsl.outcomes(data, {"fsl.fig7_nonincremental": cells})
 
 
+def caption(data):
+    return _fsl.caption(
+        data,
+        f"Accuracy at the end over the classes $C$ of a client, for $S$ clients a round; $\\gamma=1$. {_fsl.DEVIATIONS}",
+    )
+
+
 FIGURE = Figure(
     cites="FSL, figure 7",
     title="Incremental and non-incremental server learning, over C and S",
     compute=compute,
+    caption=caption,
     draw=draw,
     rows=rows,
     findings=findings,

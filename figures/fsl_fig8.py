@@ -36,10 +36,15 @@ def findings(data):
     return _fsl.outcomes(data, {"fsl.fig8_nonincremental_gamma": cells})
 
 
+def caption(data):
+    return _fsl.caption(data, f"Accuracy at the end over the server's weight. {_fsl.DEVIATIONS}")
+
+
 FIGURE = Figure(
     cites="FSL, figure 8",
     title="Incremental and non-incremental server learning, over the server's weight",
     compute=compute,
+    caption=caption,
     draw=draw,
     rows=rows,
     findings=findings,

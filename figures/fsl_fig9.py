@@ -89,10 +89,18 @@ def findings(data):
     )
 
 
+def caption(data):
+    return _fsl.caption(
+        data,
+        "$\\xi_t^2$ and $G_t^2$ at FSL's points, $\\gamma=1$, means over 21 points of a run and over seeds; blue lines: $\\xi_t^2$, for so many samples of each class at the server.",
+    )
+
+
 FIGURE = Figure(
     cites="FSL, figure 9",
     title="How unlike clients and server are, along FSL's runs",
     compute=compute,
+    caption=caption,
     draw=draw,
     rows=rows,
     findings=findings,

@@ -31,6 +31,7 @@ LEVELS = (
     {"claims"},
     {"discover"},
     {"runs"},
+    {"experiments"},
     {"exact"},
     {"comparing", "conformance"},
     {"settings"},

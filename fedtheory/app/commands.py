@@ -232,6 +232,12 @@ def data(arguments):
     return told(arguments.set, arguments.data)
 
 
+def experiments(arguments):
+    from fedtheory.app.experimenting import told
+
+    return told(arguments.experiment, arguments.scale, arguments.data, arguments.run)
+
+
 def warmup(arguments):
     """Compile every kernel on the small examples, so that no later command waits."""
     import fedtheory as ft

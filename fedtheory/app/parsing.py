@@ -267,6 +267,16 @@ def _working(add):
         set=dict(nargs="?", metavar="NAME", help="one of them; all if not given"),
         data=dict(flag=True, metavar="DIR", help="where files are; FEDTHEORY_DATA if not given"),
     )
+    add(
+        "experiments",
+        "the papers' experiments: what is printed, what was chosen, what they cost here; their runs",
+        experiment=dict(nargs="?", metavar="NAME", help="one of them; all if not given"),
+        scale=dict(flag=True, default="quick", choices=["smoke", "quick", "paper"], help="(quick)"),
+        data=dict(flag=True, metavar="DIR", help="where files are; FEDTHEORY_DATA if not given"),
+        run=dict(
+            flag=True, action="store_true", help="carry out what is not kept; goes on if killed"
+        ),
+    )
     add("warmup", "compile every kernel now")
     add(
         "completion",

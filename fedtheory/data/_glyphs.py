@@ -6,6 +6,7 @@ and bends of matplotlib's own fonts.
 
 from functools import lru_cache
 from pathlib import Path
+from threading import Lock
 
 import numpy as np
 
@@ -29,6 +30,7 @@ OWN = (  # matplotlib's fonts of letters, upright and slanted; the last three ar
 OTHERS = 3  # of them, which no writer uses: another source's
 LARGEST, MOST = 2**25, 2000  # bytes of a font, and fonts
 SIDE = 112  # pixels of 2 inches, four times 28
+DRAWING = Lock()  # a face holds what it draws: threads that share one take turns
 POINTS = 100  # FSL's smallest size: 100 / 72 of 2 inches
 
 
@@ -67,11 +69,12 @@ def face(path):
 def drawn(path, sign, points=POINTS, turn=0.0):
     """(SIDE, SIDE) of [0, 1]: a sign of so many points in the middle of 2 x 2 inches, turned by
     degrees against the clock."""
-    font = face(path)
-    font.set_size(points, SIDE / 2)
-    font.set_text(sign, turn)
-    font.draw_glyphs_to_bitmap(antialiased=True)
-    bitmap = np.asarray(font.get_image(), np.float32) / 255.0
+    with DRAWING:
+        font = face(path)
+        font.set_size(points, SIDE / 2)
+        font.set_text(sign, turn)
+        font.draw_glyphs_to_bitmap(antialiased=True)
+        bitmap = np.array(font.get_image(), np.float32) / 255.0
     rows, columns = (np.flatnonzero(bitmap.any(axis=axis)) for axis in (1, 0))
     if not len(rows):
         refuse(str(path), "must draw every letter and digit", sign)

@@ -94,7 +94,7 @@ def located(record, folder):
 def load(name, folder=None, **options):
     """A set of data: read from the files of a folder, checked against what was published, or made
     here (digits, and the stand-ins). `options` are the set's own; FEDTHEORY_DATA names the folder
-    where none is handed in.
+    of published files where none is handed in. What is made here depends on what is handed in alone.
 
     >>> import fedtheory as ft
     >>> data = ft.data.load("handwriting", writers=3, each=1, classes=10, seed=0)
@@ -102,9 +102,10 @@ def load(name, folder=None, **options):
     ((30, 28, 28), 10)
     """
     record = known(name)
-    place = folder_of(folder)
     if not record.layouts:
-        return record.load(Found(folder=place), **options)
+        own = None if folder is None else folder_of(folder)
+        return record.load(Found(folder=own), **options)
+    place = folder_of(folder)
     if place is None:
         raise InvalidInput(
             f"data {name} needs a folder with its files: hand one in, or name it by {FOLDER}; "

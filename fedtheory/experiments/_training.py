@@ -18,6 +18,7 @@ A request says it all, in words and numbers:
 
 import json
 from functools import lru_cache
+from threading import RLock
 
 import numpy as np
 
@@ -46,6 +47,7 @@ PROBLEM = (
     "seed",
 )
 MEASURE = ("test_accuracy", "test_loss")
+MAKING = RLock()  # of threads that need the same data, one makes them
 
 
 def written(value):
@@ -57,7 +59,7 @@ def written(value):
 def _set(text, side, images):
     """(samples, labels, test samples, test labels) of a set; all runs of a process share them."""
     options = json.loads(text)
-    found = load(options.pop("name"), options.pop("folder", None), **options)
+    found = load(options.pop("name"), **options)
     if found.X_test is None and found.X is None:
         refuse("set", "must have samples", options)
     small = lambda X: None if X is None else _as(X if side is None else smaller(X, side), images)
@@ -116,7 +118,8 @@ def _server(told, split, X, y, images):
 
 def trained(request):
     """{name: array} of a run: each metric at `rounds`, those at which it was measured."""
-    problem = _prepared(written({name: request.get(name) for name in PROBLEM}))
+    with MAKING:
+        problem = _prepared(written({name: request.get(name) for name in PROBLEM}))
     more = {}
     if request.get("traces"):
         more["participation"] = Participation(work=traces(request["traces"], request["seed"]))

@@ -84,11 +84,12 @@ def test_a_mark_that_is_not_the_ledgers_is_seen(data):
 
 
 def test_the_pictures_of_all_figures_with_findings_are_compared_with_them():
-    """Each such figure is of a file whose tests draw it and compare: this one, or that of flex."""
-    from tests.figures import test_flex
+    """Each such figure is of a file whose tests draw it and compare: this one, or those of flex and
+    FSL."""
+    from tests.figures import test_flex, test_fsl
 
     judging = {name for name in figures.ids() if figures.figure(name).findings}
-    assert judging <= {*MINE, *test_flex.MINE} and len(judging) > 8
+    assert judging <= {*MINE, *test_flex.MINE, *test_fsl.MINE} and len(judging) > 8
 
 
 def test_hidden_points_are_counted():

@@ -1,0 +1,70 @@
+"""`fedtheory experiments`: what the papers' experiments are, what they cost here, and their runs."""
+
+import os
+import sys
+import time
+
+from fedtheory.data import _sets
+from fedtheory.experiments import experiment, experiments
+
+
+def told(name=None, scale="quick", folder=None, carry=False):
+    """(a record of each experiment, or of the one that is named; that in words). With `carry` its
+    runs are carried out, those that are kept excepted."""
+    if folder is not None:
+        os.environ[_sets.FOLDER] = str(_sets.folder_of(folder))
+    if name is None:
+        rows = {n: dict(cites=e.cites, judges=e.judges) for n, e in experiments().items()}
+        return rows, "\n".join(
+            f"{n:20s}{row['cites']}: judges {row['judges']}" for n, row in rows.items()
+        )
+    record = experiment(name)
+    requests = record.requests(scale)
+    row = dict(
+        cites=record.cites, printed=record.printed, chosen=record.chosen, tuning=record.tuning
+    )
+    row |= dict(judges=record.judges, scale=scale, **_cost(requests))
+    if carry:
+        row |= _carried(requests)
+    return row, "\n".join(_lines(record, row))
+
+
+def _cost(requests):
+    from fedtheory.experiments import _pool
+
+    left, seconds = _pool.estimate(requests)
+    return dict(runs=len({_pool.written(r) for r in requests}), missing=left, core_seconds=seconds)
+
+
+def _carried(requests):
+    from fedtheory.experiments import _pool
+
+    begun, last = time.perf_counter(), [0.0]
+
+    def progress(done, total):
+        now = time.perf_counter()
+        if now - last[0] > 10 or done == total:
+            last[0] = now
+            print(f"{done}/{total} runs, {now - begun:.0f} s", file=sys.stderr, flush=True)
+
+    _pool.several(requests, progress)
+    return dict(missing=0, seconds=time.perf_counter() - begun)
+
+
+def _lines(record, row):
+    yield f"{record.name}: {record.cites}"
+    for label, table in (
+        ("printed", record.printed),
+        ("chosen", record.chosen),
+        ("tuned", record.tuning),
+    ):
+        for name, value in table.items():
+            yield f"    {label:9s}{name}: {value}"
+    yield (
+        f"    at the scale {row['scale']} it judges {record.judges}"
+        if row["scale"] != "paper"
+        else ""
+    )
+    hours = row["core_seconds"] / 3600
+    cost = f"{hours:.1f} hours" if hours >= 1 else f"{row['core_seconds']:.0f} seconds"
+    yield f"    {row['runs']} runs, {row['missing']} of them not kept: about {cost} of one core before"

@@ -1,0 +1,63 @@
+"""What FSL's figures of scenario 2 share: each method at its best learning rate."""
+
+import numpy as np
+
+from fedtheory.experiments import fsl_scenario2
+from fedtheory.figures import _fsl
+
+METHODS = tuple(fsl_scenario2.METHODS)
+
+
+def counts(read, place):
+    return list(dict.fromkeys(cell[1] for cell in read.having(place)))
+
+
+def rates(read, place):
+    return list(dict.fromkeys(cell[2] for cell in read.having(place)))
+
+
+def accuracy(read, place, C, rate, method):
+    """(seeds,) at the end; what left the finite numbers counts as nothing learnt."""
+    return np.nan_to_num(read("final_accuracy", place, C, rate, method))
+
+
+def best(read, place, C, method):
+    """The rate at which a method is the most accurate, over all seeds."""
+    return max(rates(read, place), key=lambda rate: accuracy(read, place, C, rate, method).mean())
+
+
+def at_best(read, quantity, place, C, method):
+    rate = best(read, place, C, method)
+    if quantity == "final_accuracy":
+        return accuracy(read, place, C, rate, method)
+    return read(quantity, place, C, rate, method)
+
+
+def curves(figure, data, place):
+    """Accuracy over rounds, a panel for each C, each method at its best rate."""
+    read = _fsl.Read(data)
+    axes = figure.subplots(1, len(counts(read, place)), sharey=True, squeeze=False)[0]
+    for ax, C in zip(axes, counts(read, place)):
+        for method in METHODS:
+            more = dict(linestyle=":") if method == "FSLsyn" else {}
+            _fsl.shown(ax, read, method, place, C, best(read, place, C, method), method, **more)
+        ax.set(title=f"$C={C}$", xlabel="round $t$")
+    axes[0].set(title=f"{place} stand-in, $C={counts(read, place)[0]}$", ylabel="test accuracy")
+    axes[-1].legend(loc="lower right")
+
+
+def rows(data):
+    return _fsl.table(_fsl.Read(data), ["set", "C", "eta_l", "method"])
+
+
+def says(data, place):
+    """Accuracies at the end, each method's best over the rates, the mean over C."""
+    read = _fsl.Read(data)
+    means = {
+        method: np.mean(
+            [at_best(read, "final_accuracy", place, C, method) for C in counts(read, place)]
+        )
+        for method in METHODS
+    }
+    told = ", ".join(f"{method} {mean:.3f}" for method, mean in means.items())
+    return f"Accuracy at the end, the mean over $C$: {told}."

@@ -1,0 +1,61 @@
+"""FSL, figure 10: FSL, FSLsyn, SCAFFOLD and FedDyn on CIFAR-10 with many clients; what it and figure
+11 are said to show is judged here, on both."""
+
+import numpy as np
+
+from fedtheory.experiments import fsl_scenario2
+from fedtheory.figures import _fsl, _scenario2, fsl_fig5
+from fedtheory.figures._record import Figure
+
+QUANTITIES = ("rise_time", "early_accuracy", "final_accuracy")
+
+
+def compute(scale, progress):
+    return fsl_fig5.compute(scale, progress)
+
+
+def draw(figure, data):
+    _scenario2.curves(figure, data, "CIFAR-10")
+
+
+def rows(data):
+    return _scenario2.rows(data)
+
+
+def findings(data):
+    """`most` cases: the mean over all C of both sets."""
+    read, cells = _fsl.Read(data), {}
+    for method in ("FSL", "FSLsyn", "SCAFFOLD"):
+        for quantity in QUANTITIES:
+            values = [
+                _scenario2.at_best(read, quantity, place, C, method)
+                for place in fsl_scenario2.SETS
+                for C in _scenario2.counts(read, place)
+            ]
+            where = "" if quantity == "early_accuracy" else "most"
+            cells[quantity, method, where] = np.mean(values, axis=0)
+    return _fsl.outcomes(data, {"fsl.fig10_fig11_rise": cells})
+
+
+def caption(data):
+    return _fsl.caption(
+        data, f"Each method at its best $\\eta_l$ for the $C$ of the panel. {_fsl.CURVES}"
+    )
+
+
+def says(data):
+    return _scenario2.says(data, "CIFAR-10")
+
+
+FIGURE = Figure(
+    cites="FSL, figure 10",
+    title="FSL, FSLsyn, SCAFFOLD and FedDyn with many clients, CIFAR-10",
+    compute=compute,
+    caption=caption,
+    draw=draw,
+    says=says,
+    rows=rows,
+    findings=findings,
+    width="page",
+    height=2.0,
+)

@@ -1,0 +1,152 @@
+"""The pool: a run is carried out once, known by what defines it, and found again after an end."""
+
+import numpy as np
+import pytest
+
+import fedtheory as ft
+from fedtheory.app.cli import main
+from fedtheory.data import partition
+from fedtheory.errors import InvalidInput
+from fedtheory.experiments import SCALES, _pool, _training, experiment, experiments, fsl_scenario1
+from fedtheory.problems.mlp import accuracy
+
+PLACE = "CIFAR-10"
+
+
+def request(**changes):
+    return {**fsl_scenario1.request("smoke", PLACE, "FSL", 1, 0), "rounds": 4, **changes}
+
+
+@pytest.fixture
+def pool(tmp_path, monkeypatch):
+    """An empty pool, and the seeds of the runs that were carried out."""
+    monkeypatch.setattr(_pool, "FOLDER", str(tmp_path))
+    seen, really = [], _training.trained
+
+    def trained(asked):
+        seen.append(asked["seed"])
+        return really(asked)
+
+    monkeypatch.setattr(_training, "trained", trained)
+    return tmp_path, seen
+
+
+def test_a_run_is_what_the_public_functions_do(pool):
+    """Data, split, network and run made by hand from the same words."""
+    told = request()
+    found = _pool.one(told)
+    data = ft.data.load(**told["set"])
+    rows, test = (
+        ft.data.flat(ft.data.smaller(X, 4)).astype(np.float32) for X in (data.X, data.X_test)
+    )
+    split = partition.classes(data.y, 5, 1, seed=0)
+    own = partition.server_iid(data.y, 10, seed=0)
+    problem = ft.problems.mlp(
+        *split.arrays(rows), hidden=(8,), server=(rows[own], data.y[own]), batch=8, classes=10,
+        seed=0, dtype="float32",
+    )  # fmt: skip
+    run = ft.run(
+        problem, "fsl", rounds=4, S=2, seed=0, metrics=(), pretrained=dict(steps=625, eta=0.01),
+        **told["hyper"],
+    )  # fmt: skip
+    assert found["test_accuracy"][-1] == pytest.approx(
+        accuracy(problem, run.final[0], test, data.y_test)
+    )
+    assert found["rounds"].tolist() == [0, 1, 2, 3, 4]
+
+
+def test_what_is_kept_is_not_run_again(pool):
+    folder, seen = pool
+    first = _pool.one(request())
+    again = _pool.one(dict(reversed(request().items())))
+    assert seen == [0] and all(np.array_equal(first[name], again[name]) for name in first)
+    file = next(folder.glob("*.npz"))
+    good = bytearray(file.read_bytes())
+    good[40] ^= 1  # what another hand wrote counts as absent
+    file.write_bytes(good)
+    _pool.one(request())
+    assert seen == [0, 0]
+
+
+def test_a_key_is_of_all_that_defines_a_run():
+    changed = dict(batch=4, rounds=5, method="fedavg", side=5, seed=1, N=4, net=[9])
+    keys = {_pool.key(request(**{name: value})) for name, value in changed.items()}
+    assert len(keys) == len(changed) and _pool.key(request()) not in keys
+
+
+def test_runs_go_on_where_they_ended(pool, monkeypatch):
+    """The third of four is cut short: two are kept, two are run afterwards; order and repetition
+    are those of who asks."""
+    _, seen = pool
+    asked = [request(seed=seed) for seed in (3, 1, 2, 0, 1)]
+    monkeypatch.setenv("FEDTHEORY_NUM_THREADS", "1")
+    whole = _training.trained
+
+    def cut(told):
+        if len(seen) == 2:
+            raise KeyboardInterrupt
+        return whole(told)
+
+    monkeypatch.setattr(_training, "trained", cut)
+    with pytest.raises(KeyboardInterrupt):
+        _pool.several(asked)
+    assert len(seen) == 2 and len(_pool.missing(asked)) == 2
+    monkeypatch.setattr(_training, "trained", whole)
+    told = []
+    found = _pool.several(asked, lambda done, total: told.append((done, total)))
+    assert sorted(seen) == [0, 1, 2, 3] and told[-1] == (4, 4)
+    assert found[1]["test_loss"].tolist() == found[4]["test_loss"].tolist()
+    assert found[0]["test_loss"].tolist() == _pool.kept(asked[0])["test_loss"].tolist()
+
+
+def test_an_estimate_counts_what_is_left(pool):
+    asked = [request(seed=seed) for seed in (0, 1)]
+    left, seconds = _pool.estimate(asked)
+    assert left == 2 and seconds > 0
+    _pool.one(asked[0])
+    assert _pool.estimate(asked)[0] == 1
+    assert (
+        _training.work(asked[0]) == 4 * (2 * 6 + 6) * 8 + 625 * 8
+    )  # rounds (S K + K_0) B + before
+
+
+def test_scenario_1_is_as_printed():
+    """Section IV-A and B: EMNIST's N, n_i, n_0, S; CIFAR-10's E_s = 10 epochs over 500 samples."""
+    told = fsl_scenario1.request("paper", "EMNIST", "FSL", 2, 0)
+    assert (told["N"], told["S"], told["rounds"]) == (45, 5, 1000)
+    assert told["server"] == {"server_iid": {"n_0": 225}} and told["hyper"]["eta_g"] == 5**0.5
+    told = fsl_scenario1.request("paper", PLACE, "FSL", 2, 0, gamma=0.5)
+    h = told["hyper"]
+    assert told["server"] == {"server_iid": {"n_0": 500}} and (h["K"], h["K_0"]) == (100, 100)
+    assert h["eta_0"] == pytest.approx(2 * 0.01) and h["gamma"] == 0.5
+    assert told["pretrained"] == dict(steps=5000, eta=0.01)
+    assert fsl_scenario1.request("paper", PLACE, "FL", 2, 0)["pretrained"] is None
+
+
+@pytest.mark.parametrize("name", experiments())
+def test_requests_can_be_carried_out(name):
+    """At every scale: words of methods, partitions, sets and hyper-parameters that there are."""
+    record = experiment(name)
+    assert record.name == name and record.printed and record.chosen and record.judges
+    for scale in SCALES:
+        asked = record.requests(scale)
+        assert asked and all(told["seed"] >= 0 for told in asked)
+        for told in {
+            _pool.written([t["method"], t["hyper"], t["split"]]): t for t in asked
+        }.values():
+            ft.algorithm(told["method"]).resolve(told["hyper"], told["rounds"])
+            assert all(how in partition.__all__ for how in _pool._partitions(told))
+    with pytest.raises(InvalidInput, match="scale must be one of"):
+        record.requests("huge")
+
+
+def test_the_command(pool, monkeypatch, capsys):
+    assert main(["experiments"]) == 0 and "fsl_scenario1" in capsys.readouterr().out
+    few = fsl_scenario1.EXPERIMENT._replace(runs=lambda scale: [request(rounds=2)])
+    monkeypatch.setitem(experiments(), "fsl_scenario1", few)
+    assert main(["experiments", "fsl_scenario1", "--scale", "smoke"]) == 0
+    told = capsys.readouterr().out
+    assert "1 runs, 1 of them not kept" in told and "printed  T: 1000" in told
+    assert main(["experiments", "fsl_scenario1", "--run"]) == 0
+    assert len(_pool.missing([request(rounds=2)])) == 0
+    assert main(["experiments", "fsl_scenari"]) == 2
