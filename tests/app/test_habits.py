@@ -110,6 +110,7 @@ SOON = {
     "contracts": (None, ["nothing.py"]),
     "conform": (None, ["nothing.py"]),
     "data": ([], ["nothing"]),
+    "experiments": ([], ["nothing"]),
     "warmup": (None, ["--cold"]),
     "completion": (["bash"], ["dos"]),
     "figures": (None, ["nothing"]),
