@@ -158,6 +158,9 @@ def samples(X, y, server, test, real):
             refuse(name, "must be a pair of arrays (X, y), or None", pair)
     given = [("server: X_0", "server: y_0", *(server or (None, None)))]
     given += [(f"X[{i}]", f"y[{i}]", *pair) for i, pair in enumerate(zip(X, y))]
+    for name, _, rows, _ in given[1:]:
+        if rows is None:  # the server's are given by name, and a client without samples is none
+            refuse(name, "must be an array of samples", rows)
     given.append(("test: X", "test: y", *(test or (None, None))))
     shape = np.shape(X[0])[1:]
     places = np.shape(y[0])[1:]

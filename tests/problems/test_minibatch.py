@@ -202,3 +202,25 @@ def test_additive_noise_on_full_gradients():
     assert np.allclose(np.linalg.norm(noise, axis=1), 0.25, rtol=1e-13)
     with pytest.raises(InvalidInput, match="noise of softmax must be minibatch; got 'sphere'"):
         _samples.minibatch_variance(problem, 1, np.zeros(problem.d))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda *a, **k: problems.logistic(*a, 0.1, **k),
+        lambda *a, **k: problems.softmax(*a, 0.1, **k),
+        problems.mlp,
+    ],
+)
+def test_a_list_of_ten_is_ten_clients_and_the_server_is_given_by_name(make):
+    """Lists used to begin with the server's: what is left of that would lose a client in silence."""
+    X, y = arrays([3] * 10)
+    alone, beside = make(X, y), make(X, y, server=(X[0], y[0]))
+    assert (alone.N, alone.has_server) == (10, False) and list(alone.sizes) == [0] + [3] * 10
+    assert (beside.N, beside.has_server) == (10, True) and beside.sizes[0] == 3
+    for at in (0, 4):
+        with pytest.raises(InvalidInput, match=rf"X\[{at}\] must be an array"):
+            make([*X[:at], None, *X[at + 1 :]], y)
+    for wrong in (X, X[0], (X[0],), (X[0], y[0], 1)):
+        with pytest.raises(InvalidInput, match="server must be .* pair"):
+            make(X, y, server=wrong)
