@@ -109,7 +109,10 @@ class Way:
     def rounds(self):
         """A Round for each of the T rounds."""
         if self._rounds is None:
-            raise InvalidInput("points within a round are not kept by a run: only check knows them")
+            raise InvalidInput(
+                "points within a round are known to check, and of runs without noise in which every "
+                "client works: this run keeps none"
+            )
         return self._rounds
 
     def __getitem__(self, letter):
@@ -140,8 +143,9 @@ def weighted_mean(points, weights):
     return sum(weight * point for weight, point in zip(weights, points)) / (total * good)
 
 
-def told(name, own, about):
-    """The number that a function says; refused where it raises, or says what is no number."""
+def told(name, own, about, floats=False):
+    """The number that a function says; refused where it raises, or says what is no number. Only on
+    a run in `floats` a float is one."""
     try:
         value = own(about)
     except (FedtheoryError, ZeroDivisionError):
@@ -150,11 +154,13 @@ def told(name, own, about):
         raise OneByOne(f"{name}: {error}") from None
     except Exception as error:
         raise InvalidInput(f"{name}: its function raised {type(error).__name__}: {error}") from None
-    return number(name, value)
+    return number(name, value, floats)
 
 
-def number(name, value):
-    """A number of the arithmetic; a float counts among many floats, and as infinity."""
+def number(name, value, floats=False):
+    """A number of the arithmetic; where only `floats` are known, a float."""
+    if floats and isinstance(value, float) and value == value:  # those of NumPy too
+        return float(value)
     if isinstance(value, Many):
         if np.ndim(value.at) > 1:
             refuse(f"{name}: its function", "must return one number", np.shape(value.at))

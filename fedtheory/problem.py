@@ -304,6 +304,12 @@ def _affine(grad, d):
     return level, np.stack([grad(e) - level for e in np.eye(d)], axis=1)
 
 
+def curvatures(grad, d):
+    """The curvatures of a loss of affine gradient, in rising order."""
+    H = _affine(grad, d)[1]
+    return np.linalg.eigvalsh((H + H.T) / 2)
+
+
 def weights_from(weights, N):
     """p with p_0 = 0: equal by default, else N nonnegative numbers, normalised when they are sample
     counts."""

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 
 from fedtheory import discover
-from fedtheory.comparing import letters
+from fedtheory.comparing import letters, own
 from fedtheory.comparing.letters import Determined, certified, chosen, counts, missing
 from fedtheory.comparing.lines import at_start
 from fedtheory.comparing.measured import Seen, curve, over_rounds, point_curves
@@ -42,6 +42,7 @@ class Letters:
         self.known = {name: float(problem.constants[theirs]) for name, theirs in constants.items()}
         self.known.update(counted)
         self.known.update(given)
+        self.known.update(own.constants(self.claim, problem, x_0, self.known))
         self._of_law()
         self._of_start()
 
@@ -182,10 +183,17 @@ def admitted(letters_, T, numbers):
     return good
 
 
-def meets(claim, problem, setup):
+def meets(claim, problem, setup, x_0=None):
     """Refuse a problem or a run that fails a condition."""
     for assumption in claim.assumptions:
-        if assumption.condition is not None and not assumption.condition(problem, setup):
+        condition = assumption.condition
+        if condition is None:
+            continue
+        if condition.holds is None:
+            met = own.meets(condition, problem, x_0)
+        else:
+            met = condition(problem, setup)
+        if not met:
             raise InvalidInput(
                 f"{claim.title} assumes {assumption}; {problem.name} or this run does not meet it"
             )

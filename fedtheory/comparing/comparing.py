@@ -3,6 +3,7 @@
 import numpy as np
 
 from fedtheory import arguments, discover
+from fedtheory.comparing import own
 from fedtheory.comparing.case import admitted, meets, method, prescribed, read, right_side, side
 from fedtheory.comparing.comparison import ROOM, Comparison, joined
 from fedtheory.comparing.letters import constant_over_rounds, missing
@@ -71,7 +72,7 @@ def compare(
         trials=arguments.whole("trials", trials, 1),
         seed=arguments.seed(seed, bits=64),
         S=S,
-        participation=Participation() if participation is None else participation,
+        participation=_usual(claim) if participation is None else participation,
     )
     asked_for = requests(line, problem, rounds, x_0, asked, settings)
     found = [
@@ -79,6 +80,12 @@ def compare(
         for plan, start, letters, T in asked_for
     ]
     return found[0] if len(found) == 1 else joined(found)
+
+
+def _usual(claim):
+    """How clients take part where nobody says it: as the claim assumes."""
+    drawn = any(a.name == "sampled_by_weight" for a in claim.assumptions)
+    return Participation(cohort="with") if drawn else Participation()
 
 
 # ---------------------------------------------------------------- one run
@@ -93,7 +100,7 @@ class _Case:
         self.idle, self.h = constant_over_rounds(claim, plan)
         self.letters = letters
         prescribed(claim, plan, letters)
-        meets(claim, problem, setup_of(plan, self.h, self.idle))
+        meets(claim, problem, setup_of(plan, self.h, self.idle), x_0)
         rounds = plan.rounds - self.idle
         T = np.arange(1, rounds + 1) if T is None else T
         numbers = letters.over(T)
@@ -104,7 +111,7 @@ class _Case:
         self.left_out = T[~good]
         self.T = T[good]
         self.numbers = {n: v[good] if np.ndim(v) else v for n, v in numbers.items()}
-        self.metrics, self.path = needs(e.measure for e in line.run.values())
+        self.metrics, self.path = needs(line.run.values())
 
     def carried(self, exact=True, progress=None, run=None, more=()):
         plan = self.plan
@@ -149,9 +156,28 @@ class _Case:
     def _read(self, curves, points, exact=None):
         kept = lambda curves: {name: values[:, self.idle :] for name, values in curves.items()}
         exact = None if exact is None else kept(exact)
-        return read(
-            self.line, self.letters, self.h, self.numbers, kept(curves), points, self.T, exact
-        )
+        rest, mine = self.line.split()
+        found = read(rest, self.letters, self.h, self.numbers, kept(curves), points, self.T, exact)
+        return {**found, **self._own(mine, points)}
+
+    def _own(self, mine, points):
+        """What functions of one's own read off a run."""
+        if not mine:
+            return {}
+        rounds = None if self.idle else own.rounds_of(self.plan, self.h, self.x_0)
+        if rounds is not None:
+            rounds, end = rounds
+            near = np.abs(end - points[0, -1]).max() <= own.ALIKE * (1 + np.abs(points[0]).max())
+            rounds = rounds if near else None
+        words = self.h._asdict()
+        letters = lambda n: {
+            **words,
+            **{name: v[n] if np.ndim(v) else v for name, v in self.numbers.items()},
+        }
+        return {
+            name: own.along(entry, self.problem, points, letters, self.T, rounds)
+            for name, entry in mine.items()
+        }
 
     def compared(self, run, rows, there):
         line, T, numbers = self.line, self.T, self.numbers

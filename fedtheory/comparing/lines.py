@@ -1,5 +1,7 @@
 """Which line of a claim a run can be set against, and why another one cannot."""
 
+from copy import copy
+
 from fedtheory.comparing.letters import LAWS
 from fedtheory.comparing.measured import SPAN, at_a_point, readable
 from fedtheory.errors import InvalidInput
@@ -33,6 +35,13 @@ class Line:
             if name not in self.start and name not in self.law
         }
 
+    def split(self):
+        """(the line without what functions of one's own read off a run, {name: Entry} of that)."""
+        mine = {name: entry for name, entry in self.run.items() if entry.own is not None}
+        rest = copy(self)
+        rest.run = {name: entry for name, entry in self.run.items() if name not in mine}
+        return rest, mine
+
     def _free(self, expr):
         return self.claim.expand(expr).free_symbols
 
@@ -53,6 +62,8 @@ class Line:
             return f"{title} is an equation: no side bounds the other"
         for name, entry in self.run.items():
             how = entry.measure
+            if entry.own is not None:
+                continue
             if how.at == "limit":
                 return f"{title} bounds {name} after infinitely many rounds, which no run reaches"
             if how.at not in SPAN or not readable(how):

@@ -201,10 +201,14 @@ def readable(how):
     return how.at in SPAN and (how.metric in metrics.ALL or how.metric in DERIVED)
 
 
-def needs(measures):
+def needs(entries):
     """(metrics, whether the path) that a run must keep for these."""
     wanted, path = [], False
-    for how in measures:
+    for entry in entries:
+        how = entry.measure
+        if entry.own is not None:
+            path = True
+            continue
         wanted += DERIVED[how.metric].needs if how.metric in DERIVED else (how.metric,)
         path = path or how.metric in DERIVED and DERIVED[how.metric].points and how.at != "0"
     return tuple(dict.fromkeys(wanted)), path

@@ -35,8 +35,25 @@ def letters_of(line, problem, S, participation, algorithm, hyper, rest, x_0, idl
         for letter, name in chosen(table, algorithm).items()
         if name in hyper and np.size(hyper[name]) and letter not in table.paced
     }
+    own.update(words(line.claim, algorithm, hyper))
     S = problem.N if S is None else S
     return Letters(line, problem, S, participation, algorithm, {**own, **rest}, x_0, idle)
+
+
+def places(field):
+    """A choice's words as letters count them from 1: in order, numerals by what they say."""
+    return sorted(field.choices) if {*field.choices} <= {"I", "II"} else field.choices
+
+
+def words(claim, algorithm, hyper):
+    """{letter: place from 1} of the words that a claim speaks of and that are given."""
+    found = {}
+    for name, field in algorithm.hyper.items():
+        if field.choices and name in claim.parameters and name in hyper:
+            word = hyper[name]
+            word = word if isinstance(word, str) else field.choices[int(np.ravel(word)[-1])]
+            found[name] = places(field).index(word) + 1
+    return found
 
 
 def requests(line, problem, rounds, x_0, asked, settings):
@@ -82,6 +99,10 @@ def requests(line, problem, rounds, x_0, asked, settings):
             if letter in paced and name not in hyper:
                 mine[name] = schedule(letters, letter, T)
         for name, field in algorithm.hyper.items():
+            if field.choices and name not in mine and name in claim.parameters and name in known:
+                place = known[name]  # the word that a hypothesis asks for
+                if place in range(1, len(field.choices) + 1):
+                    mine[name] = places(field)[int(place) - 1]
             if field.default is None and name not in mine and name in claim.table:
                 missing(claim, name)
         if idle:
