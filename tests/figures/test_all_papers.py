@@ -14,6 +14,7 @@ from fedtheory.figures import (
     all_conservatism,
     all_exponents,
     all_floats,
+    all_gallery,
     all_slack,
     all_winners,
     fsl_phase,
@@ -225,3 +226,19 @@ def test_strips_show_what_fails(monkeypatch):
         _slack, "arrays", lambda id, scale, progress, count: asked.append(id) or made
     )
     assert len(all_slack.compute("smoke", QUIET)) == 3 * len(asked) == 3 * len(all_slack.PROOFS)
+
+
+def test_a_counterexample_is_drawn_where_it_stands(monkeypatch):
+    document = dict(left="1/30", right="1/50", statement=dict(sign="<="))
+    assert all_gallery.sides(document) == "$1/30>1/50$"
+    assert all_gallery.sides(dict(document, left="1000000007000/3")) == r"$3.33\times10^{11}>1/50$"
+    kept = all_gallery.documents("smoke")
+    assert len(kept) > 12 and "mixed.stepD11_separate" in kept
+    one = {"lamb.lemma1": kept["lamb.lemma1"]}
+    monkeypatch.setattr(all_gallery, "documents", lambda scale: one)
+    x, losses, start, ends = all_gallery.drawn(one["lamb.lemma1"])
+    parts = all_gallery.check_instance.numbers(one["lamb.lemma1"]["instance"])
+    assert start == pytest.approx(float(parts["x"][0])) and len(x) == len(losses[0])
+    data = all_gallery.compute("smoke", QUIET)
+    assert data["y"][0, 0].tolist() == losses[0] and data["ends"][0, : len(ends)].tolist() == ends
+    assert looks("all_gallery", data) == "Violated statements: 1, 1 of FED-LAMB."
