@@ -247,8 +247,10 @@ def _working(add):
     )
     add(
         "new",
-        "write a starting file that runs: a claim, method, problem, setting or figure of your own",
-        kind=dict(choices=["claim", "method", "problem", "setting", "figure"], metavar="KIND"),
+        "write a starting file that runs: a claim, method, problem, setting, figure or adapter of your own",
+        kind=dict(
+            choices=["claim", "method", "problem", "setting", "figure", "adapter"], metavar="KIND"
+        ),
         file=dict(nargs="?", metavar="FILE.py", help="my_KIND.py if not given"),
     )
     add(

@@ -7,7 +7,7 @@ from fedtheory.errors import refuse
 from fedtheory.files import write
 
 STARTS = Path(__file__).with_name("starts")
-KINDS = ("claim", "method", "problem", "setting", "figure")
+KINDS = ("claim", "method", "problem", "setting", "figure", "adapter")
 
 
 def text(kind, name):

@@ -79,3 +79,15 @@ def test_a_method_of_ones_own(tmp_path, monkeypatch, capsys):
     assert "not laws of last_word" in told and "order of a cohort" in told.rpartition("not laws")[2]
     assert cli.main(["conform", "mean.py", "--with", "mine.py"]) == 1
     assert "not obeyed is nowhere: its aggregate" in capsys.readouterr().out
+
+
+def test_the_starting_file_agrees_and_a_fault_in_it_is_seen(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["new", "adapter", "mine.py"]) == 0
+    assert "fedtheory conform mine.py" in capsys.readouterr().out
+    assert cli.main(["conform", "mine.py"]) == 0
+    assert "unequal weights, noise" in capsys.readouterr().out
+    path = tmp_path / "mine.py"
+    path.write_text(path.read_text().replace("mean / total", "mean"))
+    assert cli.main(["conform", "mine.py"]) == 1
+    assert "not obeyed is McMahan et al. 2017, algorithm 1" in capsys.readouterr().out
