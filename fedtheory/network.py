@@ -85,6 +85,12 @@ class Layer(NamedTuple):
     # of a loss: (here) writes loss, right, within the best k, score into the columns of Z
     judge: Callable | None = None
     skips_to: str = ""  # the name of an earlier layer whose output is `other`
+    shares: str = ""  # the name of a layer whose parameters are this one's too
+    admits: Callable | None = None  # (samples) of a first layer: refuses those it cannot read
+
+    def called(self, name):
+        """The same layer under a name of one's own."""
+        return self._replace(name=name)
 
     def __repr__(self):
         return self.name
@@ -110,14 +116,18 @@ class Step(NamedTuple):
     asked: int  # whether any earlier layer wants the derivative by its input
 
 
-def planned(layers, shape):
-    """(steps, fitted, numbers a sample of all outputs, and of all that is kept)."""
+def planned(layers, shape, owners=None, at=0):
+    """(steps, fitted, numbers a sample of all outputs, and of all that is kept). Parameters begin at
+    `at`; `owners` are steps by name, whose parameters others may share."""
     steps, fitted, names = [], [], []
-    at = source = wide = keeps = 0
-    source, before = -1, None
+    owners = {} if owners is None else owners
+    source, before, wide, keeps = -1, None, 0, 0
     for layer in layers:
         here, inputs = layer.fit(shape), prod(shape)
         count = sum(parameter.size for parameter in here.parameters)
+        first = at
+        if layer.shares:
+            first, count = _owned(layer, owners)
         skip = _earlier(layer, names, steps, prod(here.shape))
         over = layer.in_place and before is not None and not before.reads_output
         over = over and not any(later.skips_to == names[-1] for later in layers if names)
@@ -126,13 +136,15 @@ def planned(layers, shape):
         asked = int(any(step.size for step in steps))
         steps.append(
             Step(
-                *(at, count, inputs, prod(here.shape), source, target, keeps, here.kept),
+                *(first, count, inputs, prod(here.shape), source, target, keeps, here.kept),
                 *(skip, asked),
             )
         )
         names.append(layer.name)
+        owners.setdefault(layer.name, steps[-1])
         fitted.append(here)
-        at, keeps, source, shape, before = at + count, keeps + here.kept, target, here.shape, layer
+        at += 0 if layer.shares else count
+        keeps, source, shape, before = keeps + here.kept, target, here.shape, layer
     return steps, fitted, wide, keeps
 
 
@@ -172,6 +184,13 @@ def numbered(layers, fitted):
             seen[layer.name] = seen.get(layer.name, 0) + 1
         for parameter in here.parameters:
             yield f"{layer.name}{seen[layer.name]}/{parameter.name}", parameter
+
+
+def _owned(layer, owners):
+    """Where the parameters begin that a layer shares, and how many they are."""
+    if layer.shares not in owners:
+        refuse("layers", f"must have the layer whose parameters {layer.name} shares", layer.shares)
+    return owners[layer.shares].at, owners[layer.shares].size
 
 
 def _earlier(layer, names, steps, outputs):

@@ -11,42 +11,47 @@ from fedtheory.network import Fitted, Layer, Parameter
 
 @jit
 def forward(here):
-    n, outputs = here.Z.shape
-    inputs = here.A.shape[1]
-    b = here.w[inputs * outputs :]
+    inputs, outputs, places = here.sizes[0], here.sizes[1], here.sizes[2]
+    n = here.A.shape[0] * places
+    Z, b = here.Z.reshape((n, outputs)), here.w[inputs * outputs :]
     for r in range(n):
         for j in range(outputs):
-            here.Z[r, j] = b[j]
-    gemm(here.A, 0, matrix(here.w, 0, inputs, outputs), 0, 1.0, here.Z)
+            Z[r, j] = b[j]
+    gemm(here.A.reshape((n, inputs)), 0, matrix(here.w, 0, inputs, outputs), 0, 1.0, Z)
 
 
 @jit
 def backward(here):
-    n, outputs = here.D.shape
-    inputs = here.A.shape[1]
-    gemm(here.A, 1, here.D, 0, 1.0, matrix(here.G, 0, inputs, outputs))
-    b = here.G[inputs * outputs :]
+    inputs, outputs, places = here.sizes[0], here.sizes[1], here.sizes[2]
+    n = here.A.shape[0] * places
+    A, D, b = here.A.reshape((n, inputs)), here.D.reshape((n, outputs)), here.G[inputs * outputs :]
+    gemm(A, 1, D, 0, 1.0, matrix(here.G, 0, inputs, outputs))
     for r in range(n):
         for j in range(outputs):
-            b[j] += here.D[r, j]
-    gemm(here.D, 0, matrix(here.w, 0, inputs, outputs), 1, 0.0, here.E)
+            b[j] += D[r, j]
+    if here.E.size > 0:
+        E = here.E.reshape((n, inputs))
+        gemm(D, 0, matrix(here.w, 0, inputs, outputs), 1, 0.0, E)
 
 
-def fit(width, shape):
-    inputs = prod(shape)
+def fit(width, each, shape):
+    places = prod(shape[:-1]) if each else 1
+    inputs = prod(shape) // places
     W = Parameter("W", inputs * width, he_normal(inputs, width))
-    return Fitted((width,), (W, Parameter("b", width, zeros(width))))
+    after = (*shape[:-1], width) if each else (width,)
+    return Fitted(after, (W, Parameter("b", width, zeros(width))), (inputs, width, places))
 
 
-def dense(width):
+def dense(width, each=False):
     """`width` outputs, each a weighted sum of all inputs and a bias; W (inputs, width) by rows,
-    then b.
+    then b. With `each` the last axis alone goes in, at each place by the same weights.
 
     >>> import fedtheory as ft
     >>> [parameter.size for parameter in ft.layers.dense(10).fit((200,)).parameters]
     [2000, 10]
     """
-    return Layer("dense", forward, backward, partial(fit, arguments.whole("width", width, 1)))
+    width, each = arguments.whole("width", width, 1), arguments.flag("each", each)
+    return Layer("dense", forward, backward, partial(fit, width, each))
 
 
 MAKERS = (dense,)

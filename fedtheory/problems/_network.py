@@ -38,6 +38,9 @@ class Data(NamedTuple):
     plan: np.ndarray  # (layers, a Step's fields)
     sizes: np.ndarray  # (layers, SIZES)
     numbers: np.ndarray  # (layers, NUMBERS)
+    programs: (
+        np.ndarray
+    )  # (3,) where the clients' layers begin, the server's own, and where they end
     wide: int  # numbers a sample of all outputs
     keeps: int  # and of all that is kept
     block: int  # rows of a block
@@ -156,9 +159,16 @@ def standing(data, l, w, X, y, units, slopes, kept, G, draw, training):
 
 
 @jit
-def skipped(data, l, n, slopes):
+def program(data, i):
+    """(first, last) layer of client i; a server may have layers of its own."""
+    own = i == 0 and data.programs[2] > data.programs[1]
+    return (data.programs[1], data.programs[2] - 1) if own else (0, data.programs[1] - 1)
+
+
+@jit
+def skipped(data, l, last, n, slopes):
     """Adds to the derivative by layer l's output what later layers took from it directly."""
-    for m in range(l + 2, data.plan.shape[0]):
+    for m in range(l + 1, last + 1):
         if data.plan[m, SKIP] == l:
             at, to = n * data.plan[m, TARGET], n * data.plan[l, TARGET]
             for j in range(n * data.plan[m, OUTPUTS]):
@@ -166,11 +176,11 @@ def skipped(data, l, n, slopes):
 
 
 @jit
-def sweep(data, w, X, y, scale, G, draw, training, units, slopes, kept):
+def sweep(data, i, w, X, y, scale, G, draw, training, units, slopes, kept):
     """scale * the sum of the losses of a block; scale times its gradient is added to G, unless G is
     empty."""
-    n, last = X.shape[0], data.plan.shape[0] - 1
-    for l in range(last + 1):
+    n, (first, last) = X.shape[0], program(data, i)
+    for l in range(first, last + 1):
         here = standing(data, l, w, X, y, units, slopes, kept, G, draw, training)
         call(data.forward, l, here)
     total = 0.0
@@ -180,11 +190,11 @@ def sweep(data, w, X, y, scale, G, draw, training, units, slopes, kept):
     if G.size > 0:
         for r in range(n):
             slopes[at + r] = scale
-        for l in range(last, -1, -1):
+        for l in range(last, first - 1, -1):
             here = standing(data, l, w, X, y, units, slopes, kept, G, draw, training)
             call(data.backward, l, here)
-            if l > 0:
-                skipped(data, l - 1, n, slopes)
+            if l > first:
+                skipped(data, l - 1, last, n, slopes)
     return scale * total
 
 
@@ -193,8 +203,9 @@ def network_kernels(real):
     """The kernels of networks in one kind of reals."""
     number, weights_of, room, settle = HELPERS[real]
 
-    def over(data, first, last, w, weight, G):
-        """Adds weight times the gradient of the mean loss of some rows; weight times that loss."""
+    def over(data, i, w, weight, G):
+        """Adds weight times the gradient of f_i; weight * f_i."""
+        first, last = data.starts[i], data.starts[i + 1]
         size = min(data.block, last - first)
         units, kept = np.empty(size * data.wide, number), np.empty(size * data.keeps, number)
         slopes = np.empty(size * data.wide if G.size > 0 else 0, number)
@@ -203,6 +214,7 @@ def network_kernels(real):
             high = min(low + size, last)
             total += sweep(
                 data,
+                i,
                 w,
                 data.X[low:high],
                 data.y[low:high],
@@ -220,18 +232,18 @@ def network_kernels(real):
 
     def grad(data, i, x, out):
         G = room(out)
-        over(data, data.starts[i], data.starts[i + 1], weights_of(x), 1.0, G)
+        over(data, i, weights_of(x), 1.0, G)
         settle(G, out)
 
     def loss(data, i, x):
         nothing = np.empty(0, number)
-        return over(data, data.starts[i], data.starts[i + 1], weights_of(x), 1.0, nothing)
+        return over(data, i, weights_of(x), 1.0, nothing)
 
     def objective(data, p, x, out):
         G, w, value = room(out), weights_of(x), 0.0
         for i in range(1, p.size):
             if p[i] != 0.0:
-                value += over(data, data.starts[i], data.starts[i + 1], w, p[i], G)
+                value += over(data, i, w, p[i], G)
         settle(G, out)
         return value
 
@@ -242,13 +254,13 @@ def network_kernels(real):
         gather(data.X, data.y, data.starts[i], rows, X, y)
         units, slopes = np.empty(n * data.wide, number), np.empty(n * data.wide, number)
         kept, G = np.empty(n * data.keeps, number), room(out)
-        sweep(data, weights_of(x), X, y, 1.0 / n, G, draw, 1, units, slopes, kept)
+        sweep(data, i, weights_of(x), X, y, 1.0 / n, G, draw, 1, units, slopes, kept)
         settle(G, out)
 
     def test(data, x, row):
         """Means over the samples held out, in the order of `metrics.TESTED`."""
         w, n, nothing = weights_of(x), data.X_test.shape[0], np.empty(0, number)
-        last = data.plan.shape[0] - 1
+        last = data.programs[1] - 1
         size = min(data.block, n)
         units, kept = np.empty(size * data.wide, number), np.empty(size * data.keeps, number)
         score, J = np.empty(n), np.empty((size, JUDGED), number)

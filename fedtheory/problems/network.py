@@ -38,13 +38,15 @@ def network(
     weights=None,
     dtype="float64",
     top=10,
+    server_layers=None,
     last=None,
     seed=0,
 ):
     """A network on the N clients' arrays, and server=(X_0, y_0)'s where it has some.
 
     `layers` is a list (ft.layers) or the name of a network of the papers (ft.networks); with
-    `last`, a name, a dense layer to the classes is added under that name. X[i]: one
+    `last`, a name, a dense layer to the classes is added under that name. `server_layers`, ending in a
+    loss, are what the server's loss is made of instead; they share parameters of `layers`. X[i]: one
     row a sample, of any shape, images as (height, width, channels); y[i]: (n_i,) classes 0, 1, ...,
     or (n_i, places) of them. Where the list ends in no loss, its last outputs are logits, and the
     loss is cross-entropy. test=(X, y) is what test_loss, test_accuracy, test_recall (label among
@@ -64,17 +66,25 @@ def network(
     features, labels, shape = samples(X, y, server, test, real)
     classes = _classes(labels, classes)
     layers = _listed(layers, shape, classes, top, last)
-    steps, fitted, wide, keeps = planned(layers, shape)
+    if layers[0].admits is not None:
+        for part in features:
+            if part is not None:
+                layers[0].admits(part)
+    programs, own = _programs(layers, server_layers, shape)
+    steps, fitted, wide, keeps = (
+        [*one, *two] if isinstance(one, list) else max(one, two) for one, two in zip(*programs)
+    )
     sizes = np.array([0 if part is None else len(part) for part in features[:-1]], dtype=np.int64)
     noise, sigmas, batches = _samples.noise_of(
         "minibatch", 0.0, 0.0, batch, batch_0, replacement, sizes
     )
-    drawing = any(layer.draws for layer in layers)
-    d = sum(step.size for step in steps)
+    drawing = any(layer.draws for layer in [*layers, *own])
+    owned = programs[0][1]
+    d = sum(parameter.size for here in owned for parameter in here.parameters)
     arguments.fits("layers", 4, d)
     generator = rng.host(seed, "mlp")
     blocks, pairs = [], []
-    for name, parameter in numbered(layers, fitted):
+    for name, parameter in numbered(layers, owned):
         blocks.append(parameter.start(generator))
         pairs.append((name, parameter.size))
     inputs, held = prod(shape), features[-1]
@@ -88,12 +98,13 @@ def network(
         np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         np.zeros((0, inputs), real) if held is None else held,
         np.zeros((0, 1), np.int64) if held is None else labels[-1],
-        table([layer.forward for layer in layers], here),
-        table([layer.backward for layer in layers], here),
+        table([layer.forward for layer in [*layers, *own]], here),
+        table([layer.backward for layer in [*layers, *own]], here),
         table([layers[-1].judge], here),
         np.array(steps, dtype=np.int64),
         padded([each.sizes for each in fitted], SIZES, np.int64),
         padded([each.numbers for each in fitted], NUMBERS, np.float64),
+        np.array([0, len(layers), len(layers) + len(own)], dtype=np.int64),
         wide,
         keeps,
         max(1, min(ROWS, WORDS // (2 * wide + keeps))),
@@ -121,6 +132,23 @@ def network(
         start=np.concatenate(blocks),
         blas=True,
     )
+
+
+def _programs(layers, server_layers, shape):
+    """(what is planned of the clients' layers and of the server's own), and these."""
+    owners: dict = {}
+    clients = planned(layers, shape, owners)
+    if server_layers is None:
+        return (clients, ([], [], 0, 0)), []
+    own = [*server_layers]
+    if not own or own[-1].judge is None:
+        refuse("server_layers", "must end in a loss", own)
+    steps, fitted, wide, keeps = planned(own, shape, owners)
+    if any(here.parameters for here in fitted):
+        refuse("server_layers", "must have no parameters but those that they share", own)
+    base = len(layers)
+    steps = [step._replace(skip=step.skip + base if step.skip >= 0 else -1) for step in steps]
+    return (clients, (steps, fitted, wide, keeps)), own
 
 
 def _listed(layers, shape, classes, top, last):

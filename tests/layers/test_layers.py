@@ -7,7 +7,25 @@ import pytest
 import fedtheory as ft
 from fedtheory import layers, rng
 from fedtheory.errors import InvalidInput
-from fedtheory.layers import conv, cross_entropy, dense, dropout, pool, relu, reshape
+from fedtheory.layers import (
+    add,
+    bag,
+    batchnorm,
+    conv,
+    cross_entropy,
+    dense,
+    dropout,
+    embedding,
+    groupnorm,
+    gru,
+    hinge,
+    pool,
+    relu,
+    reshape,
+    spreadout,
+)
+from fedtheory.network import Fitted, planned
+from tests.layers import slow
 from tests.problems.brute import finite_difference
 
 network = ft.problems.network
@@ -19,6 +37,13 @@ STACKS = {
         *(conv(2, 2, padding="valid"), dense(3)),
     ],
     "strided": [dense(35), reshape(5, 7, 1), conv(2, 3, stride=2), pool(2), dense(3)],
+    "shortcut": [
+        *(dense(12), reshape(2, 3, 2), conv(2, 1).called("before"), conv(2, 3), relu()),
+        *(add("before"), relu(), dense(3)),
+    ],
+    "groups": [dense(16), reshape(2, 2, 4), groupnorm(2), conv(2, 1), dense(3)],
+    "batches": [dense(12), reshape(2, 2, 3), batchnorm(), conv(2, 1), dense(3)],
+    "recurrent": [dense(6), reshape(3, 2), gru(3), gru(2), dense(3, each=True)],
     "reshape": [dense(6), reshape(3, 2), reshape(6), dense(3)],
 }
 
@@ -34,17 +59,84 @@ def arrays(inputs=5, classes=3, sizes=(6, 7, 4), places=()):
 X, Y = arrays()
 
 
-@pytest.mark.parametrize("name", STACKS)
+# Networks on words: places of a sequence have labels each, a bag has one.
+WORDS = {
+    "language": ([embedding(5, 3), gru(4), dense(5, each=True)], (4,), 5),
+    "encoder": (
+        [embedding(5, 3), bag(), dense(3), relu().called("tower"), dense(3), hinge(5, 3, top=2)],
+        (),
+        5,
+    ),
+}
+
+
+def words(name):
+    """A network on the numbers of rows, -1 among them; of the encoder the server spreads rows out."""
+    layers, places, classes = WORDS[name]
+    generator = np.random.default_rng(7)
+    rows = [generator.integers(-1, 5, (n, 4)) for n in (6, 3)]
+    labels = [generator.integers(0, classes, (n, *places)) for n in (6, 3)]
+    given = dict(server=(rows[1], labels[1]), test=(rows[1], labels[1]), classes=classes)
+    if name == "encoder":
+        given["server_layers"] = [spreadout(5, 3)]
+    return network(layers, rows[:1], labels[:1], batch=None, **given)
+
+
+def made(name):
+    if name in WORDS:
+        return words(name)
+    labels = [np.tile(part[:, None], 3) for part in Y] if name == "recurrent" else Y
+    return network(STACKS[name], X[:1], labels[:1], batch=None)
+
+
+@pytest.mark.parametrize("name", [*STACKS, *WORDS])
 def test_gradients_are_the_derivatives_of_losses(name):
-    problem = network(STACKS[name], X[:1], Y[:1], batch=None)
+    problem = made(name)
     x = problem.start + 0.1 * np.random.default_rng(3).standard_normal(problem.d)
-    difference = finite_difference(lambda z: problem.client_loss(1, z), x)
-    np.testing.assert_allclose(problem.client_grad(1, x), difference, atol=2e-8)
-    assert np.linalg.norm(difference) > 1e-2
+    for i in range(1 - problem.has_server, 2):
+        difference = finite_difference(lambda z, i=i: problem.client_loss(i, z), x)
+        np.testing.assert_allclose(problem.client_grad(i, x), difference, atol=2e-8)
+        assert np.linalg.norm(difference) > 1e-2
+
+
+@pytest.mark.parametrize("name", [*STACKS, "language"])
+def test_losses_are_those_of_a_network_in_numpy(name):
+    problem = made(name)
+    layers, inputs = WORDS[name][0] if name in WORDS else STACKS[name], problem.data.X
+    n = int(problem.sizes[1])
+    inputs, labels = inputs[-n:], problem.data.y[-n:]
+    x = problem.start + 0.1 * np.random.default_rng(3).standard_normal(problem.d)
+    steps, fitted, _, _ = planned(layers, inputs.shape[1:])
+    Z = slow.outputs(layers, steps, fitted, x, inputs)[-1]
+    labels = labels if labels.shape[1] > 1 else labels[:, 0]
+    assert problem.client_loss(1, x) == pytest.approx(slow.losses(Z, labels).mean(), rel=1e-11)
+
+
+def test_an_encoder_pulls_by_the_hinge_and_spreads_at_the_server():
+    problem = made("encoder")
+    layers, data = WORDS["encoder"][0], problem.data
+    x = problem.start + 0.1 * np.random.default_rng(3).standard_normal(problem.d)
+    steps, fitted, _, _ = planned(layers, (4,))
+    C = []
+    for rows, labels in ((data.X[-6:], data.y[-6:, 0]), (data.X_test, data.y_test[:, 0])):
+        u = slow.outputs(layers, steps, fitted, x, rows)[-1]
+        C.append((slow.cosines(fitted[-1], x[:15], u), labels))
+    own = C[0][0][np.arange(6), C[0][1]]
+    loss = np.mean(np.maximum(0, 0.9 - own) ** 2)
+    assert problem.client_loss(1, x) == pytest.approx(loss, rel=1e-9)
+    pairs = slow.spreadout(Fitted((1,), sizes=(5, 3)), x[:15], [0])[0]
+    assert problem.client_loss(0, x) == pytest.approx(pairs, rel=1e-9)
+    cosines, labels = C[1]
+    ranks = (cosines > cosines[np.arange(3), labels][:, None]).sum(axis=1)
+    run = ft.run(
+        problem, "parallel_training", rounds=0, eta=0.1, eta_c=0.1, x_0=x, metrics=["test_recall"]
+    )
+    assert run.metrics["test_recall"][0, 0] == pytest.approx(np.mean(ranks < 2))
 
 
 def test_every_layer_is_in_a_list_above():
-    tried = {layer.name for stack in STACKS.values() for layer in stack}
+    tried = {layer.name for stack in STACKS.values() for layer in stack} | {"spreadout"}
+    tried |= {layer.name for stack, _, _ in WORDS.values() for layer in stack}
     assert tried >= {*layers.MAKERS}
 
 

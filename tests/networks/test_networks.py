@@ -8,6 +8,9 @@ import fedtheory as ft
 from fedtheory.layers import dense, relu
 from fedtheory.network import planned
 
+WIDTHS = (3, 64, 128, 128, 128, 256, 512, 512, 512)
+PAIRS = [(9 * a * b + b, 2 * b) for a, b in zip(WIDTHS, WIDTHS[1:])]
+RESNET = [size for pair in PAIRS for size in pair] + [512 * 10 + 10]
 # name -> numbers of parameters, as the papers print them or as the arithmetic of their shapes gives
 # them
 SIZES = {
@@ -19,6 +22,11 @@ SIZES = {
     # McMahan et al.: 1,663,370 in all
     "mcmahan_cnn": [832, 51_264, 7 * 7 * 64 * 512 + 512, 512 * 10 + 10],
     "lamb_mnist": [10 * 25 + 10, 20 * 250 + 20, 320 * 50 + 50, 50 * 10 + 10],
+    "language": [96 * 256, 3 * 1024 * (256 + 1024 + 2), 1024 * 96 + 96],
+    "encoder": [3952 * 16, 16 * 16 + 16, 16 * 16 + 16],
+    # windows of 3 x 3 and the two numbers a channel that follow them
+    "resnet9": RESNET,
+    "resnet9_groups": RESNET,
     "lamb_cifar": [896, 18_496, 9 * 64 * 64 + 64, 4 * 4 * 64 * 64 + 64, 64 * 10 + 10],
 }
 
@@ -26,8 +34,11 @@ SIZES = {
 @pytest.mark.parametrize("name", SIZES)
 def test_parameters_are_as_many_as_printed(name):
     record = ft.networks[name]
-    sizes = [size for _, size in record.parameters()]
-    assert [sum(sizes[n : n + 2]) for n in range(0, len(sizes), 2)] == SIZES[name]
+    sizes: dict = {}
+    for parameter, size in record.parameters():
+        layer = parameter.partition("/")[0]
+        sizes[layer] = sizes.get(layer, 0) + size
+    assert [*sizes.values()] == SIZES[name]
 
 
 def test_shapes_are_as_printed():

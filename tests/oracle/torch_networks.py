@@ -30,11 +30,16 @@ CASES = {  # network -> whether it is small enough for 100 steps
     "mcmahan_cnn_twin": True,
     "lamb_mnist": True,
     "lamb_cifar": False,
+    "resnet9_twin": False,
+    "resnet9_groups_twin": False,
+    "language_twin": True,
 }
 
 
 def dense(A, w, fitted, mask):
-    width = fitted.shape[0]
+    width = fitted.shape[-1]
+    if A.dim() == 3:  # at each place
+        return A @ w[:-width].reshape(-1, width) + w[-width:]
     A = A.flatten(1) if A.dim() == 2 else A.permute(0, 2, 3, 1).flatten(1)
     return A @ w[: A.shape[1] * width].reshape(-1, width) + w[A.shape[1] * width :]
 
@@ -53,12 +58,38 @@ def dropout(A, w, fitted, mask):
     return A * (mask if mask.dim() == 2 else mask.permute(0, 3, 1, 2))
 
 
+def gru(A, w, fitted, mask):
+    places, inputs, H = fitted.sizes
+    W, U, b, c = torch.split(w, [3 * H * inputs, 3 * H * H, 3 * H, 3 * H])
+    weights = dict(
+        weight_ih_l0=W.reshape(inputs, 3 * H).T,
+        weight_hh_l0=U.reshape(H, 3 * H).T,
+        bias_ih_l0=b,
+        bias_hh_l0=c,
+    )
+    unit = torch.nn.GRU(inputs, H, batch_first=True, dtype=A.dtype)
+    return torch.func.functional_call(unit, weights, (A,))[0]
+
+
+def normalised(A, w, fitted, mask):
+    scale, shift = w.chunk(2)
+    if fitted.sizes[3]:
+        return F.batch_norm(A, None, None, scale, shift, training=True)
+    return F.group_norm(A, fitted.sizes[2], scale, shift)
+
+
 SAME = dict(
     dense=dense,
     conv=conv,
     dropout=dropout,
     relu=lambda A, w, fitted, mask: torch.relu(A),
-    pool=lambda A, w, fitted, mask: F.max_pool2d(A, fitted.sizes[3]),
+    **dict.fromkeys(
+        ("pool", "second", "fourth"), lambda A, w, fitted, mask: F.max_pool2d(A, fitted.sizes[3])
+    ),
+    batchnorm=normalised,
+    groupnorm=normalised,
+    gru=gru,
+    embedding=lambda A, w, fitted, mask: w.reshape(fitted.sizes)[A.long()],
 )
 
 
@@ -66,18 +97,24 @@ def loss(record, x, X, y, draw=None):
     """The mean loss of a batch as PyTorch computes it, of one flat vector."""
     layers = record.layers(record.classes)
     steps, fitted, _, _ = planned([*layers, cross_entropy(record.classes)], record.shape)
-    A = X.permute(0, 3, 1, 2) if X.dim() == 4 else X
+    A, found = X.permute(0, 3, 1, 2) if X.dim() == 4 else X, []
     for place, (layer, step, here) in enumerate(zip(layers, steps, fitted)):
         mask = None
         if layer.draws and draw is not None:
             p, mask = here.numbers[0], np.empty(len(X) * prod(here.shape))
             rng.masked(draw, place, p, 1 / (1 - p), mask)
-        A = SAME[layer.name](A, x[step.at : step.at + step.size], here, mask)
-    return F.cross_entropy(A, y)
+        if layer.name == "add":
+            A = A + found[step.skip]
+        else:
+            A = SAME[layer.name](A, x[step.at : step.at + step.size], here, mask)
+        found.append(A)
+    return F.cross_entropy(A.flatten(0, -2), y.flatten())
 
 
 def data(record, n=40):
     generator = np.random.default_rng(2)
+    if record.name.startswith("language"):
+        return generator.integers(0, record.classes, (2, n, *record.shape))
     return generator.random((n, *record.shape)), generator.integers(0, record.classes, n)
 
 
