@@ -8,7 +8,8 @@ averaging leaves as it is, stands beside it.
 
 from functools import partial
 
-from fedtheory.layers import add, batchnorm, conv, dense, groupnorm, pool, relu
+from fedtheory.layers import add, conv, dense, pool, relu
+from fedtheory.layers.norm import batchnorm, groupnorm
 from fedtheory.network import Network
 
 
