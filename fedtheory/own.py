@@ -16,7 +16,7 @@ import numpy as np
 
 from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import Interval, Many, NoTruth, where
-from fedtheory.errors import FedtheoryError, InvalidInput, OneByOne, refuse, show
+from fedtheory.errors import FedtheoryError, InvalidInput, OneByOne, refuse
 
 BOUNDS = dict(upper=1, lower=-1, exact=0)
 
@@ -143,25 +143,37 @@ def weighted_mean(points, weights):
     return sum(weight * point for weight, point in zip(weights, points)) / (total * good)
 
 
-def told(name, own, about, floats=False):
-    """The number that a function says; refused where it raises, or says what is no number. Only on
-    a run in `floats` a float is one."""
+EXACT, MANY, FLOATS = "exact", "many", "floats"  # what a function is given
+
+
+def told(name, of, about, given=EXACT):
+    """The number that a function says; refused where it raises, says what is no number, or says two
+    things of one run."""
+    value = number(name, asked(f"{name}: its function", name, of, about), given)
+    if given == EXACT:
+        again = number(name, asked(f"{name}: its function", name, of, about), given)
+        if getattr(value, "pair", value) != getattr(again, "pair", again):
+            refuse(f"{name}: its function", "must say the same of the same run", (value, again))
+    return value
+
+
+def asked(whose, name, of, about):
+    """What a function returns."""
     try:
-        value = own(about)
+        return of(about)
     except (FedtheoryError, ZeroDivisionError):
         raise
     except NoTruth as error:  # it branches: one instance after another has a truth
         raise OneByOne(f"{name}: {error}") from None
     except Exception as error:
-        raise InvalidInput(f"{name}: its function raised {type(error).__name__}: {error}") from None
-    return number(name, value, floats)
+        raise InvalidInput(f"{whose} raised {type(error).__name__}: {error}") from None
 
 
-def number(name, value, floats=False):
-    """A number of the arithmetic; where only `floats` are known, a float."""
-    if floats and isinstance(value, float) and value == value:  # those of NumPy too
+def number(name, value, given=EXACT):
+    """A number of the arithmetic that a function was given."""
+    if given == FLOATS and isinstance(value, float) and value == value:  # those of NumPy too
         return float(value)
-    if isinstance(value, Many):
+    if isinstance(value, Many) and given == MANY:
         if np.ndim(value.at) > 1:
             refuse(f"{name}: its function", "must return one number", np.shape(value.at))
         return value
@@ -175,7 +187,7 @@ def number(name, value, floats=False):
         f"{name}: its function",
         "must return a number made of those that it is given, by + - * / and whole numbers or "
         "Fractions (a float is no exact number)",
-        show(value),
+        value,
     )
 
 
@@ -186,16 +198,9 @@ def sound(ends):
 
 def truth(name, on, about):
     """Whether a problem meets a condition: a truth, or many of them."""
-    try:
-        value = on(about)
-    except (FedtheoryError, ZeroDivisionError):
-        raise
-    except NoTruth as error:
-        raise OneByOne(f"{name}: {error}") from None
-    except Exception as error:
-        raise InvalidInput(f"{name}: `on` raised {type(error).__name__}: {error}") from None
+    value = asked(f"{name}: `on`", name, on, about)
     if isinstance(value, Many) and np.asarray(value.at).dtype == bool:
         return value
     if not isinstance(value, (bool, np.bool_)):
-        refuse(f"{name}: `on`", "must return True or False", show(value))
+        refuse(f"{name}: `on`", "must return True or False", value)
     return bool(value)

@@ -106,6 +106,20 @@ def test_hostile_measures_are_refused_in_a_sentence(of, told):
     assert "\n" not in str(refusal.value) and "mine" in str(refusal.value) or "letter" in told
 
 
+@pytest.mark.parametrize(
+    "of",
+    [
+        lambda run: Many(np.array(5.0)),  # no exact number
+        lambda run, seen=[]: seen.append(0) or F(len(seen) % 3),
+        lambda run: float("inf"),
+        lambda run: run.problem.gap(run.x[-1]) / (run.T - run.T),
+    ],
+    ids=range(4),
+)
+def test_what_exact_numbers_do_not_confirm_is_undecided(of):
+    assert ft.check(claim(of, 1), budget=0.2).status == "undecided"
+
+
 def test_what_is_no_function_is_refused():
     with pytest.raises(ft.errors.InvalidInput, match="must be a function"):
         RUN.extended([]).along("m", "m", "", LOSS, 3)

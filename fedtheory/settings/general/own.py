@@ -8,9 +8,10 @@ from functools import cached_property, partial
 import numpy as np
 
 from fedtheory import brought, own
+from fedtheory.conditions import ALL
 from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import Many, Undecided, vector, where
-from fedtheory.errors import OneByOne
+from fedtheory.errors import OneByOne, refuse
 from fedtheory.settings import losses
 from fedtheory.settings.families import variance
 from fedtheory.settings.general._sight import one_by_one, origin
@@ -110,6 +111,7 @@ _MADE: dict = {}  # name -> (functions, Setting): what no file holds is known wh
 
 def made(setting, mine, asked):
     """A setting of runs with symbols and conditions of a user's own."""
+    _refuse_names(setting, mine, asked)
     functions = (*(e.own.of for e in mine.values()), *(c.on for c in asked.values()))
     source = _source(setting, functions)
     parts = [*sorted(mine), *(f"{name}?" for name in sorted(asked))]
@@ -119,6 +121,17 @@ def made(setting, mine, asked):
     if known is None or known[0] != functions:
         _MADE[name] = functions, _made(setting, name, mine, asked, source)
     return _MADE[name][1]
+
+
+def _refuse_names(setting, mine, asked):
+    for name in (*mine, *asked):
+        if not name.isidentifier():
+            refuse(
+                "a symbol or condition of one's own", "must have an identifier as its name", name
+            )
+    for name in asked:
+        if name in setting.ensures or name in ALL:
+            refuse("a condition of one's own", "must have a name that no other has", name)
 
 
 def _source(setting, functions):
@@ -188,7 +201,8 @@ def constants(instance, base, fixed):
 
     def ours(instance, values):
         about = Exactly(instance)
-        return {name: own.told(name, each.of, about) for name, each in fixed.items()}
+        given = kind(instance)
+        return {name: own.told(name, each.of, about, given) for name, each in fixed.items()}
 
     return {**found, **alone(fixed, ours, instance, {})}
 
@@ -203,8 +217,8 @@ def measure(instance, values, wanted, base, along, asked):
         ways = [
             (p, own.Way(about, x, rounds, values)) for p, x, rounds in base.ways(instance, values)
         ]
-        told = lambda name: sum(p * own.told(name, along[name].of, way) for p, way in ways)
-        return {name: told(name) for name in mine}
+        told = lambda name, way: own.told(name, along[name].of, way, kind(instance))
+        return {name: sum(p * told(name, way) for p, way in ways) for name in mine}
 
     found.update(alone(mine, ours, instance, values) if mine else {})
     if not asked:
@@ -226,10 +240,15 @@ def measure(instance, values, wanted, base, along, asked):
     return found
 
 
+def kind(instance):
+    """Whether an instance is many at once, or exact."""
+    return own.MANY if isinstance(instance["x_0"][0], Many) else own.EXACT
+
+
 def alone(names, ours, instance, values):
     """{name: number} by a function that may branch: then instance by instance; many floats are NaN
     where it has no value."""
-    many = isinstance(instance["x_0"][0], Many)
+    many = kind(instance) == own.MANY
 
     def valued(instance, values):
         try:
