@@ -16,6 +16,8 @@ from fedtheory.search.target import as_array
 
 BATCH = 128
 FAR = 100.0  # the most that a relation counts where it fails, in logarithms
+OVER = 1.0 + 1e-9  # a ratio that rounding alone does not explain
+NUDGES = (1e-9, -8e-10, 6e-10, -4e-10)  # by how much points are nudged, one after the other
 # steps that an evaluation is counted as at least: numbers that are no batch are exact, and slow
 LEAST = 1000
 PER_SECOND = 300_000  # elementary steps that a core does: what turns a budget in seconds into work
@@ -111,17 +113,28 @@ class Hunt(Columns):
 
     def steadied(self, points, rates):
         """Points in order, those last whose ratio is rounding's own."""
-        rates = np.where(self.steady(points), rates, np.minimum(rates, -1.0))
+        rates = np.where(self.steady(points, rates), rates, np.minimum(rates, -1.0))
         order = np.argsort(-rates, kind="stable")
         return points[order], rates[order]
 
-    def steady(self, points):
-        """Where a ratio is not rounding's own: its parts stay when they are nudged by 1e-9."""
+    def steady(self, points, rates):
+        """Where a ratio is not rounding's own: its parts stay when points are nudged. Rounding may
+        give the same twice: what is above 1 is nudged more often."""
+        steady = self._stays(points, NUDGES[0])
+        for by in NUDGES[1:]:
+            above = np.flatnonzero(steady & (rates > OVER))
+            if not above.size:
+                break
+            steady[above] = self._stays(points[above], by)
+        return steady
+
+    def _stays(self, points, by):
+        """Where a ratio's parts stay when points are nudged by so much."""
         before, q, size = tally.count, self.target, len(points)
         logarithms = [
             self.kinds[name] in ("positive", "nonnegative", "slack") for name in self.names
         ]
-        nudge = 1e-9 * (-1.0) ** np.arange(len(self.names)) * np.where(logarithms, 1.0, points)
+        nudge = by * (-1.0) ** np.arange(len(self.names)) * np.where(logarithms, 1.0, points)
         both = np.vstack([points, np.where(points <= NOTHING, points, points + nudge)])
         with np.errstate(all="ignore"):
             instance, values = self.laid_out(both)
@@ -137,7 +150,7 @@ class Hunt(Columns):
     def _keep(self, points, scores, checked):
         """The best of some points by turns of both scores, as the population that is left."""
         if checked:
-            steady = self.steady(points)[:, None]
+            steady = self.steady(points, scores[:, 0])[:, None]
             scores = np.where(steady, scores, np.minimum(scores, -1.0))
         order = best_first(scores)[:BATCH]
         self.top, self.scores = points[order], scores[order]
@@ -159,7 +172,7 @@ class Hunt(Columns):
         points_b, scores_b = self.scored(self.draw(BATCH), edge=True)
         points, scores = np.vstack([points, points_b]), np.vstack([scores, scores_b])
         points, scores = self._keep(points, scores, False)
-        if scores[0, 0] > 1.0 + 1e-9:
+        if scores[0, 0] > OVER:
             points, scores = self._keep(points, scores, True)
         yield told(scores[0, 0]), points[0]
         for n in range(generations):
@@ -187,7 +200,7 @@ class Hunt(Columns):
             trial, found = self.scored(trial, edge=n % 4 == 3)
             points, scores = np.vstack([points, trial]), np.vstack([scores, found])
             points, scores = self._keep(points, scores, False)
-            if scores[0, 0] > 1.0 + 1e-9 or n % 5 == 4 or n == generations - 1:
+            if scores[0, 0] > OVER or n % 5 == 4 or n == generations - 1:
                 points, scores = self._keep(points, scores, True)
             yield told(scores[0, 0]), points[0]
 
