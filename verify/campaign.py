@@ -14,7 +14,7 @@ from fedtheory import spreading
 from fedtheory.app import ledger
 from fedtheory.errors import FedtheoryError
 
-SMOKE, FULL = 0.1, 10.0  # budgets of a claim, in seconds of one core
+SMOKE, FULL = 0.1, 4.5  # budgets of a claim, in seconds of one core
 EXECUTOR = "processes:2"
 STALE = 3600.0  # seconds after which a file in mid-write is taken for that of a campaign that died
 

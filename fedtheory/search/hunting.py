@@ -12,15 +12,23 @@ import numpy as np
 from fedtheory import enclosure
 from fedtheory.enclosure.work import tally
 from fedtheory.search.columns import NOTHING, Columns
+from fedtheory.search.rating import OVER
 from fedtheory.search.target import as_array
 
 BATCH = 128
 FAR = 100.0  # the most that a relation counts where it fails, in logarithms
-OVER = 1.0 + 1e-9  # a ratio that rounding alone does not explain
 NUDGES = (1e-9, -8e-10, 6e-10, -4e-10)  # by how much points are nudged, one after the other
 # steps that an evaluation is counted as at least: numbers that are no batch are exact, and slow
 LEAST = 1000
-PER_SECOND = 300_000  # elementary steps that a core does: what turns a budget in seconds into work
+# Elementary steps that a budget's first second buys, of which what is made before anything is searched
+# takes its share; and those that a core does in each later one
+PER_SECOND, AT_LENGTH = 300_000, 800_000
+
+
+def worth(seconds):
+    """A budget in seconds of one core, in units of PER_SECOND elementary steps, of which shares are
+    made."""
+    return min(1.0, seconds) + max(0.0, seconds - 1.0) * AT_LENGTH / PER_SECOND
 
 
 class Hunt(Columns):

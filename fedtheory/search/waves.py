@@ -11,6 +11,7 @@ from fedtheory.enclosure.arithmetic import pair
 from fedtheory.search import sizes
 from fedtheory.search.columns import LOOK
 from fedtheory.search.hunting import PER_SECOND, best_first, hunt_at
+from fedtheory.search.rating import OVER
 from fedtheory.search.target import EXACT
 
 # shapes begun at once; how many of them are climbed because they lead, and how far; and because
@@ -94,7 +95,7 @@ def preferred(hunts, wanted):
     return (hunt for n, hunt in enumerate(hunts) if wanted(hunt) or n % OTHERS == OTHERS - 1)
 
 
-def searched(target, seconds, seed, reached=lambda ratio: ratio > 1.0 + 1e-9, wanted=None):
+def searched(target, seconds, seed, reached=lambda ratio: ratio > OVER, wanted=None):
     """(hunt, ratio, point) after each generation, until the work is done: many shapes briefly, some
     at length, and the best so far again after each wave; shapes that are `wanted` first.
 

@@ -16,6 +16,7 @@ from fedtheory.claim import Cells, Equivalences, Exists
 from fedtheory.proofs import algebra, dimensions
 from fedtheory.search import waves
 from fedtheory.search.coverage import Coverage
+from fedtheory.search.hunting import worth
 from fedtheory.search.target import Target
 from fedtheory.search.witnesses import read
 from fedtheory.settings import all_settings, conditions, fitting, methods, reads, strangers
@@ -57,18 +58,19 @@ def check(claim, budget=10.0, seed=0, progress=None, witnesses=(), executor=None
     progress = terminal.followed(progress, claim.id)
     verdict = readings(claim, budget, seed, progress, known, executor, seeds)
     if claim.follows:
-        share = lambda other: as_meant(other, graphs.SHARE * budget, seed)
+        share = lambda other: as_meant(other, graphs.SHARE * worth(budget), seed)
         verdict.rests_on = graphs.rests_on(claim, verdict, share)
     verdict.seconds = time.perf_counter() - begun
     return verdict
 
 
 def readings(claim, budget, seed, progress=None, witnesses=(), executor=None, seeds=1):
-    """The Verdict on a claim by itself, with all of its hypotheses and as it is printed."""
+    """The Verdict on a claim by itself, with all of its hypotheses and as it is printed; `budget` is in
+    seconds of one core, and from here on in what these are worth."""
     judge = partial(as_meant, witnesses=witnesses)
     if executor is not None or seeds > 1:
         judge = partial(from_seeds, witnesses=witnesses, executor=executor, seeds=seeds)
-    begun = time.perf_counter()
+    begun, budget = time.perf_counter(), worth(budget)
     units = dimensions.notes(claim) if claim.lines else []
     verdict = judge(claim, budget, seed, progress=progress)
     verdict.notes += units

@@ -4,11 +4,11 @@ work left for them."""
 from fedtheory.certificates.check_proof import Laborious, Refused
 from fedtheory.search import counterexample, hunting
 from fedtheory.search.columns import LOOK
+from fedtheory.search.rating import OVER
 from fedtheory.search.rationals import SIMPLER, STEP, Point
 from fedtheory.verdicts.verdict import Tightness, Verdict
 
 NEAR = 1.0 - 1e-6  # a ratio from which the exact value is asked for
-OVER = 1.0 + 1e-9  # a ratio that rounding alone does not explain
 EXACT = 6  # shapes looked at in the end
 LOOKS, ROWS = 40, 3  # shapes with instances above 1 that are looked at in the end, and of each
 ALIKE = 1.001  # how much larger a float has to be to be worth another exact look
