@@ -14,10 +14,19 @@ import numpy as np
 import sympy
 
 from fedtheory.enclosure.intervals import INF, Enclosures
-from fedtheory.enclosure.program import Undefined, execute, program
+from fedtheory.enclosure.program import NoInstance, Undefined, execute, program
 from fedtheory.errors import refuse
 
-__all__ = ["Enclosed", "Undefined", "decide", "enclose", "execute", "number", "program"]
+__all__ = [
+    "Enclosed",
+    "NoInstance",
+    "Undefined",
+    "decide",
+    "enclose",
+    "execute",
+    "number",
+    "program",
+]
 ACCURACY = Fraction(1, 2**60)  # relative width at which an enclosure is narrow enough for a float
 
 

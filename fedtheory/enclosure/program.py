@@ -13,6 +13,10 @@ class Undefined(InvalidInput):
     """A formula has no value at these numbers (0/0, the root of a negative number, ...)."""
 
 
+class NoInstance(Undefined):
+    """Nothing runs at these numbers: what would run refuses them."""
+
+
 # Programs: each instruction is (operation, operands, detail); operands are positions of earlier
 # results.
 

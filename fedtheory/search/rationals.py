@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import islice
 
-from fedtheory.enclosure import Undefined, work
+from fedtheory.enclosure import NoInstance, Undefined, work
 from fedtheory.enclosure.arithmetic import Undecided
 from fedtheory.errors import FedtheoryError
 from fedtheory.search.target import bounded
@@ -37,6 +37,7 @@ class Point:
     def __init__(self, hunt, numbers):
         self.hunt, self.numbers = hunt, numbers
         self.dear = False  # whether a look has taken more work than it may
+        self.none = False  # whether it is no instance: what would run is refused
 
     def asked(self, question):
         """What a question comes to; None where it has no value, or takes more work than it may."""
@@ -47,6 +48,7 @@ class Point:
                 return question()
         except UNANSWERED as why:  # `within` may be what raises it, where NumPy went on
             self.dear |= isinstance(why, work.Spent)
+            self.none |= isinstance(why, NoInstance)
             return None
         finally:
             self.hunt.work += ASKED + STEP * (before - left[0])

@@ -58,7 +58,7 @@ def unexplained(claim, ranked, looked, ends):
                 # What would leave a claim undecided is worth more work, a few times.
                 hunt.look, again = max(hunt.look, ends.look), again - 1
                 point = Point.near(hunt, row)
-            if point is not None and point.harmless():  # rounding's own
+            if point is not None and (point.harmless() or point.none):  # rounding's own, or no run
                 continue
             asked = (near for near in Point.nearby(hunt, row) if near.answer() or not near.dear)
             asked = kept(asked, points := [])  # those behind one that breaks are not asked for

@@ -5,11 +5,15 @@ import pytest
 
 from fedtheory.claim import Claim
 from fedtheory.discover import claim as claim_of
+from fedtheory.enclosure import NoInstance
+from fedtheory.enclosure.arithmetic import Many
 from fedtheory.search import waves
+from fedtheory.search.coverage import Coverage
 from fedtheory.search.target import Target
 from fedtheory.settings import Setting, by_name, fitting, names
 from fedtheory.symbol import PLAIN, Table
 from fedtheory.verdicts.checking import line
+from fedtheory.verdicts.looking import ended
 from fedtheory.verify.textbook import TRUE
 
 TABLE = Table("house")
@@ -61,6 +65,22 @@ def test_what_rounding_gives_twice_is_asked_more_often():
     rates = np.nan_to_num(rates, nan=-1.0)
     often, once = hunt.steady(points, rates), hunt.steady(points, np.zeros(256))
     assert (once & (rates > 0)).sum() > 10 > 2 * (often & (rates > 0)).sum()
+
+
+def test_what_nothing_runs_at_speaks_against_nothing():
+    """A method refuses numbers that floats let pass; then x^2 <= 0 has not failed there."""
+
+    def refused(x):
+        if not isinstance(x, Many):
+            raise NoInstance("the method takes no such number")
+        return x * x
+
+    claim = Claim(id="house.square", cites="house check", symbols=TABLE, measures=left, bound=0)
+    target = Target(claim, setting(refused))
+    hunt, ratio, row = next(waves.searched(target, 0.1, 0))
+    assert ratio > 1 and hunt.top is not None
+    verdict = ended(claim, [(ratio, hunt, row)], Coverage(target.setting), 0.1)
+    assert verdict.status == "undecided" and "was found inside" in verdict.why
 
 
 def test_a_gradient_that_begins_at_zero_does_not_seem_to_rise():

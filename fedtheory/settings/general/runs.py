@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 
 from fedtheory import discover
-from fedtheory.enclosure import Undefined
+from fedtheory.enclosure import NoInstance, Undefined
 from fedtheory.enclosure.arithmetic import Many, minimum, root, vector, where
 from fedtheory.enclosure.intervals import INF
 from fedtheory.exact.kernels import Kernels
@@ -258,14 +258,14 @@ def rounds_of(clients, instance, values, method, letters=None):
         try:
             method.check(h, clients.N, instance["S"])
         except (ValueError, TypeError) as why:  # or what its sentence cannot write down
-            raise Undefined(str(why)) from None
+            raise NoInstance(str(why)) from None
     return Rounds(method, sight(clients, instance, method, h), given)
 
 
 def chosen(field, number):
     """The word that a number stands for: 1 for the first."""
     if type(number) is not int or not 1 <= number <= len(field.choices):
-        raise Undefined("a choice that there is not")
+        raise NoInstance("a choice that there is not")
     return field.choices[number - 1]
 
 
@@ -276,7 +276,7 @@ def inside(field, value):
     if isinstance(value, Many):
         return where(low, where(high, value, Many(np.asarray(np.nan))), Many(np.asarray(np.nan)))
     if not (low and high):
-        raise Undefined(f"a hyper-parameter that {field.rule()}")
+        raise NoInstance(f"a hyper-parameter that {field.rule()}")
     return value
 
 
