@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fedtheory.conformance.conforming import FUNCTIONS, chosen, rounds_of
-from fedtheory.conformance.instances import Q, Seen, floats
+from fedtheory.conformance.instances import Q, Seen, floats, told
 from fedtheory.conformance.laws import (
     FIXED,
     INVARIANT,
@@ -39,6 +39,7 @@ class Found(NamedTuple):
 class Laws(NamedTuple):
     method: str
     found: tuple
+    scene: str  # the clients that most laws look at, in small fractions
 
     @property
     def broken(self):
@@ -50,6 +51,7 @@ class Laws(NamedTuple):
             good = [law for law in self.found if law.kind == kind and law.outcome == "obeyed"]
             names = [law.name + f" ({law.says})" * bool(law.says) for law in good]
             lines += [f"  {kind}: {', '.join(names)}"] if names else []
+        lines += [f"  {self.scene}"] * bool(self.broken)
         lines += [f"  broken: {law.name}: {law.says}\n    {law.shows}" for law in self.broken]
         others = [law.name for law in self.found if law.outcome == "not asked"]
         lines += [f"  not laws of {self.method}, or not to be seen: {', '.join(others)}"] * bool(
@@ -83,18 +85,19 @@ def laws(method, start, round, state, hyper=None, weighted=True):
     given = chosen(method, hyper or {})
     own = of_kernels(method, given, weighted)
     code = of_adapter(method, given, own, (start, round, state))
-    return Laws(method.name, tuple(_asked(law, code, own) for law in LAWS))
+    scene = told(own.scene(), given)
+    return Laws(method.name, tuple(_asked(law, code, own) for law in LAWS), scene)
 
 
 def _asked(law, code, own):
     try:
-        told, outcome = law.ask(own, own), "not asked"
-        if told is None or isinstance(told, Obeyed):
-            told = law.ask(code, own)
-            outcome = "obeyed" if told is None or isinstance(told, Obeyed) else "broken"
+        says, outcome = law.ask(own, own), "not asked"
+        if says is None or isinstance(says, Obeyed):
+            says = law.ask(code, own)
+            outcome = "obeyed" if says is None or isinstance(says, Obeyed) else "broken"
     except Unseen:
-        told, outcome = None, "not asked"
-    return Found(law.name, law.kind, outcome, str(told or ""), law.shows)
+        says, outcome = None, "not asked"
+    return Found(law.name, law.kind, outcome, str(says or ""), law.shows)
 
 
 def single(method, hyper):
@@ -105,7 +108,7 @@ def single(method, hyper):
 def of_kernels(method, hyper, weighted=True):
     names = type(rounds_of(method, hyper, SCENE, lambda: 0).start(list(SCENE.x_0)))._fields
     memories = tuple((name, f"{name}_i") for name in names if f"{name}_i" in names)
-    told = {"x", *(name for pair in memories for name in pair)}
+    names = {"x", *(name for pair in memories for name in pair)}
 
     def kept(state):  # row 0 of what clients keep is not used
         return {
@@ -119,12 +122,12 @@ def of_kernels(method, hyper, weighted=True):
             method, single(method, hyper) if one_step else hyper, instance, lambda: now
         )
         state = rounds.start(list(instance.x_0))
-        yield _record(kept(state), told, instance)
+        yield _record(kept(state), names, instance)
         for now, cohort in enumerate(instance.cohorts):
             rounds.at(now)
             law = [(Q(1), cohort, tuple(instance.steps(now, rounds.steps)))]
             ((_, state),) = rounds.after(state, law)
-            yield _record(kept(state), told, instance)
+            yield _record(kept(state), names, instance)
 
     def rest(instance):
         a, b = floats(instance.a), np.array([floats(point) for point in instance.b])
@@ -153,18 +156,18 @@ def of_kernels(method, hyper, weighted=True):
 
 def of_adapter(method, hyper, own, functions):
     start, round, state = functions
-    told = {"x", *(name for pair in own.memories for name in pair)}
+    names = {"x", *(name for pair in own.memories for name in pair)}
 
     def path(instance, one_step):
         h = single(method, hyper) if one_step else hyper
         steps = rounds_of(method, h, instance, lambda: 0).steps
         gradients = Seen(instance)
         now = start(instance.task(h))
-        yield _record(state(now), told, instance)
+        yield _record(state(now), names, instance)
         for t, cohort in enumerate(instance.cohorts):
             gradients.at(t)
             now = round(now, list(cohort), list(instance.steps(t, steps)), gradients)
-            yield _record(state(now), told, instance)
+            yield _record(state(now), names, instance)
 
     def rest(instance):
         long = instance._replace(cohorts=instance.cohorts[:1] * LONG)
@@ -175,11 +178,11 @@ def of_adapter(method, hyper, own, functions):
     return own._replace(path=path, rest=rest)
 
 
-def _record(state, told, instance):
+def _record(state, names, instance):
     """The fields that laws look at, as floats of their own: x, (d,), and memories, clients' as (N, d).
     A client that the code has not met keeps zero."""
     found = {}
-    for name in told & set(state):
+    for name in names & set(state):
         value = state[name]
         if name.endswith("_i"):
             rows = value if isinstance(value, dict) else dict(enumerate(value, 1))

@@ -140,7 +140,8 @@ class Machine:
             and algorithm.compiled
             and problem.d >= LONG
         )
-        self.slabs = Slabs(algorithm, self._trained_on(problem, h), x_0, S, h, workers, self.packed)
+        erased = self.packed or self.mixed  # kernels are machine code, which takes addresses
+        self.slabs = Slabs(algorithm, self._trained_on(problem, h), x_0, S, h, workers, erased)
         self.diverged = np.full(len(x_0), -1, dtype=np.int64)
         self.stop = np.zeros(1, dtype=np.int64)
         self.asks = engine.SERVER_GRAD * algorithm.asks(
@@ -150,13 +151,12 @@ class Machine:
         self.loops = Loops(
             engine.kernel if self.packed else partial(engine.interpreted, leaves=self.mixed)
         )
-        if self.packed:
+        if erased:
             slot = type(stacked)(*(a[0] for a in stacked))
             state = self.slabs.type(*(slab[0] for slab in self.slabs.arrays))
             self.kernels = algorithm.kernels(state, slot, stacked, h)
         else:
-            own = [getattr(algorithm, role) for role in ROLES]
-            self.kernels = own if self.mixed else [jit.python(kernel) for kernel in own]
+            self.kernels = [jit.python(getattr(algorithm, role)) for role in ROLES]
         self._kept = {}
         slabs = self.slabs
         self.trials = self._handed(
