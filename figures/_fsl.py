@@ -4,6 +4,7 @@ drawn, and how a sentence is judged."""
 import numpy as np
 
 from fedtheory import discover
+from fedtheory.data import _sets
 from fedtheory.experiments import _curves, _pool
 from fedtheory.figures import _findings, _style
 
@@ -42,11 +43,17 @@ def gathered(runs, progress, names=("test_accuracy",)):
     return {
         "cells": np.array([BETWEEN.join(map(str, cell)) for cell in cells]),
         "rounds": found[0]["rounds"],
+        "real": np.array(all(_published(request) for request in runs.values())),
         **{
             name: np.array([run[name] for run in found]).reshape(len(cells), seeds, -1)
             for name in names
         },
     }
+
+
+def _published(request):
+    """Whether a run's data are what somebody published."""
+    return bool(_sets.known(request["set"]["name"]).layouts)
 
 
 class Read:
@@ -74,7 +81,7 @@ class Read:
         return list(dict.fromkeys(cell[place] for cell in self.cells))
 
 
-def judged(id, cells, smaller=True):
+def judged(id, cells, smaller=True, stand_ins=STAND_INS):
     """(verdict, sentence) of a finding from its cells; the sentence says on what."""
     verdict, sentence = _findings.judge(discover.claim(id), cells)
     if not smaller:
@@ -84,16 +91,16 @@ def judged(id, cells, smaller=True):
         sentence = (
             f"{verdict}: it tells data sets apart, which stand-ins cannot; of them it is {sentence}"
         )
-    return verdict, f"{sentence}; {STAND_INS}"
+    return verdict, f"{sentence}; {stand_ins}"
 
 
 def smaller(data):
     """Whether arrays are of a scale that is not the paper's."""
-    return len(data["rounds"]) and data["rounds"][-1] < 1000
+    return not data["real"]
 
 
-def outcomes(data, by_claim):
-    return {id: judged(id, cells, smaller(data)) for id, cells in by_claim.items()}
+def outcomes(data, by_claim, stand_ins=STAND_INS):
+    return {id: judged(id, cells, smaller(data), stand_ins) for id, cells in by_claim.items()}
 
 
 def shown(ax, read, method, *cell, label=None, **more):
@@ -122,10 +129,10 @@ def table(read, heads, quantities=tuple(_curves.MEASURES)):
     ]
 
 
-def caption(data, text):
+def caption(data, text, stand_ins=STAND_INS):
     """A figure's own words, then on what it was computed."""
     count, rounds = _seeds(data), int(data["rounds"][-1])
-    where = f"{STAND_INS[0].upper()}{STAND_INS[1:]}. " if smaller(data) else ""
+    where = f"{stand_ins[0].upper()}{stand_ins[1:]}. " if smaller(data) else ""
     return f"{text} {where}{rounds:,} rounds, {count} seeds, which all methods share."
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from fedtheory import discover, figures
-from fedtheory.experiments import fsl_scenario1, fsl_scenario2
-from fedtheory.figures import _fsl
+from fedtheory.experiments import fsl_scenario1, fsl_scenario2, fsl_short, lamb_mnist
+from fedtheory.figures import _fsl, fsl_fig9, lamb_fig2
 from tests.figures.looks import wrong
 
 SEEDS, ROUNDS = 6, 100
@@ -13,7 +13,8 @@ SCENARIOS = {
     **dict.fromkeys(("fig1", "fig2", "fig6", "fig7", "fig8", "fig9"), fsl_scenario1),
     **dict.fromkeys(("fig5", "fig10", "fig11"), fsl_scenario2),
 }
-MINE = [f"fsl_{name}" for name in SCENARIOS]
+SHORT = [f"fsls_{name}" for name in fsl_short.FIGURES]
+MINE = [*(f"fsl_{name}" for name in SCENARIOS), *SHORT, "lamb_fig2"]
 # method -> (final accuracy, rounds to 1 - 1/e of it, size of the wiggle)
 AS_SAID = {
     "FSLsyn": (0.78, 6, 0.01), "SCAFFOLD": (0.6, 40, 0.03), "FedDyn": (0.55, 35, 0.04),
@@ -21,8 +22,16 @@ AS_SAID = {
 }  # fmt: skip
 
 
+ALIKE = {"DSL": "DS", "Fed-LAMB": "FSL", "Fed-AMS": "DS", "Fed-SGD": "FL"}
+
+
 def asked(figure):
     """cell -> arguments of its runs."""
+    if figure.startswith("fsls_"):
+        return fsl_short.FIGURES[figure.removeprefix("fsls_")]("smoke")
+    if figure == "lamb_fig2":
+        cells = dict.fromkeys(cell for cell, _ in lamb_mnist.runs_of("smoke"))
+        return {cell: dict(method=cell[0], epochs=cell[1], alpha=cell[2]) for cell in cells}
     if SCENARIOS[figure] is fsl_scenario1:
         return fsl_scenario1.FIGURES[figure]("smoke")
     places = fsl_scenario2.SETS if figure != "fig11" else ("EMNIST",)
@@ -34,7 +43,11 @@ def data(figure, law, names=("test_accuracy",)):
     """Arrays as `compute` makes them, of curves by law(arguments of the run) -> (end, time, wiggle)."""
     cells = asked(figure)
     rounds, generator = np.arange(ROUNDS + 1.0), np.random.Generator(np.random.Philox(7))
-    found = {"cells": np.array(["|".join(map(str, cell)) for cell in cells]), "rounds": rounds}
+    found = {
+        "cells": np.array(["|".join(map(str, cell)) for cell in cells]),
+        "rounds": rounds,
+        "real": np.array(False),
+    }
     noise = 0.002 * generator.standard_normal((SEEDS, 1))
     for name in names:
         curves = []
@@ -53,7 +66,7 @@ def as_said(method, C, **_):
 
 
 def verdicts(figure, law, **more):
-    record = figures.figure(f"fsl_{figure}")
+    record = figures.figure(figure if "_" in figure else f"fsl_{figure}")
     return record.findings(data(figure, law, **more))
 
 
@@ -138,15 +151,56 @@ def test_scenario_2_at_each_methods_best_rate():
     assert "of them it is not reproduced" in cells["fsl.fig5_cifar"][1]
 
 
-@pytest.mark.parametrize("figure", SCENARIOS)
+def test_the_short_papers_sentences():
+    """By AS_SAID, and DSL as DS: server learning helps FL; FSL is better than DS, so that DS is not
+    slightly better than FSL."""
+
+    def law(method, C=2, E_s=1, **_):
+        end, time, wiggle = AS_SAID["DS" if method == "DSL" else method]
+        return (
+            end - 0.04 * (C == 1) * (method == "FL") - 0.01 * E_s * (method == "FSL"),
+            time,
+            wiggle,
+        )
+
+    found = verdicts("fsls_fig1", law)
+    assert found["fsls.fig1_sl_helps_fl"][0] == found["fsls.fig1_ds_dsl"][0] == "reproduced"
+    assert found["fsls.fig1_E_s_small"][0] == "reproduced"
+    assert found["fsls.fig1_ds_over_fsl"][0] == "not reproduced"
+    found = verdicts("fsls_fig3", law)
+    assert {verdict for verdict, _ in found.values()} == {"reproduced"}
+    found = verdicts("fsls_fig4", law)
+    assert found["fsls.fig4_benefit_C"][0] == found["fsls.fig4_biased"][0] == "reproduced"
+    assert found["fsls.fig4_even"][0] == "not reproduced"
+    assert verdicts("fsls_fig6", law)["fsls.fig6_E_s"][0] == "not reproduced"
+
+
+def test_fed_lambs_best_of_its_grid():
+    """Only the best step size counts: at another, Fed-LAMB is the worst of all."""
+
+    def law(method, alpha, name, **_):
+        if name != "test_accuracy":
+            return {"Fed-LAMB": 0.1, "Fed-AMS": 0.2, "Fed-SGD": 0.3}[method], 1, 0.0
+        end = {"Fed-LAMB": 0.9 if alpha == "0.03" else 0.1, "Fed-AMS": 0.8, "Fed-SGD": 0.7}[method]
+        return end, 5, 0.0
+
+    found = verdicts("lamb_fig2", law, names=lamb_fig2.NAMES)
+    assert found["lamb.fig2_mlp_best"][0] == found["lamb.fig2_mlp_losses"][0] == "reproduced"
+    assert found["lamb.fig2_mlp_sgd"][0] == "not reproduced"
+
+
+@pytest.mark.parametrize("figure", MINE)
 def test_pictures_and_tables(figure):
-    record = figures.figure(f"fsl_{figure}")
-    names = ("sq_xi", "sq_dissimilarity") if figure == "fig9" else ("test_accuracy",)
-    made = data(figure, as_said, names)
+    record = figures.figure(figure)
+    names = {"fsl_fig9": fsl_fig9.NAMES, "lamb_fig2": lamb_fig2.NAMES}.get(
+        figure, ("test_accuracy",)
+    )
+    law = lambda method, **more: as_said(ALIKE.get(method, method), **{"C": 2, **more})
+    made = data(figure.removeprefix("fsl_"), law, names)
     assert wrong(record, made) == []
     rows = record.rows(made)
     assert len(rows) == 1 + len(made["cells"]) and len({*map(len, rows)}) == 1
-    assert "stand-ins" in record.caption(made) and f"{SEEDS} seeds" in record.caption(made)
+    assert "stand-in" in record.caption(made) and f"{SEEDS} seeds" in record.caption(made)
     if record.findings:
         assert {*record.findings(made)} <= {c.id for c in discover.claims() if c.kind == "finding"}
 
@@ -156,6 +210,7 @@ def test_runs_become_arrays(monkeypatch):
     runs = {
         ((p, C), seed): dict(p=p, C=C, seed=seed) for p in "ab" for C in (1, 2) for seed in (0, 1)
     }
+    runs = {key: {**asked, "set": dict(name="textures")} for key, asked in runs.items()}
     value = lambda r: {
         "rounds": np.arange(3.0),
         "test_accuracy": np.full(3, ord(r["p"]) + 10 * r["C"] + 0.1 * r["seed"]),

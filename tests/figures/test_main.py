@@ -33,9 +33,13 @@ def test_every_file_is_a_figure():
     for name in figures.ids():
         assert isinstance(figures.figure(name), Figure)
         paper = figures.figure(name).cites.partition(",")[0]
-        assert {"mixed FL": "mixed", "FSL": "fsl", "FED-LAMB": "lamb", "all papers": "all"}.get(
-            paper, paper
-        ) in name.split("_")
+        assert {
+            "mixed FL": "mixed",
+            "FSL": "fsl",
+            "FSL (short)": "fsls",
+            "FED-LAMB": "lamb",
+            "all papers": "all",
+        }.get(paper, paper) in name.split("_")
 
 
 @pytest.mark.parametrize(

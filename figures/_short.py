@@ -1,0 +1,77 @@
+"""What the figures of FSL's short paper share."""
+
+import numpy as np
+
+from fedtheory.experiments import fsl_short
+from fedtheory.figures import _fsl
+
+METHODS = tuple(fsl_short.METHODS)
+DASHES = (":", "--", "-")
+
+
+def gathered(figure, scale, progress):
+    return _fsl.gathered(fsl_short.runs_of(figure, scale), progress)
+
+
+def mean(read, quantity, cells):
+    """(seeds,) of several cells together."""
+    return np.mean([read(quantity, *cell) for cell in cells], axis=0)
+
+
+def levels(read, quantity, cells):
+    """(seeds, levels) of cells in increasing order."""
+    return np.column_stack([read(quantity, *cell) for cell in cells])
+
+
+def by_epochs(figure, data, quantities=("final_accuracy", "rise_time")):
+    """Accuracy and rise time over E_s, a line for each eta_0; FL and DS, which have none, across."""
+    read = _fsl.Read(data)
+    ratios = [ratio for ratio in read.parts(1) if ratio]
+    for ax, quantity in zip(figure.subplots(1, len(quantities)), quantities):
+        for method in ("FSL", "DSL"):
+            for ratio, dash in zip(ratios, DASHES):
+                cells = [c for c in read.cells if (c[1], c[3]) == (ratio, method)]
+                values = [read(quantity, *cell) for cell in cells]
+                label = f"{method}, $\\eta_0={float(ratio):g}\\,\\eta_l$"
+                x = [int(cell[2]) for cell in cells]
+                _fsl.bars(ax, x, values, method, linestyle=dash, marker="", label=label)
+        for cell in read.cells:
+            if not cell[1]:
+                values = [read(quantity, *cell)] * len(fsl_short.ES)
+                _fsl.bars(ax, fsl_short.ES, values, cell[3], marker="")
+        ax.set_xlabel("$E_s$")
+        ax.set_ylabel(quantity.replace("_", " ") + (" (share)" if quantity == "rise_time" else ""))
+    figure.axes[0].legend(ncols=2)
+
+
+def over(figure, data, label):
+    """Accuracy at the end over the middle part of cells, a line for each method."""
+    read = _fsl.Read(data)
+    ax = figure.subplots()
+    x = [part for part in read.parts(1) if part]
+    for method in METHODS:
+        cells = [cell for cell in read.cells if cell[2] == method]
+        if len(cells) == len(x):
+            _fsl.bars(
+                ax,
+                [float(c[1]) for c in cells],
+                [read("final_accuracy", *c) for c in cells],
+                method,
+            )
+        elif cells:
+            values = [read("final_accuracy", *cells[0])] * len(x)
+            _fsl.bars(ax, [float(part) for part in x], values, method, marker="")
+    ax.set(xlabel=label, ylabel="test accuracy")
+    ax.legend()
+
+
+def curves(figure, data, label):
+    """Accuracy over rounds, a panel for each middle part of cells."""
+    read = _fsl.Read(data)
+    parts = read.parts(1)
+    for ax, part in zip(figure.subplots(1, len(parts), sharey=True), parts):
+        for cell in read.having("CIFAR-10", part):
+            _fsl.shown(ax, read, cell[2], *cell)
+        ax.set(title=label(part), xlabel="round $k$")
+    figure.axes[0].set_ylabel("test accuracy")
+    figure.axes[-1].legend(loc="lower right")
