@@ -3,7 +3,7 @@ notebook."""
 
 from html import escape
 
-CELL = 'style="text-align: left; vertical-align: top"'
+CELL = 'style="text-align: left; vertical-align: top; white-space: pre-wrap"'
 
 
 class Shown:

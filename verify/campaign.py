@@ -6,13 +6,13 @@ where it was, and one in which nothing changed has nothing to do. Shards are cam
 the claims; a campaign that takes in what they keep has nothing left to do.
 """
 
-import sys
 import time
 from contextlib import closing
 
 from fedtheory import spreading
 from fedtheory.app import ledger
 from fedtheory.errors import FedtheoryError
+from fedtheory.terminal import Line, duration
 
 SMOKE, FULL = 0.1, 4.5  # budgets of a claim, in seconds of one core
 EXECUTOR = "processes:2"
@@ -117,8 +117,8 @@ class Progress:
 
     def __init__(self, claims, stream=None):
         self.weights = {claim.id: 1.0 if claim.lines else 0.02 for claim in claims}
-        self.stream, self.last = stream or sys.stderr, 0.0
-        self.every = 0.2 if self.stream.isatty() else 5.0
+        self.line, self.last = Line(stream), 0.0
+        self.every = 0.2 if self.line.tty else 5.0
 
     def begin(self, found):
         self.begun, self.kept = time.monotonic(), set(found)
@@ -136,7 +136,7 @@ class Progress:
         self.found = found
         self.write(
             f"{len(found)}/{len(self.weights)} claims decided, "
-            + (f"{seconds:.0f} s left" if seconds is not None else "starting")
+            + (f"{duration(seconds)} left" if seconds is not None else "starting")
             + worst(found),
             last,
         )
@@ -146,9 +146,7 @@ class Progress:
             self.show(self.found, last=True)
 
     def write(self, line, last=True):
-        terminal = self.stream.isatty()
-        self.stream.write(f"\r{line}\033[K" + "\n" * last if terminal else f"{line}\n")
-        self.stream.flush()
+        self.line.say(line, "\n" if last else "")
 
 
 def worst(found):

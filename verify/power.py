@@ -10,6 +10,7 @@ import json
 import sys
 import time
 
+from fedtheory.terminal import Line
 from fedtheory.verdicts import checking
 from fedtheory.verify import growing, hundreds, textbook
 
@@ -38,7 +39,8 @@ def main(arguments=None):
     parser.add_argument("--budget", type=float, default=20.0, help="seconds of work for a try (20)")
     given = parser.parse_args(arguments)
     claims = {name: claim for name, claim in FALSE.items() if given.part in name}
-    escaped, tries = [], 0
+    escaped, tries, line = [], 0, Line()
+    report, total = line.progress("tries"), given.seeds * len(claims)
     for name, claim in claims.items():
         for seed in range(given.seeds):
             begun = time.process_time()
@@ -50,6 +52,8 @@ def main(arguments=None):
                 f"{verdict.cases:9d} instances",
                 flush=True,
             )
+            report(tries, total)
+    line.clear()
     print(
         f"{len(claims)} false statements: {tries - len(escaped)} of {tries} tries refuted, "
         f"{100 * (tries - len(escaped)) / max(1, tries):.1f} %"

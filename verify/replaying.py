@@ -9,7 +9,6 @@ package is run or unpickled.
 
 import json
 import secrets
-import sys
 import tempfile
 import textwrap
 from pathlib import Path
@@ -17,6 +16,7 @@ from random import Random
 
 from fedtheory.app import archive, ledger, package
 from fedtheory.errors import FedtheoryError, printable, refuse
+from fedtheory.terminal import Line
 from fedtheory.verify import accepting, campaign, evidence, redrawing, reviewing
 
 SECONDS = 240.0  # of one core that a sample of searches may take, if its size is not asked for
@@ -238,6 +238,8 @@ def _with_documents(verdict, files):
 def _evidence(report, claims, verdicts, book):
     """Judge what needs no search; the claims of which something is left to one, and what."""
     left, ratios, certificates = {}, 0, 0
+    line = Line()
+    look = line.progress("claims without a search")
     for done, claim in enumerate(claims, 1):
         found = evidence.judged(claim, verdicts[claim.id], book["budget"], book["seed"])
         report.differ(*(f"{claim.id}: {sentence}" for sentence in found.wrong))
@@ -248,11 +250,8 @@ def _evidence(report, claims, verdicts, book):
             )
         if found.rests or found.wrong:
             left[claim] = found.rests
-        if sys.stderr.isatty():
-            sys.stderr.write(
-                f"\r{done}/{len(claims)} claims without a search\033[K"
-                + "\n" * (done == len(claims))
-            )
+        look(done, len(claims))
+    line.clear()
     report.derived.update(statements=len(claims), certificates=certificates, ratios=ratios)
     return left
 

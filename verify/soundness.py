@@ -25,6 +25,7 @@ from pathlib import Path
 from fedtheory import discover, sources
 from fedtheory.app import ledger
 from fedtheory.errors import FedtheoryError
+from fedtheory.terminal import duration
 from fedtheory.verdicts import checking
 from fedtheory.verdicts.verdict import Verdict
 from fedtheory.verify import drawn, hostile, hundreds, relatives, textbook
@@ -182,13 +183,9 @@ def campaign(questions, budget, store, workers=0, bases=(), say=print):
 
 class Progress:
     def __init__(self, total, done, say):
-        self.total, self.done, self.say, self.wrong, self.last = (
-            total,
-            done,
-            say,
-            0,
-            time.monotonic(),
-        )
+        self.total, self.done, self.say, self.wrong = total, done, say, 0
+        self.begun = self.last = time.monotonic()
+        self.before = done
 
     def show(self, name, found):
         self.done += 1
@@ -197,7 +194,9 @@ class Progress:
             self.say(f"WRONG {name}: {found['status']}: {found['objection']} {found['why']}")
         if time.monotonic() - self.last > 10 or self.done == self.total:
             self.last = time.monotonic()
-            self.say(f"{self.done} of {self.total}, {self.wrong} wrong")
+            each = (self.last - self.begun) / (self.done - self.before)
+            left = duration(each * (self.total - self.done))
+            self.say(f"{self.done} of {self.total}, {self.wrong} wrong, {left} left")
 
 
 def questions(part, given):

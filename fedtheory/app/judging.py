@@ -185,6 +185,8 @@ WITHOUT = dict(
 
 def as_printed(verdict, width):
     """Lines on the statement as it is printed, where the text leaves out what its proof uses."""
+    from fedtheory.telling.words import told
+
     printed, found = verdict.printed, []
     if printed is verdict:
         return found
@@ -193,8 +195,12 @@ def as_printed(verdict, width):
     )
     more = f". {printed.why}" if printed.status != verdict.status else ""
     found += say(f"as printed, with what the text states alone: {printed.status}{more}")
-    if printed.status == "violated" and printed.witness:
-        found += say("at " + short(printed.witness), "    ")
+    if printed.status == "violated" and verdict.status != "violated":  # else one is told above
+        story = told(printed.certificate)
+        found += wrapped([f"  {line}" for line in story], width)
+        found += (
+            say("at " + short(printed.witness), "    ") if printed.witness and not story else []
+        )
     for removal in verdict.removals:
         said = WITHOUT[removal.verdict.status]
         found += say(f"- {removal.hypothesis}: {said}", "    ")

@@ -137,9 +137,7 @@ def called(setting):
     """{entry of its instances: what people call it}, as its file says it, or else its folder; of
     losses, what the first of them are called, before those of the clients."""
     homes_ = {other.name: home for other, home in homes()}
-    home = homes_.get(setting.name)
-    if home is None:
-        return {}
+    home = homes_.get(setting.name, f"{__name__}.{GENERAL}.run")  # others: of any method
     own = importlib.import_module(home) if home.startswith(__name__) else None
     folder = importlib.import_module(home.rpartition(".")[0]) if own else None
     return getattr(own, "CALLED", None) or getattr(folder, "CALLED", {})

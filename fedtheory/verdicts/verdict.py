@@ -91,7 +91,7 @@ class Verdict(Shown):
         story = "\n".join(told(self.certificate))
         rest = dict(
             counterexample=story,
-            as_printed=self.apart,
+            as_printed=self.apart.removeprefix("As printed: "),
             searched=self.searched,
             notes="\n".join(self.notes),
         )

@@ -1,1 +1,8 @@
 """Settings in nobody's letters: runs of any method, points, vectors, numbers."""
+
+CALLED = dict(
+    x_0="the start",
+    noise="noise of a gradient",
+    convex="",  # whether constants are those of convex losses: the losses are told
+    lipschitz="",
+)
