@@ -1,5 +1,6 @@
 """Whether code obeys the laws of a method, each reported by itself: `laws`."""
 
+import textwrap
 import warnings
 from typing import NamedTuple
 
@@ -26,6 +27,11 @@ from fedtheory.runs.running import run
 STILL = 1e-9  # how still a method is that rests
 
 
+def _wrapped(line):
+    """Lines that a terminal shows whole."""
+    return textwrap.wrap(line, 100, initial_indent="  ", subsequent_indent="    ")
+
+
 class Found(NamedTuple):
     """What came of a law: `outcome` is obeyed, broken, or not asked, for the method breaks it."""
 
@@ -50,13 +56,13 @@ class Laws(NamedTuple):
         for kind in (FIXED, INVARIANT, METAMORPHIC):
             good = [law for law in self.found if law.kind == kind and law.outcome == "obeyed"]
             names = [law.name + f" ({law.says})" * bool(law.says) for law in good]
-            lines += [f"  {kind}: {', '.join(names)}"] if names else []
-        lines += [f"  {self.scene}"] * bool(self.broken)
-        lines += [f"  broken: {law.name}: {law.says}\n    {law.shows}" for law in self.broken]
+            lines += _wrapped(f"{kind}: {', '.join(names)}") if names else []
+        lines += _wrapped(self.scene) if self.broken else []
+        for law in self.broken:
+            lines += [*_wrapped(f"broken: {law.name}: {law.says}"), f"    {law.shows}"]
         others = [law.name for law in self.found if law.outcome == "not asked"]
-        lines += [f"  not laws of {self.method}, or not to be seen: {', '.join(others)}"] * bool(
-            others
-        )
+        if others:
+            lines += _wrapped(f"not laws of {self.method}, or not to be seen: {', '.join(others)}")
         return "\n".join([f"{self.method}: laws that the code obeys", *lines])
 
 
