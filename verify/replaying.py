@@ -365,7 +365,7 @@ def _remade(report, files, book, entries, claims, verdicts, drawn, checkers=None
         checkers,
         certificates,
     )
-    if files.get("index.html") != page:
+    if package.unpacked(files.get("index.html", b"")) != package.unpacked(page):
         report.differ("index.html: it is not the page that was derived here")
     if archive.CRATE in files:
         day = archive.day_of(files) or archive.today()

@@ -16,7 +16,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from xml.etree import ElementTree
 
-from fedtheory.app import archive, ledger
+from fedtheory.app import archive, ledger, paging
 from fedtheory.errors import InvalidInput, refuse
 
 CHECKERS = "checkers.json"  # which checkers accept each certificate, where two were asked
@@ -99,8 +99,9 @@ class Tags:
 
 
 @cache
-def typeset(latex):
-    """LaTeX as MathML; as it is, where it cannot be converted to harmless elements alone."""
+def typeset(latex, display=False):
+    """LaTeX as MathML, on a line of its own with `display`; as it is, where it cannot be converted to
+    harmless elements alone."""
     from markupsafe import Markup, escape
 
     try:
@@ -113,9 +114,22 @@ def typeset(latex):
             node.text = html.unescape(node.text) if node.text else node.text
             for name in set(node.attrib) - Tags.attributes:
                 del node.attrib[name]
+        slim(tree)
+        tree.attrib.pop("display", None)
+        if display:
+            tree.set("display", "block")
         return Markup(ElementTree.tostring(tree, encoding="unicode"))
     except Exception:  # the converter is optional, and raises whatever it likes
         return Markup("<code>%s</code>") % escape(latex)
+
+
+def slim(node):
+    """Leave out rows of one element: they mean nothing, and are half of a formula's length."""
+    for child in list(node):
+        slim(child)
+    for at, child in enumerate(list(node)):
+        if child.tag == "mrow" and len(child) == 1 and not child.attrib:
+            node[at] = child[0]
 
 
 def bar(tightness):
@@ -137,7 +151,16 @@ def _template():
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    room.filters.update(typeset=typeset, bar=bar, ratio=ratio, shown=shown)
+    room.filters.update(
+        typeset=typeset,
+        bar=bar,
+        ratio=ratio,
+        shown=shown,
+        breakable=paging.breakable,
+        graph=paging.graph,
+        prose=lambda text, symbols: paging.prose(text, symbols, typeset),
+        captioned=lambda text: paging.captioned(text, typeset),
+    )
     return room.get_template("package_page.html")
 
 
@@ -180,25 +203,31 @@ def page(book, pictures=None, checkers=None, documents=None):
     script = Path(__file__).with_name("package_page.js").read_text()
     seal = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     drawn = {
-        name: "data:image/svg+xml;base64," + base64.b64encode(content).decode()
-        for name, content in (pictures or {}).items()
+        name: one if isinstance(one, paging.Picture) else paging.Picture(one, name)
+        for name, one in (pictures or {}).items()
     }
-    listing = lambda what: list(dict.fromkeys(what(entry) for entry in book["claims"]))
-    return (
-        _template()
-        .render(
-            book=book,
-            words=WORDS,
-            drawn=drawn,
-            script=Markup(script),
-            seal=seal,
-            papers=listing(lambda e: e["paper"]),
-            kinds=listing(lambda e: e["kind"]),
-            checkers=checkers or dict(rocq="", certificates={}),
-            story=lambda file: story((documents or {}).get(file)),
-        )
-        .encode()
+    keep: dict = {}  # a symbol's row, once for all claims that use it
+    row = lambda symbol: keep.setdefault(
+        tuple(symbol[k] for k in ("latex", "name", "meaning")), len(keep)
     )
+    listing = lambda what: list(dict.fromkeys(what(entry) for entry in book["claims"]))
+    rendered = _template().render(
+        book=book,
+        words=WORDS,
+        drawn=drawn,
+        script=Markup(script),
+        seal=seal,
+        papers=listing(lambda e: e["paper"]),
+        kinds=listing(lambda e: e["kind"]),
+        rows=paging.rows(book),
+        findings=paging.FINDINGS,
+        about=paging.about,
+        symbols={e["id"]: [row(s) for s in e["symbols"]] for e in book["claims"]},
+        legend=keep,
+        checkers=checkers or dict(rocq="", certificates={}),
+        story=lambda file: story((documents or {}).get(file)),
+    )
+    return paging.packed(rendered).encode()
 
 
 def drawers():
@@ -294,13 +323,7 @@ def figures(folder):
     return {name: content for name, content in files.items() if mine(name)}
 
 
-def pictures(files):
-    """name -> SVG, of the figures among a package's files."""
-    return {
-        Path(name).stem: content
-        for name, content in sorted(files.items())
-        if name.startswith("figures/") and name.endswith(".svg") and name.count("/") == 1
-    }
+pictures, unpacked = paging.pictures, paging.unpacked
 
 
 # ---------------------------------------------------------------- reading one

@@ -1,66 +1,152 @@
 (() => {
   "use strict";
   const form = document.querySelector(".filters"), table = document.querySelector("table.claims");
-  const bodies = [...table.tBodies], told = document.getElementById("shown");
-  const words = new Map(bodies.map(b => [b, b.textContent.toLowerCase()]));
+  const bodies = [...table.tBodies], told = document.getElementById("shown"), rest = document.getElementById("rest");
+  const fields = ["text", "about", "paper", "status", "printed", "finding", "kind"];
+  const FEW = 40;  // rows that are shown at once: what is further down is asked for
+  let most = FEW, sorted = "", words = null, parts = [];
   document.body.classList.add("live");
+
+  const unpacked = async packed => {
+    const bytes = Uint8Array.from(atob(packed), c => c.charCodeAt(0));
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).text();
+  };
+
+  // ---- what is shown
+
+  const plain = html => html.replace(/<[^>]*>/g, " ").replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&amp;/g, "&");
+  const place = b => b.querySelector("[data-part]");
+  const wordsOf = b => (b.textContent + (place(b) ? plain(parts[place(b).dataset.part]) : "")).toLowerCase();
+  const textOf = b => (words ??= new Map(bodies.map(b => [b, wordsOf(b)]))).get(b);
 
   const filter = () => {
     const want = Object.fromEntries(new FormData(form)), text = want.text.toLowerCase().trim();
     let count = 0;
-    for (const b of bodies) {
-      const shown = ["paper", "status", "printed", "kind"].every(k => !want[k] || b.dataset[k] === want[k])
-        && (!text || words.get(b).includes(text));
-      b.hidden = !shown;
-      count += shown;
+    for (const b of table.tBodies) {
+      const meant = fields.every(k => k === "text" || !want[k] || want[k] === "all" || b.dataset[k] === want[k]) && (!text || textOf(b).includes(text));
+      count += meant;
+      b.hidden = !meant || count > most;
     }
     told.textContent = `${count} of ${bodies.length} claims`;
+    rest.hidden = count <= most;
   };
 
-  const sort = (by, down) => {
-    const number = b => b.dataset.tight === "" ? -Infinity : Number(b.dataset.tight.replace("inf", "Infinity"));
-    const compare = by === "tight" ? (a, b) => (number(a) > number(b)) - (number(a) < number(b))
-      : (a, b) => a.dataset[by].localeCompare(b.dataset[by], "en", {numeric: true});
-    for (const b of [...bodies].sort((a, b) => down ? compare(b, a) : compare(a, b))) table.append(b);
+  const number = b => Number(b.dataset.tight.replace("inf", "Infinity"));
+  const sort = by => {
+    const key = by.replace(/^-/, ""), down = by.startsWith("-");
+    sorted = by;
+    const compare = key === "tight" ? (a, b) => number(a) - number(b) || 0
+      : (a, b) => (a.dataset[key] ?? "").localeCompare(b.dataset[key] ?? "", "en", {numeric: true});
+    const blank = b => key === "tight" && b.dataset.tight === "";  // last, whichever way
+    const order = by === "" ? bodies : [...bodies].sort((a, b) => blank(a) - blank(b) || (blank(a) ? 0 : down ? compare(b, a) : compare(a, b)));
+    table.append(...order);
     for (const button of table.querySelectorAll("th button")) {
       const th = button.closest("th");
-      if (button.dataset.by === by) th.setAttribute("aria-sort", down ? "descending" : "ascending");
+      if (button.dataset.by === key) th.setAttribute("aria-sort", down ? "descending" : "ascending");
       else th.removeAttribute("aria-sort");
     }
+  };
+
+  const fill = body => {
+    const span = place(body);
+    if (!span) return;
+    const whole = document.createElement("template");
+    whole.innerHTML = parts[span.dataset.part];
+    span.replaceWith(whole.content);
   };
 
   const open = id => {
     const body = bodies.find(b => b.dataset.id === id);
     if (!body) return;
     body.hidden = false;
-    const more = body.querySelector("details");
-    more.open = true;
-    more.scrollIntoView({block: "center"});
+    fill(body);
+    body.querySelector("details").open = true;
+    body.scrollIntoView({block: "start"});
   };
 
-  // #status=violated&text=...&sort=-tight&open=fsl.theorem1: a view that can be passed on; a bare #id opens a claim.
+  const mixed = new Set(bodies.map(b => b.dataset.about)).size > 1;
+  const usual = {about: mixed ? "mathematics" : "all"};  // experiments stand apart
+
+  // ---- the address: #status=violated&text=...&sort=-tight&open=fsl.theorem1 is a view that can be passed on and gone
+  // back to; a bare #id opens a claim in the view that is there
+
+  const address = id => {
+    const found = new URLSearchParams();
+    for (const name of fields) if (form.elements[name].value !== (usual[name] ?? "")) found.set(name, form.elements[name].value);
+    if (sorted) found.set("sort", sorted);
+    if (id) found.set("open", id);
+    return "#" + found;
+  };
+  const moved = (way, id) => history[way](null, "", address(id) === "#" ? location.pathname + location.search : address(id));
+
   const follow = () => {
-    const hash = location.hash.slice(1);
-    if (!hash.includes("=")) return open(decodeURIComponent(hash));
-    const asked = new URLSearchParams(hash);
-    for (const name of ["text", "paper", "status", "printed", "kind"]) if (asked.has(name)) form.elements[name].value = asked.get(name);
+    const hash = decodeURIComponent(location.hash.slice(1).replace(/\+/g, " "));
+    if (hash && !hash.includes("=")) return bodies.some(b => b.dataset.id === hash) ? open(hash) : undefined;
+    const asked = new URLSearchParams(location.hash.slice(1));
+    for (const name of fields) {
+      form.elements[name].value = asked.get(name) ?? usual[name] ?? "";
+      if (form.elements[name].selectedIndex === -1) form.elements[name].value = usual[name] ?? "";
+    }
+    most = FEW;
+    sort(asked.get("sort") ?? "");
     filter();
-    if (asked.has("sort")) sort(asked.get("sort").replace(/^-/, ""), asked.get("sort").startsWith("-"));
     if (asked.has("open")) open(asked.get("open"));
+    else if (fields.some(name => asked.has(name))) document.getElementById("claims").scrollIntoView();
   };
 
-  // A claim shows its plots when it is opened; each picture is in the page once, among the figures.
-  table.addEventListener("toggle", event => {
-    for (const place of event.target.querySelectorAll("[data-plot]")) {
+  // ---- what is opened: symbols, plots, pictures
+
+  const legend = document.querySelectorAll("#legend tr");
+  const unpack = async img => {
+    const packed = img.dataset.packed;
+    if (!packed) return;
+    delete img.dataset.packed;
+    img.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(await unpacked(packed));
+  };
+  const seen = new IntersectionObserver(entries => {
+    for (const entry of entries) if (entry.isIntersecting) { seen.unobserve(entry.target); unpack(entry.target); }
+  }, {rootMargin: "600px"});
+  for (const img of document.querySelectorAll("img[data-packed]")) seen.observe(img);
+  addEventListener("beforeprint", () => document.querySelectorAll("img[data-packed]").forEach(unpack));
+
+  table.addEventListener("toggle", async event => {
+    const here = event.target;
+    if (!here.open) return;
+    if (here.id && here.closest("tbody")) fill(here.closest("tbody"));
+    if (here.dataset.symbols && !here.querySelector("table")) {
+      const rows = document.createElement("table");
+      rows.className = "symbols";
+      rows.append(...here.dataset.symbols.split(" ").map(n => legend[n].cloneNode(true)));
+      here.querySelector("p").replaceWith(rows);
+    }
+    if (here.closest("details[id]") !== here) return;
+    for (const place of here.querySelectorAll("[data-plot]")) {
       const picture = document.querySelector(`#figure-${CSS.escape(place.dataset.plot)} img`);
-      if (event.target.open && picture && !place.querySelector("img")) place.append(picture.cloneNode());
+      if (picture && !place.querySelector("img")) {
+        const copy = picture.cloneNode();
+        place.append(copy);
+        await unpack(picture);
+        copy.removeAttribute("data-packed");
+        copy.src = picture.src;
+      }
     }
   }, true);
-  form.addEventListener("input", filter);
+
+  // ---- what is done
+
+  form.addEventListener("input", event => {
+    most = FEW;
+    filter();
+    moved(event.target.name === "text" ? "replaceState" : "pushState");
+  });
   form.addEventListener("submit", event => event.preventDefault());
   table.tHead.addEventListener("click", event => {
     const button = event.target.closest("button");
-    if (button) sort(button.dataset.by, button.closest("th").getAttribute("aria-sort") === "ascending");
+    if (!button) return;
+    const down = button.closest("th").getAttribute("aria-sort") === "ascending";
+    sort((down ? "-" : "") + button.dataset.by);
+    filter();
+    moved("pushState");
   });
   table.addEventListener("click", event => {
     const row = event.target.closest("tr.head");
@@ -68,7 +154,25 @@
     const more = row.parentElement.querySelector("details");
     more.open = !more.open;
   });
-  addEventListener("hashchange", follow);
-  filter();
-  follow();
+  document.addEventListener("click", event => {  // an id opens its claim and leaves the view as it is
+    const link = event.target.closest('a[href^="#"]'), id = link && decodeURIComponent(link.getAttribute("href").slice(1));
+    if (!link || !bodies.some(b => b.dataset.id === id)) return;
+    event.preventDefault();
+    moved("pushState", id);
+    open(id);
+  });
+  rest.addEventListener("click", event => {
+    const asked = event.target.dataset.more;
+    if (asked) { most = asked === "all" ? Infinity : most + Number(asked); filter(); }
+  });
+  const bar = () => document.documentElement.style.setProperty("--bar", (getComputedStyle(form).position === "sticky" ? form.offsetHeight : 0) + "px");
+  new ResizeObserver(bar).observe(form);
+  bar();
+  const ready = async () => {
+    const blob = document.getElementById("parts");
+    if (blob) parts = JSON.parse(await unpacked(blob.dataset.packed));
+    addEventListener("popstate", follow);
+    follow();
+  };
+  ready();
 })();

@@ -357,7 +357,7 @@ def test_findings_of_figures_reach_the_ledger_and_the_page(tmp_path):
     assert main(["flex.table4_MNIST", "--budget", "0.01", "--workers", "0", "--out", str(out)]) == 0
     entry = next(entry for entry in opened(out)["claims"] if entry["id"] == name)
     assert entry["finding"]["verdict"] == "reproduced" and entry["plots"] == ["some"]
-    assert (out / "figures" / "some.svg").exists() and "data:image/svg+xml" in (
+    assert (out / "figures" / "some.svg").exists() and "data-packed" in (
         out / "index.html"
     ).read_text()
 

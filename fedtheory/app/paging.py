@@ -1,0 +1,206 @@
+"""What the page shows beside words: pictures with captions and alternative texts, prose in which
+symbols are typeset, rows of papers, graphs of proofs, and bounds as programs that sliders move."""
+
+import base64
+import json
+import re
+import zlib
+from collections import Counter
+from html import escape
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from fedtheory.app import ledger
+from fedtheory.errors import InvalidInput
+
+EXPERIMENTS = ("finding",)  # kinds of claims about experiments; all others are mathematics
+FINDINGS = ("reproduced", "not reproduced", "no power", "inconclusive")
+SIGNS = {"<=": "≤", ">=": "≥", "->": "→", "!=": "≠", "||": "‖", "^2": "²", "^3": "³", "^4": "⁴"}
+GREEK = "(?:alpha|beta|gamma|delta|epsilon|zeta|eta|theta|kappa|lambda|mu|nu|xi|rho|sigma|tau|phi|psi|omega|Gamma|Delta|Theta|Phi|Psi|Omega)"
+WORDS = {"a", "A", "I", "min", "max"}  # names that prose uses as words
+LARGEST = 2**24  # bytes of one picture
+
+
+# ---------------------------------------------------------------- pictures
+
+
+class Picture(NamedTuple):
+    """A figure as the page shows it."""
+
+    content: bytes  # SVG
+    title: str  # its alternative text, and the head of its caption
+    caption: str = ""  # as the figure wrote it, in Markdown with mathematics between dollars
+
+    @property
+    def packed(self):
+        """Its SVG, deflated, as text: a script of the page unpacks it when it is looked at."""
+        return base64.b64encode(zlib.compress(self.content, 9)).decode()
+
+
+def pictures(files):
+    """name -> Picture, of the figures among a package's files."""
+    try:
+        rows = ledger.parsed(files.get("figures/figures.json", b"[]"), "figures.json")
+        titles = {str(row["figure"]): f"{row['cites']}: {row['title']}" for row in rows}
+    except (InvalidInput, KeyError, TypeError):
+        titles = {}
+    found = {}
+    for name, content in sorted(files.items()):
+        if name.startswith("figures/") and name.endswith(".svg") and name.count("/") == 1:
+            figure = name[len("figures/") : -len(".svg")]
+            caption = files.get(f"figures/{figure}.md", b"").decode(errors="replace")
+            found[figure] = Picture(content, titles.get(figure, figure), caption)
+    return found
+
+
+SMALL = 2**19  # bytes of a page that is left as it is
+PART = re.compile(r"<!--\[-->(.*?)<!--\]-->", re.DOTALL)
+
+
+def packed(page):
+    """A page; of a large one, what its claims say when they are opened is deflated, in one place, and
+    its script unpacks it: a browser has a tenth to read, and a reader waits for nothing."""
+    if len(page) <= SMALL:
+        return PART.sub(r"\1", page)
+    parts = PART.findall(page)
+    count = iter(range(len(parts)))
+    page = PART.sub(lambda _: f'<span data-part="{next(count)}"></span>', page)
+    content = zlib.compress(json.dumps(parts, ensure_ascii=False).encode(), 9)
+    blob = f'<div id="parts" hidden data-packed="{base64.b64encode(content).decode()}"></div>\n'
+    return page.replace("<script>", f"{blob}<script>", 1)
+
+
+PACKED = re.compile(rb'data-packed="([A-Za-z0-9+/=]*)"')
+
+
+def unpacked(page):
+    """A page with its pictures as they were before they were packed: what machines that deflate in
+    other ways agree on."""
+
+    def spread(match):
+        try:
+            opened = zlib.decompressobj()
+            content = opened.decompress(base64.b64decode(match[1]), LARGEST)
+            return match[0] if not opened.eof or opened.unused_data else content
+        except (ValueError, zlib.error):
+            return match[0]
+
+    return PACKED.sub(spread, page)
+
+
+# ---------------------------------------------------------------- words
+
+
+def breakable(name):
+    """An id that breaks between its words, never inside one."""
+    return Markup(re.sub(r"([._])", r"\1<wbr>", escape(name)))
+
+
+def prose(text, symbols, typeset):
+    """A sentence in which the names of a claim's symbols, other letters with an index, Greek letters
+    and signs are typeset."""
+    known = {s["name"]: s["latex"] for s in symbols if s["name"] not in WORDS}
+    names = [
+        *sorted(map(re.escape, known), key=len, reverse=True),
+        rf"(?:{GREEK}|[A-Za-z])_\w{{1,3}}",
+        GREEK,
+    ]
+    pattern = rf"(?<![\w\\.])({'|'.join(names)})(\^\d)?(?![\w(])|(<=|>=|->|!=|\|\||\^[234])"
+    parts, at = [], 0
+    for found in re.finditer(pattern, text):
+        parts.append(escape(text[at : found.start()]))
+        name = found[1]
+        parts.append(
+            SIGNS[found[3]]
+            if not name
+            else typeset((known.get(name) or letter(name)) + (found[2] or ""))
+        )
+        at = found.end()
+    return Markup("".join(map(str, [*parts, escape(text[at:])])))
+
+
+def letter(name):
+    """p_i or phi_m in LaTeX."""
+    head, _, index = name.partition("_")
+    index = "".join(f"\\{part}" if re.fullmatch(GREEK, part) else part for part in [index])
+    head = head if len(head) == 1 else f"\\{head}"
+    return f"{head}_{{{index}}}" if index else head
+
+
+def captioned(text, typeset):
+    """A caption's Markdown, of which bold, escapes and mathematics are known, as HTML."""
+    parts = []
+    for n, part in enumerate(text.strip().split("$")):
+        if n % 2:
+            parts.append(str(typeset(part)))
+            continue
+        plain = escape(part)
+        plain = re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", plain)
+        parts.append(re.sub(r"\\([\\`*_\[\]|])|\\(&[lg]t;)", r"\1\2", plain))
+    return Markup("".join(parts).replace("\n\n", "<br>"))
+
+
+# ---------------------------------------------------------------- tables
+
+
+def about(entry):
+    return "experiments" if entry["kind"] in EXPERIMENTS else "mathematics"
+
+
+def rows(book):
+    """(id, facts of the paper or None, {status: n} of its mathematics, {verdict: n} of its findings,
+    findings that no figure has judged) of each paper."""
+    found = []
+    for name in dict.fromkeys(entry["paper"] for entry in book["claims"]):
+        mine = [entry for entry in book["claims"] if entry["paper"] == name]
+        statuses = Counter(e["verdict"]["status"] for e in mine if about(e) == "mathematics")
+        findings = [e["finding"] for e in mine if about(e) == "experiments"]
+        said = Counter(f["verdict"] for f in findings if f)
+        found.append((name, book["papers"].get(name), statuses, said, findings.count(None)))
+    return found
+
+
+# ---------------------------------------------------------------- graphs of proofs
+
+WIDE, HIGH, GAP, LINE = 190, 30, 34, 12
+
+
+def graph(proof):
+    """The graph of a proof as a small picture: what follows above what it follows from; None where
+    there are too many lines to read."""
+    edges = [e for e in proof["edges"] if e["premises"]]
+    names = list(dict.fromkeys(n for e in edges for n in (e["line"], *e["premises"])))
+    if not edges or len(names) > 24:
+        return None
+    depth = dict.fromkeys(names, 0)
+    for _ in names:
+        for e in edges:
+            for premise in e["premises"]:
+                depth[premise] = max(depth[premise], min(depth[e["line"]] + 1, len(names)))
+    levels = [[n for n in names if depth[n] == level] for level in sorted({*depth.values()})]
+    wide = max(map(len, levels)) * (WIDE + LINE) + LINE
+    place = {
+        name: (wide * (2 * n + 1) / (2 * len(level)), GAP + row * (HIGH + GAP))
+        for row, level in enumerate(levels)
+        for n, name in enumerate(level)
+    }
+    status = {e["line"]: e["status"] for e in edges}
+    parts = []
+    for e in edges:
+        for premise in e["premises"]:
+            (x, y), (u, v) = place[e["line"]], place[premise]
+            parts.append(f'<path d="M{u:.0f} {v - HIGH / 2:.0f}L{x:.0f} {y + HIGH / 2:.0f}"/>')
+    for name, (x, y) in place.items():
+        shown = name if len(name) <= 28 else f"{name[:12]}…{name[-14:]}"
+        kind = "textbook" if name.startswith("textbook.") else status.get(name, "given")
+        parts.append(
+            f'<g class="{escape(kind)}"><rect x="{x - WIDE / 2:.0f}" y="{y - HIGH / 2:.0f}" width="{WIDE}" '
+            f'height="{HIGH}" rx="5"/><text x="{x:.0f}" y="{y + 4:.0f}">{escape(shown)}</text></g>'
+        )
+    tall = GAP + len(levels) * (HIGH + GAP) - GAP / 2
+    says = f"Graph of the proof: {len(names)} lines, {len(edges)} steps; each line stands above those from which it follows."
+    return Markup(
+        f'<svg class="graph" role="img" aria-label="{escape(says)}" viewBox="0 0 {wide:.0f} {tall:.0f}" '
+        f'style="max-width:{wide:.0f}px">{"".join(parts)}</svg>'
+    )
