@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedtheory import discover
+from fedtheory import arguments, discover
 from fedtheory.conformance import listings
-from fedtheory.conformance.instances import EVERYONE, INSTANCES, Q, Seen, near, short, told
+from fedtheory.conformance.instances import EVERYONE, INSTANCES, Q, Seen, near, rows_of, short, told
 from fedtheory.errors import refuse
 from fedtheory.exact.traces import AT_X, Rounds
 
@@ -75,7 +75,7 @@ def conform(method, start, round, state, hyper=None, weighted=True):
             refuse(name, "must be a function", function)
     if method.transform is not None:
         refuse(method.name, "must train on the losses themselves to be compared", "a transform")
-    given = chosen(method, hyper or {})
+    weighted, given = arguments.flag("weighted", weighted), chosen(method, hyper or {})
     agreed: list[str] = []
     apart = False  # whether the code takes its own gradients, which have no noise of ours
     for instance in EVERYONE if method.everyone else INSTANCES:
@@ -205,8 +205,7 @@ def held(method, after, theirs, N):
     for name in order:
         mine, own = listings.letter(method, name, getattr(after, name)), theirs[name]
         if mine.ndim == 2 and len(mine) == N + 1:
-            rows = {i: own[i] for i in own} if isinstance(own, dict) else dict(enumerate(own, 1))
-            for i, row in sorted(rows.items()):
+            for i, row in rows_of(name, own, N):
                 if not near(row, mine[i]):
                     raise Differs(
                         name, f"{name} of client {i} is {short(row)}, not {short(mine[i])}"

@@ -150,6 +150,15 @@ class Seen:
         return slope + floats(self.instance.noise(self.t, i, k))
 
 
+def rows_of(name, value, N):
+    """[(client, what it keeps)] of a field of an adapter's state: a dict, or a sequence from 1 on."""
+    rows = value if isinstance(value, dict) else dict(enumerate(value, 1))
+    for i in rows:
+        if i not in range(1, N + 1):
+            refuse(f"state: {name}", f"must have rows of clients 1..{N}", i)
+    return sorted(rows.items())
+
+
 def near(a, b):
     """Whether numbers of an adapter are others (those of exact arithmetic), up to rounding."""
     a, b = np.ravel(np.asarray(a, dtype=float)), np.ravel(b)

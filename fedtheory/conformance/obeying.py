@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fedtheory import arguments
 from fedtheory.conformance.conforming import FUNCTIONS, chosen, rounds_of
-from fedtheory.conformance.instances import Q, Seen, floats, told
+from fedtheory.conformance.instances import Q, Seen, floats, rows_of, told
 from fedtheory.conformance.laws import (
     FIXED,
     INVARIANT,
@@ -88,7 +89,7 @@ def laws(method, start, round, state, hyper=None, weighted=True):
     for name, function in zip(FUNCTIONS, (start, round, state)):
         if not callable(function):
             refuse(name, "must be a function", function)
-    given = chosen(method, hyper or {})
+    weighted, given = arguments.flag("weighted", weighted), chosen(method, hyper or {})
     own = of_kernels(method, given, weighted)
     code = of_adapter(method, given, own, (start, round, state))
     scene = told(own.scene(), given)
@@ -187,13 +188,14 @@ def of_adapter(method, hyper, own, functions):
 def _record(state, names, instance):
     """The fields that laws look at, as floats of their own: x, (d,), and memories, clients' as (N, d).
     A client that the code has not met keeps zero."""
+    if not isinstance(state, dict) or "x" not in state:
+        refuse("state", "must return a dict with x", state)
     found = {}
     for name in names & set(state):
         value = state[name]
         if name.endswith("_i"):
-            rows = value if isinstance(value, dict) else dict(enumerate(value, 1))
             found[name] = np.zeros((instance.N, len(instance.x_0)))
-            for i, row in rows.items():
+            for i, row in rows_of(name, value, instance.N):
                 found[name][i - 1] = _floats(row)
         else:
             found[name] = _floats(value)

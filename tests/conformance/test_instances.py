@@ -5,7 +5,7 @@ from fractions import Fraction as Q
 import numpy as np
 import pytest
 
-from fedtheory.conformance.instances import EVERYONE, INSTANCES, Seen, floats, near, told
+from fedtheory.conformance.instances import EVERYONE, INSTANCES, Seen, floats, near, rows_of, told
 from fedtheory.errors import InvalidInput
 
 
@@ -50,3 +50,12 @@ def test_near_is_no_pass_for_what_is_no_number():
 def test_gradients_that_are_none_are_refused(i, y, k, says):
     with pytest.raises(InvalidInput, match=says):
         Seen(INSTANCES[1])(i, y, k)
+
+
+def test_rows_of_clients():
+    assert (
+        rows_of("c_i", ["a", "b"], 2) == rows_of("c_i", {2: "b", 1: "a"}, 2) == [(1, "a"), (2, "b")]
+    )
+    for rows in (["a"] * 3, {0: "a"}, {"1": "a"}):
+        with pytest.raises(InvalidInput, match="state: c_i must have rows of clients 1..2; got"):
+            rows_of("c_i", rows, 2)

@@ -119,6 +119,13 @@ def test_where_the_method_rests_is_where_the_engine_ends():
     [
         ("no_such", {}, "algorithm must be one of"),
         ("fedavg", dict(state=1), "state must be a function"),
+        ("fedavg", dict(state=lambda s: s["x"]), "state must return a dict with x"),
+        ("fedavg", dict(weighted=1), "weighted must be True or False"),
+        (
+            "scaffold",
+            dict(hyper=dict(eta_l=0.25), state=lambda s: dict(s, c=s["x"], c_i={0: s["x"]})),
+            "state: c_i must have rows of clients 1..3; got 0",
+        ),
     ],
 )
 def test_bad_input_is_refused(method, more, says):
