@@ -116,7 +116,8 @@ class Letters:
             while solver.by_equation(wanted):
                 pass
             left = [n for n in wanted if n not in solver.known]
-            default = next((n for n in left if self._default(n) is not None), None)
+            usual = [n for n in left if self._default(n) is not None]
+            default = next((n for n in usual if solver.allows(n, self._default(n))), None)
             if default is not None:
                 solver.known[default] = self._default(default)
             elif not solver.by_ends(wanted):

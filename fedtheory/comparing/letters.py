@@ -161,7 +161,9 @@ class Determined:
                         return True
         return False
 
-    def by_ends(self, wanted):
+    def _ends(self, wanted):
+        """({letter: upper ends}, {letter: lower ends}, {letter: relations}) of letters that are
+        all that is open in a relation."""
         highs, lows, through = {}, {}, {}
         for relation in self.relations:
             if not isinstance(relation, (sympy.Le, sympy.Lt, sympy.Ge, sympy.Gt)):
@@ -173,6 +175,16 @@ class Determined:
             below = isinstance(relation, (sympy.Le, sympy.Lt)) == (slope > 0)
             (highs if below else lows).setdefault(letter, []).append(-rest / slope)
             through.setdefault(letter, []).append(relation)
+        return highs, lows, through
+
+    def allows(self, name, value):
+        """Whether hypotheses in which nothing else is open admit this value of a letter."""
+        highs, lows, _ = self._ends([name])
+        ends = lambda found: next(iter(found.values()), [])
+        return all(value <= end for end in ends(highs)) and all(value >= end for end in ends(lows))
+
+    def by_ends(self, wanted):
+        highs, lows, through = self._ends(wanted)
         for letter in sorted(through, key=lambda s: list(self.claim.table).index(s.name)):
             end = (
                 min(highs[letter]) * (1 - INSIDE)

@@ -293,9 +293,12 @@ def reads(setting, claim):
 
 
 def unread(setting, claim):
-    """Names of a claim's parameters that are no letters of a setting, or others there."""
+    """Names of a claim's parameters that are no letters of a setting, or others there; where a
+    method runs, those too that it neither takes nor gives: they would be free of all that happens."""
+    known = {*setting.gives, *setting.loose, *setting.takes, *setting.optional}
     alike = lambda name, entry: (
         name in setting.table
+        and (name in known or setting.table.paper != HOUSE or not setting.algorithms)
         and (entry.unit, entry.domain) == (setting.table[name].unit, setting.table[name].domain)
     )
     return [

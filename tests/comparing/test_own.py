@@ -106,3 +106,13 @@ def test_words_and_cohorts_are_as_the_claim_assumes():
     assert field.choices[column] == "II"
     drawn = ft.compare(claim(gap_end, L * R**2, SAMPLED_BY_WEIGHT), f, S=2, trials=2, **STEPS)
     assert drawn.runs[0].settings.participation.cohort == "with"
+
+
+def test_a_default_that_hypotheses_exclude_gives_way_to_their_end():
+    """FedAvg's eta_g is 1 where nobody says it; a claim for eta_g >= 3/2 is about 3/2."""
+    asked = claim(gap_end, L * R**2)
+    asked = asked.replace(assumptions=(LIPSCHITZ, CONVEX, 2 * eta_g >= 3))
+    steps = dict(STEPS, eta_l=0.1)
+    assert ft.compare(asked, problem(), **steps).numbers["eta_g"] == pytest.approx(1.5)
+    usual = claim(gap_end, L * R**2)
+    assert ft.compare(usual, problem(), **steps).numbers["eta_g"] == 1

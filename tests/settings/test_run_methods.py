@@ -293,3 +293,20 @@ def test_letters_that_are_no_methods_are_refused():
 def test_a_letter_of_the_house_is_the_methods_own_with_an_underscore():
     assert letters(ft.algorithm("fed_lamb"))["T"] == "T_"
     assert "T_" in by_name("run_fed_lamb").gives
+
+
+@pytest.mark.parametrize("method, letter", [("fedavg", "a"), ("fedsgd", "lam"), ("fed_lamb", "K")])
+def test_letters_of_the_house_that_a_run_does_not_have_are_refused(method, letter):
+    """They would be free of all that happens, and the claim about any of them."""
+    free = OWN[letter].symbol
+    claim = Claim(
+        id="mine.free",
+        cites="a claim of one's own",
+        algorithm=method,
+        symbols=OWN,
+        measures=sq_distance_T,
+        bound=free * R**2,
+        assumes=(LIPSCHITZ, STRONGLY_CONVEX),
+    )
+    with pytest.raises(ft.errors.InvalidInput, match="its letters must be"):
+        ft.check(claim, budget=0.1)
