@@ -173,7 +173,7 @@ def fig2(scale):
         told = PLACES[scale][place]
         settings = [(rate, told["per"]) for rate in RATES]
         settings += [("base", per) for per in told["pers"] if per != told["per"]]
-        for C in told["C"][:2]:
+        for C in told["C"][: 1 if scale == "smoke" else 2]:
             for rate, per in settings:
                 at = dict(C=C, rate=rate, per=per)
                 found[place, C, rate, per, "DS"] = dict(method="DS", **at)

@@ -46,10 +46,10 @@ PLACES = {
             pers=(1, 2, 3, 4),
         ),
         "CIFAR-10": dict(
-            set=dict(name="textures", each=24, test=6, side=16),
+            set=dict(name="textures", each=30, test=6, side=16),
             side=4,
-            N=5,
-            n_i=48,
+            N=10,
+            n_i=24,
             S=2,
             batch=8,
             net=[8],

@@ -136,6 +136,11 @@ def test_requests_can_be_carried_out(name):
         }.values():
             ft.algorithm(told["method"]).resolve(told["hyper"], told["rounds"])
             assert all(how in partition.__all__ for how in _pool._partitions(told))
+    small = {_pool.written([t["set"], t["split"], t["N"]]): t for t in record.requests("smoke")}
+    for told in small.values():  # the data suffice for every split
+        y = _training._set(_training.written(told["set"]), told["side"], False)[1]
+        (how, options), *_ = told["split"].items()
+        assert len(_training._split(how, options, y, told["N"], 0).rows) == told["N"]
     with pytest.raises(InvalidInput, match="scale must be one of"):
         record.requests("huge")
 
