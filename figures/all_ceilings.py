@@ -14,10 +14,10 @@ import fedtheory as ft
 from fedtheory import discover
 from fedtheory.figures import _caption, _style
 from fedtheory.figures._record import Figure
-from fedtheory.verdicts import parts, sharpening
+from fedtheory.verdicts import needing, parts, sharpening
 
-SECONDS = dict(smoke=0.3, quick=10.0, paper=60.0)  # for the ceilings of each claim
-ROUNDS, SEED = 300, 0
+SECONDS = dict(smoke=0.1, quick=10.0, paper=60.0)  # for the ceilings of each claim
+ROUNDS, SEED = 100, 0
 CASES = dict(strong="strongly convex", convex="convex", nonconvex="no convexity")
 METHODS = dict(pt="parallel_training", one_way="one_way_gt", two_way="two_way_gt")
 THEOREMS = dict(pt="B1", one_way="B2", two_way="B3")
@@ -96,7 +96,7 @@ def compute(scale, progress):
     return dict(
         {name: np.array(column) for name, column in zip(names, zip(*found))},
         seconds=np.array(SECONDS[scale]),
-        wide=np.array(float(sharpening.WIDE)),
+        wide=np.array(float(needing.WIDE)),
     )
 
 

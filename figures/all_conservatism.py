@@ -68,15 +68,14 @@ CLAIMS = sorted({id.partition("@")[0] for panels in PANELS.values() for id in pa
 
 
 def compute(scale, progress):
-    rows, total = [], sum(map(len, PANELS.values()))
-    for paper, panels in PANELS.items():
-        for id, title in panels.items():
-            T, bound, exact, high, statement, more = READERS[paper](id, TRIALS[scale])
-            (ratio,), (broken,) = _worst.worst(
-                discover.claim(statement), (T,), SECONDS[scale], **more
-            )
-            rows.append((paper, title, statement, T, bound, ratio, broken, exact, high))
-            progress(len(rows), total)
+    rows = []
+    asked = [(paper, *panel) for paper, panels in PANELS.items() for panel in panels.items()]
+    asked = asked if scale != "smoke" else asked[::4]
+    for paper, id, title in asked:
+        T, bound, exact, high, statement, more = READERS[paper](id, TRIALS[scale])
+        (ratio,), (broken,) = _worst.worst(discover.claim(statement), (T,), SECONDS[scale], **more)
+        rows.append((paper, title, statement, T, bound, ratio, broken, exact, high))
+        progress(len(rows), len(asked))
     names = ("paper", "title", "claim", "T", "bound", "worst", "broken", "exact", "high")
     found = {name: np.array(column) for name, column in zip(names, zip(*rows))}
     return dict(found, trials=np.array(TRIALS[scale]), seconds=np.array(SECONDS[scale]))
@@ -116,6 +115,8 @@ def draw(figure, data):
     for text, broken in zip(ax.get_yticklabels(), data["broken"]):
         text.set_color(_style.DIFFER if broken else _style.INK)
     for paper, name in PAPERS.items():
+        if paper not in data["paper"]:
+            continue
         first = y[np.argmax(data["paper"] == paper)]
         ax.annotate(
             name,

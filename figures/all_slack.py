@@ -18,7 +18,7 @@ PROOFS = {
     "flex.theorem3_1_printed": "flex, theorem 3.1 as printed",
     "lamb.step_A1": "FED-LAMB, theorem 1, up to $A_1$",
 }
-INSTANCES = dict(smoke=4, quick=30, paper=100)
+INSTANCES = dict(smoke=2, quick=30, paper=100)
 
 
 def key(id, name):

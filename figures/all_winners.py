@@ -15,7 +15,7 @@ from fedtheory.comparing.objectives import objective
 from fedtheory.figures import _caption, _style, theory_fsl, theory_mixed
 from fedtheory.figures._record import Figure
 
-POINTS = dict(smoke=5, quick=15, paper=31)  # for each axis
+POINTS = dict(smoke=4, quick=15, paper=31)  # for each axis
 ROUNDS = dict(fsl=80, mixed=100)
 GAMMA, SERVER = (0.05, 4.0), (0.01, 2.0)  # and xi_bar over G
 NOISE, APART = (0.05, 8.0), (0.05, 20.0)  # sigma_c, G

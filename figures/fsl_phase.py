@@ -15,7 +15,7 @@ from fedtheory.figures._record import Figure
 from fedtheory.symbols.fsl import TABLE
 
 CLAIM, CEILING = "fsl.theorem2", "fsl.h_lower"  # (11), (13)
-POINTS = dict(smoke=(12, 12, 6), quick=(40, 40, 24), paper=(80, 80, 48))  # steps, rounds, gamma
+POINTS = dict(smoke=(8, 8, 4), quick=(40, 40, 24), paper=(80, 80, 48))  # steps, rounds, gamma
 STEPS, ROUNDS, GAMMA = (0.03, 60.0), (2, 640), (0.05, 8.0)  # steps: shares of (11) at gamma = 1/2
 AT_T = 80  # rounds, in the plane of steps and gamma
 SPEAKS, VACUOUS, FALSE, OUTSIDE, BROKEN, UNSTABLE = range(6)

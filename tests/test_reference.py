@@ -26,6 +26,7 @@ def made(tmp_path_factory):
     pictures = root / "out" / "figures"
     pictures.mkdir(parents=True)
     (pictures / "fsl_table2.svg").write_text("<svg/>")
+    (pictures / "fsl_table2.md").write_text("**A title.** What is plotted.\n")
     (pictures / "unknown.svg").write_text("<svg/>")
     found = dict(
         claim="fsl.table2",
@@ -121,6 +122,7 @@ def test_the_gallery_has_every_figure_and_the_pictures_that_there_are(made):
     assert re.findall(r"\]\((\w+\.svg)\)", made["figures.md"]) == ["fsl_table2.svg"]
     assert "fsl_table2.svg" in made and "unknown.svg" not in made
     assert r"smoke: as \*printed\*" in made["figures.md"]
+    assert "**A title.** What is plotted.\n" in made["figures.md"]
 
 
 def test_no_pictures_no_links_to_them(tmp_path):
