@@ -152,7 +152,7 @@ def losses(ax, curves):
         xlim=(0, t[-1]),
         yticks=(ticks := (0.3, 0.5, 1, 2, 5)),
         yticklabels=[f"{tick:g}" for tick in ticks],
-        ylim=(0.25, None),
+        ylim=(min(0.25, 0.95 * np.min([included.min(), excluded[late].min()])), None),
         title=rf"$\alpha=\beta={ALPHAS[-1]:g}$, $\tau_0={SHOWN}$",
     )
     ax.minorticks_off()

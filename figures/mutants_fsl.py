@@ -2,8 +2,8 @@
 
 Each mark is a wrong relative of the statement, made by one change: killed by an exact
 counterexample, surviving the search (evidence of slack, no proof; the darker, the nearer an instance
-came to breaking it), implied by the statement, hence no wrong relative, or such that no instance
-could speak against it.
+came to breaking it), implied by the statement, hence no wrong relative, or such that the search found
+no instance that could speak against it.
 """
 
 import re
@@ -211,7 +211,7 @@ LEGEND = {
     "killed": "refuted by a counterexample",
     "survives": "not refuted, darker near 1",
     "implied": "follows from the statement",
-    "unasked": "no instance can tell",
+    "unasked": "none found to ask",
 }
 LEGEND_WIDTHS = dict(killed=0.28, survives=0.27, implied=0.25, unasked=0.2)
 HEADINGS = {"(12)": "in (12) itself", "symbols": "symbols swapped", "hypotheses": "hypotheses"}
@@ -234,7 +234,7 @@ def caption(data):
         f"{len(data['state'])} relatives of theorem 1, each by one change: a term left out, a number halved or doubled, a "
         "power changed, symbols swapped, a hypothesis left out, a ceiling 2 or 8 times as far. Cross: refuted by an "
         "exact counterexample; ring: not refuted, with the largest ratio of left to right that was reached, dark "
-        "near 1; bar: it follows from the statement; dot: no instance could speak against it."
+        "near 1; bar: it follows from the statement; dot: no instance was found that could speak against it."
     )
 
 
@@ -242,7 +242,7 @@ def says(data):
     count = lambda state: int(np.sum(data["state"] == state))
     return (
         f"{count('killed')} are refuted, {count('implied')} follow from the statement, {count('survives')} are not "
-        f"refuted: slack, or too short a search; of {count('unasked')} no instance could tell."
+        f"refuted: slack, or too short a search; for {count('unasked')} no instance was found that could tell."
     )
 
 
