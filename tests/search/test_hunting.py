@@ -9,6 +9,7 @@ from fedtheory.enclosure import NoInstance
 from fedtheory.enclosure.arithmetic import Many
 from fedtheory.search import waves
 from fedtheory.search.coverage import Coverage
+from fedtheory.search.hunting import worth
 from fedtheory.search.target import Target
 from fedtheory.settings import Setting, by_name, fitting, names
 from fedtheory.symbol import PLAIN, Table
@@ -65,6 +66,11 @@ def test_what_rounding_gives_twice_is_asked_more_often():
     rates = np.nan_to_num(rates, nan=-1.0)
     often, once = hunt.steady(points, rates), hunt.steady(points, np.zeros(256))
     assert (once & (rates > 0)).sum() > 10 > 2 * (often & (rates > 0)).sum()
+
+
+def test_what_a_budget_is_worth():
+    """The first second counts as it is, each later one as the 800,000 steps that a core does in it."""
+    assert [worth(seconds) for seconds in (0, 0.02, 1, 4)] == [0, 0.02, 1, 9]
 
 
 def test_what_nothing_runs_at_speaks_against_nothing():
