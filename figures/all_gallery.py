@@ -110,7 +110,7 @@ def draw(figure, data):
         ax.set(yticks=[])
 
 
-def shortened(cites, most=32):
+def shortened(cites, most=28):
     """A place as it fits above a panel."""
     return cites if len(cites) <= most else cites[: most - 1].rstrip(", ") + "…"
 
