@@ -44,7 +44,7 @@ def returned():
         paper=discover.papers()["fsl"],
         verdict=ft.check("mixed.stepD2", budget=1),
         mutation=ft.mutate("mixed.stepD2", budget=1),
-        sharpening=ft.sharpen("lamb.lemma1", budget=0.2),
+        sharpening=ft.sharpen("mixed.propD6", budget=0.1),
         expected=ft.expected(problem, "fedavg", rounds=2, eta_l=0.1),
         comparison=ft.compare(
             "fsl.theorem2", problem, rounds=2, trials=2, K=1, K_0=1, eta_l=0.01, eta_0=0.01

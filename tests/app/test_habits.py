@@ -104,7 +104,7 @@ SOON = {
     "replay": (["{F}"], ["nothing.json"]),
     "export": (["{F}"], ["nothing.json"]),
     "mutate": (["mixed.stepD2", "--budget", "0.1"], ["nothing"]),
-    "sharpen": (["lamb.lemma1", "--budget", "0.1"], ["nothing"]),
+    "sharpen": (["mixed.propD6", "--budget", "0.1"], ["nothing"]),
     "worst": (None, ["nothing"]),
     "new": (["claim", "own.py"], ["claim", "own.txt"]),
     "contracts": (None, ["nothing.py"]),
