@@ -40,8 +40,9 @@ def table(rows, stream=None):
     left = columns(0, stream) - wide
     if left < 24:  # elsewhere a row is a line, for programs such as grep
         return "\n".join(f"{name:{wide}s}{text}" for name, text in rows)
-    break_, indent = textwrap.wrap, "\n" + " " * wide
-    return "\n".join(f"{name:{wide}s}{indent.join(break_(text, left))}" for name, text in rows)
+    broken = lambda text: textwrap.wrap(text, left, break_on_hyphens=False)
+    indent = "\n" + " " * wide
+    return "\n".join(f"{name:{wide}s}{indent.join(broken(text))}" for name, text in rows)
 
 
 def duration(seconds):

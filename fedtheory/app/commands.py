@@ -14,9 +14,9 @@ def list(arguments):
     if arguments.prefix and arguments.what != "claims":
         refuse("list", "takes a prefix for claims only", f"{arguments.what} {arguments.prefix}")
     rows, told, further = LISTS[arguments.what](arguments.prefix)
-    if sys.stdout.isatty() and not arguments.json:
-        print(further, file=sys.stderr)  # programs that read the list want nothing else
-    return rows, terminal.table(told)
+    # programs that read the list want nothing else
+    rest = f"\n\n{further}" if sys.stdout.isatty() else ""
+    return rows, terminal.table(told) + rest
 
 
 def _algorithms(_):
