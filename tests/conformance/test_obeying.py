@@ -1,6 +1,8 @@
 """Laws are those of the method alone; they catch faults from after the round, and two that any run
 to the minimiser would pass."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -17,6 +19,7 @@ REST, MEAN, KEEPS, STEP, COPIES = (
 )
 
 
+@cache  # of faithful code, which two tests look at
 def obeyed(code):
     return laws(code.method, code.start, code.round, code.state, code.hyper)
 
