@@ -157,6 +157,48 @@ def expectations(out):
             print(f"  {hessian:9s}{name:9s}{seconds:6.2f} s", file=out, flush=True)
 
 
+def own_gradients(out):
+    """What a step costs whose gradient is a Python function, over that function: as it comes, and
+    with everything interpreted."""
+    print("\na step with a gradient of one's own, over that gradient:", file=out)
+
+    def squares(x, batch):
+        A, y = batch
+        gap = A @ x - y
+        return gap @ gap / 2, A.T @ gap
+
+    for d, calls in ((10, 2000), (256, 1000), (10_000, 300)):
+        clients = [(np.ones((5, d)) / d, np.ones(5)) for _ in range(5)]
+        problem = ft.problems.from_function(squares, clients, np.zeros(d), batch=None)
+        alone = (
+            clock(lambda: [squares(np.zeros(d), clients[0]) for _ in range(calls)], 3)[0] / calls
+        )
+        for name in ("fedavg", "scaffold"):
+            taken = [
+                clock(
+                    lambda: ft.run(
+                        problem,
+                        name,
+                        rounds=steps // 25,
+                        K=5,
+                        eta_l=0.1,
+                        metrics=(),
+                        workers=1,
+                        compiled=compiled,
+                    ),
+                    3,
+                )[0]
+                / steps
+                for compiled, steps in ((None, 500), (False, 500 if d < 1000 else 25))
+            ]
+            print(
+                f"  d = {d:6d}  {name:10s}{taken[0] / alone:7.1f}x   all interpreted "
+                f"{taken[1] / alone:7.1f}x   (gradient {alone * 1e6:.0f} us)",
+                file=out,
+                flush=True,
+            )
+
+
 STARTS = {
     "import fedtheory": "import fedtheory",
     "a small ft.run, cached": """
@@ -178,18 +220,21 @@ def starts(out):
 def main():
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument(
-        "cases", nargs="*", help="a, b, c1, c2, growth, cores, expected, load; all by default"
+        "cases", nargs="*", help="a, b, c1, c2, growth, cores, expected, own, load; all by default"
     )
     parser.add_argument("--quick", action="store_true", help="a tenth of the rounds")
     parser.add_argument("--no-jax", action="store_true")
     arguments = parser.parse_args()
-    chosen = set(arguments.cases) or {"a", "b", "c1", "c2", "growth", "cores", "expected", "load"}
+    chosen = set(arguments.cases) or {
+        *("a", "b", "c1", "c2", "growth", "cores", "expected", "own", "load")
+    }
     if chosen & {"a", "b", "c1", "c2"}:
         ratios(chosen, arguments.quick, not arguments.no_jax, sys.stdout)
     for name, part in (
         ("growth", exponents),
         ("cores", scaling),
         ("expected", expectations),
+        ("own", own_gradients),
         ("load", starts),
     ):
         if name in chosen:
