@@ -67,5 +67,14 @@ def show(value, most=80):
     return text if len(text) <= most else text[: most - 3] + "..."
 
 
+def article(noun):
+    """A noun as a sentence has it.
+
+    >>> article("order"), article("step")
+    ('an order', 'a step')
+    """
+    return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"
+
+
 def refuse(argument, rule, value):
     raise InvalidInput(f"{argument} {rule}; got {show(value)}")

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from fedtheory import discover
 from fedtheory.enclosure import above
-from fedtheory.errors import InvalidInput, refuse, show
+from fedtheory.errors import InvalidInput, article, refuse, show
 from fedtheory.symbol import DOMAINS
 from fedtheory.writing import plain
 
@@ -17,6 +17,7 @@ KINDS = {
     "step": "one line of a proof",
     "structure": "a count, or two methods that coincide",
     "finding": "a sentence about an experiment",
+    "existence": "an instance is there, and one shows it",
 }
 RELATIONS = {
     "~": "is about",
@@ -300,7 +301,7 @@ def bound(claim, values, strict=True, line=0):
     """The right-hand side of a claim at numbers, as data."""
     claim = discover.claim(claim)
     if not claim.lines:
-        raise InvalidInput(f"{claim.id} is a {claim.kind}; it has no bound")
+        raise InvalidInput(f"{claim.id} is {article(claim.kind)}; it has no bound")
     if not 0 <= line < len(claim.lines):
         refuse("line", f"must be from 0 to {len(claim.lines) - 1} for {claim.id}", line)
     left, sign, right = claim.lines[line]

@@ -4,7 +4,7 @@ from copy import copy
 
 from fedtheory.comparing.letters import LAWS
 from fedtheory.comparing.measured import SPAN, at_a_point, readable
-from fedtheory.errors import InvalidInput
+from fedtheory.errors import InvalidInput, article
 
 DIRECTIONS = ("<=", "<", ">=", ">")
 
@@ -99,7 +99,7 @@ def line_of(claim, number=None):
     where there is none."""
     if not claim.lines:
         raise InvalidInput(
-            f"{claim.title} is a {claim.kind}: it has no line to be set against a run"
+            f"{claim.title} is {article(claim.kind)}: it has no line to be set against a run"
         )
     if claim.algorithm is None:
         raise InvalidInput(f"{claim.title} names no method that could run")

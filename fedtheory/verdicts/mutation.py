@@ -15,7 +15,7 @@ import sympy
 
 from fedtheory import arguments, discover, terminal
 from fedtheory.enclosure.arithmetic import Many
-from fedtheory.errors import InvalidInput
+from fedtheory.errors import InvalidInput, article
 from fedtheory.proofs import algebra
 from fedtheory.search import hunting, waves, witnesses
 from fedtheory.search.target import Target, as_array
@@ -111,7 +111,7 @@ def mutate(claim, budget=60.0, seed=0, progress=None, only=lambda mutant: True):
     progress = terminal.followed(progress, f"mutants of {claim.id}")
     if not any(sign != "O" for _, sign, _ in claim.lines):
         raise InvalidInput(
-            f"mutate takes a claim with an inequality or an equation; {claim.id} is a {claim.kind}"
+            f"mutate takes a claim with an inequality or an equation; {claim.id} is {article(claim.kind)}"
         )
     # Dropped terms first: where they matter, other changes to them show
     made = sorted(filter(only, mutants(claim)), key=lambda mutant: mutant.at[0] != "term")

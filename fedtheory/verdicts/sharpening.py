@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from fedtheory import arguments, discover, terminal
-from fedtheory.errors import InvalidInput
+from fedtheory.errors import InvalidInput, article
 from fedtheory.search.hunting import PER_SECOND, worth
 from fedtheory.shown import Shown
 from fedtheory.verdicts.enough import Enough
@@ -135,7 +135,7 @@ def sharpen(claim, budget=60.0, seed=0, progress=None, only=lambda part: True):
     progress = terminal.followed(progress, f"parts of {claim.id}")
     if not any(sign in ("<", "<=", ">", ">=") for _, sign, _ in claim.lines):
         raise InvalidInput(
-            f"sharpen takes a claim with an inequality; {claim.id} is a {claim.kind}"
+            f"sharpen takes a claim with an inequality; {claim.id} is {article(claim.kind)}"
         )
     made = list(filter(only, parts(claim)))
     if not made:
