@@ -172,7 +172,7 @@ def described(claim):
         kind=claim.kind,
         meaning=claim.meaning or claim.says,
         **{"from": str(discover.papers().get(claim.paper, ""))},
-        statement=[line.text for line in claim.lines] or [claim.says],
+        statement=[line.text for line in claim.lines] or [claim.statement.text],
         latex=claim.latex() if claim.lines else "",
         definitions={s.name: claim.plain(e) for s, e in claim.definitions.items()},
         regime=[
@@ -364,7 +364,12 @@ def listed(prefix=""):
     """id -> kind, paper, place and meaning of every claim whose id starts with a paper's name, or
     with a part of it."""
     rows = {
-        c.id: dict(kind=c.kind, paper=c.paper, where=c.where, meaning=c.meaning or c.says)
+        c.id: dict(
+            kind=c.kind,
+            paper=c.paper,
+            where=c.where,
+            meaning=c.meaning or c.says or c.statement.text,
+        )
         for c in discover.claims()
         if c.id.startswith(prefix)
     }
