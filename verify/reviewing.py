@@ -209,7 +209,7 @@ def _draw(pictures):
 def _assets():
     return [
         (Path(package.__file__).with_name(name)).read_text()
-        for name in ("package_page.html", "package_page.js")
+        for name in ("package_page.html", *package.SCRIPTS)
     ]
 
 

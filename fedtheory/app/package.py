@@ -8,6 +8,7 @@ and derived anew.
 import base64
 import hashlib
 import html
+import json
 import os
 import re
 import stat
@@ -32,6 +33,7 @@ WORDS = {
     "undecided": "Nothing was decided; the reason stands with it.",
 }
 LARGEST, MOST = 2**28, 5000  # bytes of a package in all, and files
+SCRIPTS = ("package_explorer.js", "package_page.js")
 DRAWERS = (
     "matplotlib",
     "jinja2",
@@ -200,7 +202,7 @@ def page(book, pictures=None, checkers=None, documents=None):
     certificates, if they were asked, and with what these documents {file: data} tell."""
     from markupsafe import Markup
 
-    script = Path(__file__).with_name("package_page.js").read_text()
+    script = "".join(Path(__file__).with_name(name).read_text() for name in SCRIPTS)
     seal = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     drawn = {
         name: one if isinstance(one, paging.Picture) else paging.Picture(one, name)
@@ -224,10 +226,22 @@ def page(book, pictures=None, checkers=None, documents=None):
         about=paging.about,
         symbols={e["id"]: [row(s) for s in e["symbols"]] for e in book["claims"]},
         legend=keep,
+        explored=explored,
         checkers=checkers or dict(rocq="", certificates={}),
         story=lambda file: story((documents or {}).get(file)),
     )
     return paging.packed(rendered).encode()
+
+
+@cache
+def explored(name):
+    """A recorded claim's bound as JSON, for sliders; None of any other claim."""
+    from fedtheory import discover
+    from fedtheory.verdicts import exploring
+
+    claim = discover.recorded(name) if re.fullmatch(r"[\w.]{1,100}", name) else None
+    data = None if claim is None else exploring.explored(claim)
+    return None if data is None else json.dumps(data, separators=(",", ":"))
 
 
 def drawers():

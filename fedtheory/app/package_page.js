@@ -5,6 +5,7 @@
   const fields = ["text", "about", "paper", "status", "printed", "finding", "kind"];
   const FEW = 40;  // rows that are shown at once: what is further down is asked for
   let most = FEW, sorted = "", words = null, parts = [];
+  const legend = document.querySelectorAll("#legend tr");
   document.body.classList.add("live");
 
   const unpacked = async packed => {
@@ -55,11 +56,25 @@
     span.replaceWith(whole.content);
   };
 
-  const open = id => {
+  // A bound's sliders are made when its claim is opened; ...&at=L:2,T:100 in the address are numbers to begin with.
+  const explorer = (body, at) => {
+    const box = body.querySelector("[data-explore]:empty"), id = body.dataset.id;
+    if (!box) return;
+    const mine = (body.querySelector("[data-symbols]")?.dataset.symbols ?? "").split(" ").map(n => legend[n]).filter(Boolean);
+    const label = name => mine.find(row => row.cells[1].textContent === name)?.cells[0].firstElementChild?.cloneNode(true) ?? name;
+    let told = false;
+    explore(box, label, at, numbers => {
+      if (told) moved("replaceState", id, numbers);
+      told = true;
+    });
+  };
+
+  const open = (id, at = {}) => {
     const body = bodies.find(b => b.dataset.id === id);
     if (!body) return;
     body.hidden = false;
     fill(body);
+    explorer(body, at);
     body.querySelector("details").open = true;
     body.scrollIntoView({block: "start"});
   };
@@ -70,14 +85,16 @@
   // ---- the address: #status=violated&text=...&sort=-tight&open=fsl.theorem1 is a view that can be passed on and gone
   // back to; a bare #id opens a claim in the view that is there
 
-  const address = id => {
+  const address = (id, numbers = {}) => {
     const found = new URLSearchParams();
     for (const name of fields) if (form.elements[name].value !== (usual[name] ?? "")) found.set(name, form.elements[name].value);
     if (sorted) found.set("sort", sorted);
     if (id) found.set("open", id);
+    const at = Object.entries(numbers).map(([name, value]) => `${name}:${value}`).join(",");
+    if (at) found.set("at", at);
     return "#" + found;
   };
-  const moved = (way, id) => history[way](null, "", address(id) === "#" ? location.pathname + location.search : address(id));
+  const moved = (way, ...what) => history[way](null, "", address(...what) === "#" ? location.pathname + location.search : address(...what));
 
   const follow = () => {
     const hash = decodeURIComponent(location.hash.slice(1).replace(/\+/g, " "));
@@ -90,13 +107,13 @@
     most = FEW;
     sort(asked.get("sort") ?? "");
     filter();
-    if (asked.has("open")) open(asked.get("open"));
+    const at = (asked.get("at") ?? "").split(",").filter(Boolean).map(part => part.split(":"));
+    if (asked.has("open")) open(asked.get("open"), Object.fromEntries(at));
     else if (fields.some(name => asked.has(name))) document.getElementById("claims").scrollIntoView();
   };
 
   // ---- what is opened: symbols, plots, pictures
 
-  const legend = document.querySelectorAll("#legend tr");
   const unpack = async img => {
     const packed = img.dataset.packed;
     if (!packed) return;
@@ -112,7 +129,10 @@
   table.addEventListener("toggle", async event => {
     const here = event.target;
     if (!here.open) return;
-    if (here.id && here.closest("tbody")) fill(here.closest("tbody"));
+    if (here.id && here.closest("tbody")) {
+      fill(here.closest("tbody"));
+      explorer(here.closest("tbody"));
+    }
     if (here.dataset.symbols && !here.querySelector("table")) {
       const rows = document.createElement("table");
       rows.className = "symbols";
