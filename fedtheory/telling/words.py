@@ -1,11 +1,13 @@
 """A counterexample in words: what is claimed, the losses as formulas, the numbers, the run step by
 step, and the line with the numbers put in."""
 
+from fractions import Fraction
+
 from fedtheory.certificates import check_family, check_instance
 from fedtheory.certificates.documents import EXISTENCE
 from fedtheory.settings import by_name, called
 from fedtheory.statements import DENIED
-from fedtheory.telling.losses import MADE_OF, losses_of, readable
+from fedtheory.telling.losses import MADE_OF, formula, losses_of, readable
 from fedtheory.telling.steps import steps
 from fedtheory.telling.writes import written
 
@@ -200,10 +202,27 @@ def structure(document):
         said, is_ = (yes[v] if isinstance(v, bool) else short(v) for v in (printed, computed))
         found.append(f"  {what}: printed {said}, computed {is_}")
     if "equivalence" in document:
-        parts = document["instance"].items()
-        words = ", ".join(f"{name} = {short(value)}" for name, value in parts)
-        found += [f"Run both on f_i(x) = A_i (x - b_i)^2/2 with {words}:"]
-        found += [
-            f"  they differ by {short(document[name])}" for name in ("differs",) if name in document
-        ]
+        found += methods_apart(document["equivalence"], document["instance"])
     return found
+
+
+def methods_apart(same, given):
+    """Two methods, or one at two settings, that go different ways on an instance."""
+    fixed = lambda numbers: ", ".join(f"{name} = {short(value)}" for name, value in numbers.items())
+    one, other = same["one"], same.get("other") or same.get("function")
+    both = [
+        f"{name} with {fixed(numbers)}" if numbers else str(name)
+        for name, numbers in ((one, same["fixed"]), (other, same["other_fixed"]))
+    ]
+    rows = zip(given["A"], given["b"])
+    yield f"Not so: run {both[0]}, and {both[1]}, on"
+    for n, (a, b) in enumerate(rows):
+        if all(isinstance(each, str) for each in (*a, *b)):
+            curves = [
+                dict(slope=Fraction(x), tilt=-Fraction(x) * Fraction(y), at=Fraction(y))
+                for x, y in zip(a, b)
+            ]
+            yield f"  f_{n} = {formula(curves)}" + "   (the server's, or the center's)" * (n == 0)
+    rest = {name: value for name, value in given.items() if name not in ("A", "b", "hyper", "seed")}
+    yield f"  {fixed(rest)}, {fixed(given['hyper'])}"
+    yield "from one start: they end in different points."

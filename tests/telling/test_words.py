@@ -158,3 +158,9 @@ def test_families_and_tables_are_told():
     assert told(shipped["fsl.table3"])[1:] == [
         "  MaxPooling2D 1, shape: printed (13, 13, 64), computed (16, 16, 32)"
     ]
+
+
+def test_two_methods_that_part_are_told_with_their_losses():
+    lines = told(json.loads(SHIPPED.read_text())["mixed.K1_equivalence"])
+    assert lines[1] == "Not so: run two_way_gt with K = 1, eta_m = 1.0, and merged_descent, on"
+    assert "  f_2 = 1/4 (x - 2)^2" in lines and lines[-1].startswith("from one start: they end")
