@@ -40,7 +40,14 @@ class Slabs:
         layers = np.array([layer.start for layer in problem.layers] + [problem.d], dtype=np.int64)
         first = algorithm.init(x_0[0], problem.N, layers, h)
         trials = len(x_0)
-        self.arrays = [np.repeat(np.ascontiguousarray(a)[None], trials, axis=0) for a in first]
+        # of one trial what `init` made is taken as it is: a client's memory may be a gigabyte
+        taken = trials == 1 and len({*map(id, first)}) == len(first)
+        self.arrays = [
+            a[None]
+            if taken and a.flags.owndata and a.flags.c_contiguous
+            else np.repeat(np.ascontiguousarray(a)[None], trials, axis=0)
+            for a in first
+        ]
         for trial in range(1, trials):
             if not np.array_equal(x_0[trial], x_0[0]):
                 for slab, a in zip(self.arrays, algorithm.init(x_0[trial], problem.N, layers, h)):
@@ -101,6 +108,10 @@ class Slabs:
         return self._hyper.ctypes.data + np.arange(rounds) * (
             0 if hyper.constant else self._hyper.strides[0]
         )
+
+    @property
+    def bytes(self):
+        return sum(slab.nbytes for slab in self.arrays)
 
     def copy(self):
         return [slab.copy() for slab in self.arrays]

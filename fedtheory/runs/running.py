@@ -30,6 +30,7 @@ from fedtheory.shown import Shown, number
 # seconds from which a round's clients may share the workers, and that this has to be able to save
 LONG_ROUND, WORTH = 2e-3, 1.0
 CHUNK_SECONDS = 0.2  # a chunk aims at this: often enough for progress and Ctrl-C
+SAVED = 2**28  # bytes of state that are copied before a long round, to go back to
 PATIENCE = 0.7  # seconds that Ctrl-C leaves the chunk under way before it is dropped
 CHUNK_WORDS = 2**22  # what is drawn and recorded in a chunk stays below this many numbers
 
@@ -465,7 +466,7 @@ class _Job:
             inside,
             time.perf_counter() - self.begun,
             plan,
-            self.machine.slabs.copy(),
+            self.machine.slabs.arrays,  # the job ends with its result
             kept.copy(),
             self.start,
         )
@@ -504,7 +505,8 @@ def _carry_out(job, progress=None, chunk=None, checkpoint=None):
         while job.done < plan.rounds:
             together = plan.trials < workers and pace.together(plan.rounds - job.done)
             begun, part = time.perf_counter(), job.chunk(R)
-            saved = machine.slabs.copy() if len(part.hyper) == 1 else None
+            small = len(part.hyper) == 1 and machine.slabs.bytes <= SAVED
+            saved = machine.slabs.copy() if small else None
             under_way = conductor.submit(machine.carry, part, pool, together)
             try:
                 under_way.result()

@@ -1,6 +1,6 @@
 """`python -m tests.bench.networks [NAME ...]`: networks beside PyTorch, float32, one thread each.
 
-Same work, in one process: steps of SGD on minibatches drawn anew, and whole rounds of ten clients
+Same work, in one process, in seconds of its processor: steps of SGD on minibatches drawn anew, and whole rounds of ten clients
 with five steps each. Medians, ours and PyTorch's by turns; flops against this machine's sgemm.
 Needs `pip install -e .[torch]`.
 """
@@ -107,10 +107,10 @@ def medians(programs, repeats):
     times = [[] for _ in programs]
     for turn in range(repeats + 2):
         for program, found in zip(programs, times):
-            begun = time.perf_counter()
+            begun = time.process_time()
             program()
             if turn > 1:
-                found.append(time.perf_counter() - begun)
+                found.append(time.process_time() - begun)
     return [float(np.median(found)) for found in times]
 
 
