@@ -320,7 +320,7 @@ def auc(score, y):
             for b in range(score.size):
                 if y[b, 0] == 0:
                     pairs += 1
-                    twice += (score[a] > score[b]) + (score[a] >= score[b])
+                    twice += int(score[a] > score[b]) + int(score[a] >= score[b])
     return twice / (2.0 * pairs) if pairs > 0 else np.nan
 
 
