@@ -1,7 +1,8 @@
 """One page per claim, built from its record when the docs are built; nothing here is committed
 twice.
 
-`python docs/build_claims.py FOLDER` writes the pages alone.
+`python docs/build_claims.py FOLDER [PACKAGE]` writes the pages alone. Where a package lies in out/verify,
+or is named, each page bears the verdict that the package has on the claim, if it is of the same statement.
 """
 
 import re
@@ -9,8 +10,11 @@ import sys
 from pathlib import Path
 
 from fedtheory import discover
+from fedtheory.app import ledger, package
 from fedtheory.app.explain import KINDS, described
+from fedtheory.errors import InvalidInput
 
+PACKAGE = Path(__file__).resolve().parents[1] / "out" / "verify"
 HEADINGS = {
     "exact": "Explicit statements",
     "order": "Orders of growth",
@@ -54,8 +58,44 @@ def formulas(claim):
     return found + [("symbol", entry.latex) for entry in claim.symbols.values()]
 
 
-def page(claim):
-    """The page of a claim, in MyST Markdown."""
+def found(folder):
+    """(what a package's ledger says of each claim by id, the budget and seed of its campaign); nothing
+    where there is no ledger that can be read."""
+    try:
+        book = package.opened((Path(folder) / "ledger.json").read_bytes())
+    except (OSError, InvalidInput):
+        return {}, ""
+    return (
+        {entry["id"]: entry for entry in book["claims"]},
+        f"a budget of {book['budget']:g} s and seed {book['seed']}",
+    )
+
+
+def verdict(claim, entry, how):
+    """The lines of a claim's verdict; none where the entry is of another statement."""
+    mine = ledger.statement(claim)
+    if any(entry.get(name) != mine[name] for name in ("latex", "statement", "assumptions")):
+        return []
+    told, printed = entry["verdict"], entry["verdict"]["printed"]
+    if entry["finding"]:
+        said = entry["finding"]
+        head = f"**{escaped(said['verdict'])}** by its figure `{said['figure']}`: {escaped(said['sentence'])}"
+    else:
+        head = f"**{escaped(told['status'])}** ({escaped(told['kind'])}). {escaped(told['why'])}"
+    ratio = told["tightness"]
+    out = ["## Verdict", "", head, ""]
+    if ratio is not None:
+        out += [
+            f"Largest ratio of left to right that was found: {escaped(package.ratio(ratio))}.",
+            "",
+        ]
+    if printed is not None and printed["status"] != told["status"]:
+        out += [f"As printed: **{escaped(printed['status'])}**. {escaped(printed['why'])}", ""]
+    return [*out, f"Found with {escaped(how)}; again by `{entry['command']}`.", ""]
+
+
+def page(claim, entry=None, how=""):
+    """The page of a claim, in MyST Markdown, with what a ledger's entry says of it."""
     about, shown = described(claim), formulas(claim)
     of = lambda what: [latex for kind, latex in shown if kind == what]
     # Orphans: a tree of navigation with every claim in it would make the build ten times slower.
@@ -80,6 +120,7 @@ def page(claim):
         out += ["for steps of the order", "", *map(display, of("regime"))]
     if of("definition"):
         out += ["with", "", *map(display, of("definition"))]
+    out += verdict(claim, entry, how) if entry else []
     for title, some in (
         ("Assumptions", [a for a in claim.assumptions if a.stated]),
         (
@@ -176,12 +217,16 @@ def contents(heading, text, names):
     )
 
 
-def write(folder):
-    """Every page, and the indices."""
-    papers = {}
+def write(folder, made=PACKAGE):
+    """Every page, and the indices; with the verdicts of a package where there is one."""
+    papers, (entries, how) = {}, found(made)
     for claim in discover.claims():
         papers.setdefault(claim.paper, []).append(claim)
-    pages = {f"{claim.id}.md": page(claim) for claims in papers.values() for claim in claims}
+    pages = {
+        f"{claim.id}.md": page(claim, entries.get(claim.id), how)
+        for claims in papers.values()
+        for claim in claims
+    }
     pages.update({f"of_{paper}.md": index(paper, claims) for paper, claims in papers.items()})
     pages["index.md"] = contents(
         "Claims",
@@ -193,4 +238,4 @@ def write(folder):
 
 
 if __name__ == "__main__":
-    print(f"{len(write(sys.argv[1]))} pages")
+    print(f"{len(write(*sys.argv[1:3]))} pages")

@@ -292,6 +292,20 @@ def test_every_claim_has_a_page_whose_latex_is_sound(tmp_path):
         assert (tmp_path / link).is_file(), link
 
 
+def test_a_page_bears_the_verdict_of_a_package_on_the_same_statement():
+    from fedtheory.app import ledger
+
+    claim = ft.claim("lamb.lemma1")
+    found = {claim.id: ledger.decided(claim, 0.01, 0)["verdict"]}
+    (entry,) = ledger.made([claim], found, 0.01, 0)[0]["claims"]
+    text = build_claims.page(claim, entry, "a budget")
+    assert "## Verdict\n\n**violated** (enumerated)." in text
+    assert "`fedtheory check lamb.lemma1 --budget 0.01 --seed 0`" in text
+    for other in (dict(entry, latex=["a"]), dict(entry, statement=["a"]), None):
+        assert build_claims.page(claim, other, "a budget") == build_claims.page(claim)
+    assert build_claims.found("nowhere") == ({}, "")
+
+
 def test_pages_of_claims_that_are_gone_go(tmp_path):
     (tmp_path / "old.claim.md").write_text("gone")
     build_claims.write(tmp_path)
