@@ -55,8 +55,8 @@ def late(run):
 
 
 def test_a_weighted_mean_of_iterates_holds_and_fails():
-    assert ft.check(claim(late), budget=0.5).status == "holds"
-    v = ft.check(claim(late, sq_0 / (40 * eta)), budget=0.5)
+    assert ft.check(claim(late), budget=0.2).status == "holds"
+    v = ft.check(claim(late, sq_0 / (40 * eta)), budget=0.2)
     assert v.status == "violated"
     assert ft.replay(json.loads(json.dumps(v.certificate)))["status"] == "violated"
 
@@ -140,7 +140,7 @@ def test_a_measure_has_no_sign_that_nothing_checks():
 
 def test_a_function_that_branches_is_asked_one_by_one():
     of = lambda run: run.problem.gap(run.x[1]) if run.x[0][0] > 0 else F(0)
-    assert ft.check(claim(of, bound=gap_0), budget=0.2).status == "holds"
+    assert ft.check(claim(of, bound=gap_0), budget=0.1).status == "holds"
 
 
 def test_points_within_rounds():
@@ -164,9 +164,9 @@ def test_polyak_lojasiewicz_holds_and_is_needed():
     assumes = (LIPSCHITZ, BOUNDED_BELOW, EXACT_GRADIENTS, Eq(S, N), eta * L <= 1, mu_PL > 0)
     more = dict(measures=gap_T, assumes=assumes)
     true = claim(bound=(1 - eta * mu_PL) ** T * gap_0, **more)
-    assert ft.check(true, budget=0.5).status == "holds"
+    assert ft.check(true, budget=0.3).status == "holds"
     false = claim(bound=(1 - eta * mu_PL) ** (3 * T) * gap_0, **more)
-    assert ft.check(false, budget=0.5).status == "violated"
+    assert ft.check(false, budget=0.3).status == "violated"
 
 
 @pytest.mark.parametrize(
