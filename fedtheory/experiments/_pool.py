@@ -8,13 +8,14 @@ at which it was killed.
 
 import hashlib
 import io
+import pkgutil
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from fedtheory import private, sources
+from fedtheory import networks, private, sources
 from fedtheory.data.formats.arrays import npz
 from fedtheory.errors import InvalidInput
 from fedtheory.experiments import _training
@@ -35,8 +36,8 @@ def key(request):
         if request.get(source)
     }
     named |= {f"fedtheory.data.partition.{how}" for how in _partitions(request)}
-    if isinstance(request["net"], str):
-        named.add(f"fedtheory.networks.{request['net']}")
+    if isinstance(request["net"], str):  # a name says no file: all of them count
+        named |= {f"fedtheory.networks.{n}" for _, n, _ in pkgutil.iter_modules(networks.__path__)}
     reached = sources.digest(frozenset(named), False)
     return hashlib.sha256(f"{written(request)}\0{reached}".encode()).hexdigest()[:32]
 

@@ -4,6 +4,7 @@ A request says it all, in words and numbers:
 
     set, other      how data.load makes the data, and the server's own source, if it has one
     side            images are made so small, in pixels (absent: as they are)
+    classes         only samples of the first so many are used (absent: all)
     N, split        clients, and partition -> its options, of who has what
     server          how the server comes by its samples: a partition.server_* -> its options
     net             hidden widths, or the name of a network of the papers
@@ -34,17 +35,8 @@ from fedtheory.runs.running import run
 
 # What of a request its problem depends on: runs that have these in common share one problem.
 PROBLEM = (
-    "set",
-    "other",
-    "side",
-    "N",
-    "split",
-    "server",
-    "net",
-    "batch",
-    "drop",
-    "weights",
-    "seed",
+    *("set", "other", "side", "classes", "N", "split", "server"),
+    *("net", "batch", "drop", "weights", "seed"),
 )
 MEASURE = ("test_accuracy", "test_loss")
 MAKING = RLock()  # of threads that need the same data, one makes them
@@ -56,14 +48,19 @@ def written(value):
 
 
 @lru_cache(maxsize=4)
-def _set(text, side, images):
+def _set(text, side, images, classes=None):
     """(samples, labels, test samples, test labels) of a set; all runs of a process share them."""
     options = json.loads(text)
     found = load(options.pop("name"), **options)
     if found.X_test is None and found.X is None:
         refuse("set", "must have samples", options)
     small = lambda X: None if X is None else _as(X if side is None else smaller(X, side), images)
-    return small(found.X), found.y, small(found.X_test), found.y_test
+    X, y, X_test, y_test = found.X, found.y, found.X_test, found.y_test
+    if classes is not None:
+        X, y = X[y < classes], y[y < classes]
+        if X_test is not None:
+            X_test, y_test = X_test[y_test < classes], y_test[y_test < classes]
+    return small(X), y, small(X_test), y_test
 
 
 def _as(X, images):
@@ -80,7 +77,7 @@ def _prepared(text):
     """The problem of what a request says of it."""
     told = json.loads(text)
     images = isinstance(told["net"], str) and told["net"] != "mnist_mlp"
-    X, y, X_test, y_test = _set(written(told["set"]), told["side"], images)
+    X, y, X_test, y_test = _set(written(told["set"]), told["side"], images, told["classes"])
     (how, options), *_ = told["split"].items()
     split = _split(how, options, y, told["N"], told["seed"])
     common = dict(

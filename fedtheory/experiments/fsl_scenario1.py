@@ -129,6 +129,7 @@ def request(
     return dict(
         set=told["set"],
         side=told["side"],
+        classes=max(told["C"]),
         N=told["N"],
         split={"classes": dict(C=C)},
         server={"server_iid": dict(n_0=n_0)},

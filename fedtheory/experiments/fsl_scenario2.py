@@ -147,6 +147,7 @@ def request(scale, place, method, C, eta_l, seed, gamma=1.0, alpha=0.01):
         set=told["set"],
         **(dict(other=told["other"]) if method == "FSLsyn" else {}),
         side=told["side"],
+        classes=max(told["C"]),
         N=told["N"],
         split={"classes": dict(C=C)},
         server=server,

@@ -106,6 +106,7 @@ def request(scale, place, method, seed, per=None, C=2, E_s=1, ratio=1.0, start=T
     return dict(
         set=told["set"],
         side=told["side"],
+        classes=told["classes"],
         N=told["N"] * many,
         split={"classes": dict(C=C, each=n_i)},
         server={"server_iid": dict(n_0=n_0)},
