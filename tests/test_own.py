@@ -25,7 +25,7 @@ from fedtheory.conditions import (
 from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import Interval, Many
 from fedtheory.own import Own, Way, number, weighted_mean
-from fedtheory.settings import by_name, losses
+from fedtheory.settings import by_name, losses, polyak
 from fedtheory.settings.general import own
 from fedtheory.settings.general.runs import Clients
 from fedtheory.symbol import LOSS, SQ_POINT
@@ -182,7 +182,7 @@ def test_polyak_lojasiewicz_holds_and_is_needed():
 )
 def test_its_constant_by_hand(slopes, knots, expected):
     curve = losses.bent([F(a) for a in slopes], [F(y) for y in knots])
-    found = losses.polyak_lojasiewicz([[curve]], [F(1)])
+    found = polyak.polyak_lojasiewicz([[curve]], [F(1)])
     assert found == expected
     f = lambda x: losses.value([curve], [x])
     least = losses.infimum([[curve]], [F(1)])

@@ -196,7 +196,7 @@ def joint_slopes(losses):
     """Second derivatives of the pieces of the losses' sum, coordinate by coordinate."""
     found = []
     for curves in zip(*losses):
-        at = _ordered([knot for f in curves for knot in knots(f)])
+        at = ordered([knot for f in curves for knot in knots(f)])
         found.append(sum(f["slope"] for f in curves))
         found += [sum(beyond(f, y) for f in curves) for y in at]
     return found
@@ -213,7 +213,7 @@ def relative_mismatch(one, other, B):
     everywhere."""
     more, total = B * B - 1, ZERO
     for f, h in zip(one, other):
-        at = _ordered([*knots(f), *knots(h)]) or [ZERO]
+        at = ordered([*knots(f), *knots(h)]) or [ZERO]
         peaks = []
         for y, room in zip(at, [*(z - y for y, z in zip(at, at[1:])), None]):
             peaks.append(_peak(f, h, y, more, beyond(f, y), beyond(h, y), 1, room))
@@ -231,13 +231,13 @@ def _peak(f, h, y, more, bend_f, bend_h, way, room):
     linear = 2 * way * ((g - k) * apart - more * (g + k) * along)
     square = apart * apart - more * along * along
     falls = square < 0
-    away = _ratio(-linear, 2 * square)
-    inside = _both(falls, linear > 0)
-    inside = inside if room is None else _both(inside, away <= room)
+    away = ratio(-linear, 2 * square)
+    inside = both(falls, linear > 0)
+    inside = inside if room is None else both(inside, away <= room)
     best = where(inside, value + linear * away / 2, value)
     if room is None:
         best = _unless(_not(square > 0), best)
-        best = _unless(_not(_both(_not(falls), linear > 0)), best)
+        best = _unless(_not(both(_not(falls), linear > 0)), best)
     return best
 
 
@@ -250,9 +250,9 @@ def beyond_tangent(loss, x, at):
             # the integral from s to y of max(u - knot, 0) - max(s - knot, 0)
             far, near = positive_part(y - knot), positive_part(s - knot)
             low = positive_part(knot - y)
-            both = where(near > 0, (y - s) * (y - s), far * far) / 2
+            plain = where(near > 0, (y - s) * (y - s), far * far) / 2
             total = total + delta * where(
-                _both(near > 0, low > 0), near * low + near * near / 2, both
+                both(near > 0, low > 0), near * low + near * near / 2, plain
             )
     return total
 
@@ -270,24 +270,24 @@ def least(losses, weights):
     for curves in zip(*losses):
         if any(f.get("soft") for f in curves):
             return Many(np.asarray(np.nan)), vector([Many(np.asarray(np.nan)) for _ in losses[0]])
-        lowest, place = _least(curves, weights)
+        lowest, place = least_of(curves, weights)
         total = -INF if isinstance(total, float) or isinstance(lowest, float) else total + lowest
         point.append(place)
     return total, vector(point)
 
 
-def _least(curves, weights):
-    at = _ordered([knot for f in curves for knot in knots(f)] or [ZERO])
+def least_of(curves, weights):
+    at = ordered([knot for f in curves for knot in knots(f)] or [ZERO])
     slope = lambda y: sum(w * slope_at(f, y) for f, w in zip(curves, weights))
     height = lambda y: sum(w * value([f], [y]) for f, w in zip(curves, weights))
     ends = [sum(w * slopes(f)[end] for f, w in zip(curves, weights)) for end in (0, -1)]
     gs = [slope(y) for y in at]
     tried = at[1:]
     for y, h, z, k in zip(at, gs, at[1:], gs[1:]):  # a zero of the derivative between two knots
-        tried.append(where(_crosses(h, k), y + (z - y) * _ratio(-h, k - h), y))
+        tried.append(where(crosses(h, k), y + (z - y) * ratio(-h, k - h), y))
     outer = ((at[0], gs[0], ends[0], -1), (at[-1], gs[-1], ends[1], 1))
     for y, g, end, outward in outer:  # beyond the last knot
-        tried.append(where(_both(outward * g < 0, end > 0), y - _ratio(g, end), y))
+        tried.append(where(both(outward * g < 0, end > 0), y - ratio(g, end), y))
     place = at[0]
     best = height(place)
     for y in tried:
@@ -295,12 +295,12 @@ def _least(curves, weights):
         better = found < best
         place, best = where(better, y, place), minimum(best, found)
     for y, g, end, outward in outer:
-        best = _unbounded(_both(outward * g < 0, _not(end > 0)), best)
+        best = _unbounded(both(outward * g < 0, _not(end > 0)), best)
         best = _unbounded(end < 0, best)
     return best, place
 
 
-def _ordered(values):
+def ordered(values):
     if any(isinstance(v, Many) for v in values):
         stack = np.sort(
             np.array(
@@ -312,11 +312,11 @@ def _ordered(values):
     return sorted(values)
 
 
-def _crosses(h, k):
-    return _both(h < 0, k > 0)
+def crosses(h, k):
+    return both(h < 0, k > 0)
 
 
-def _both(a, b):
+def both(a, b):
     if isinstance(a, Many) or isinstance(b, Many):
         return Many(np.logical_and(*(z.at if isinstance(z, Many) else z for z in (a, b))))
     return a and b
@@ -326,7 +326,7 @@ def _not(a):
     return Many(~a.at) if isinstance(a, Many) else not a
 
 
-def _ratio(a, b):
+def ratio(a, b):
     """a / b where it is used, anything where b = 0."""
     if isinstance(a, Many) or isinstance(b, Many):
         a, b = (z.at if isinstance(z, Many) else float(z) for z in (a, b))
@@ -339,41 +339,3 @@ def _unbounded(truth, best):
     if isinstance(truth, Many):
         return where(truth, Many(np.asarray(-INF)), best)
     return -INF if truth else best
-
-
-def polyak_lojasiewicz(curves, weights):
-    """The largest mu with f'^2 >= 2 mu (f - inf f), along each coordinate of the weighted sum f of
-    separable losses; 0 where there is none."""
-    return minimum(*(_polyak(list(each), weights) for each in zip(*curves)), INF)
-
-
-def _polyak(curves, weights):
-    slope = lambda y: sum(w * slope_at(f, y) for f, w in zip(curves, weights))
-    height = lambda y: sum(w * value([f], [y]) for f, w in zip(curves, weights))
-    lowest, _ = _least(curves, weights)
-    if isinstance(lowest, float) or any(f.get("soft") for f in curves):
-        return ZERO
-    at = _ordered([knot for f in curves for knot in knots(f)] or [ZERO])
-    gs, size = [slope(y) for y in at], sum(abs(height(y)) for y in at) + abs(lowest)
-    above = [unrounded(height(y) - lowest, 1e3 * size) for y in at]
-    bends = [sum(w * f["slope"] for f, w in zip(curves, weights))]
-    bends += [sum(w * beyond(f, y) for f, w in zip(curves, weights)) for y in at]
-    found = [where(gap > 0, _ratio(g * g, 2 * gap), INF) for g, gap in zip(gs, above)]
-
-    def inside(bend, g, gap, turns):
-        """On a piece on which the derivative changes its sign, if it `turns` upwards."""
-        low = gap - _ratio(g * g, 2 * bend)  # how far above the infimum the piece is least
-        high = low > 1e-11 * size if isinstance(low, Many) else low > 0
-        return where(_both(turns, high), ZERO, bend)
-
-    for outward, bend, g, gap in (
-        (-1, bends[0], gs[0], above[0]),
-        (1, bends[-1], gs[-1], above[-1]),
-    ):
-        straight = where(same(g, ZERO), INF, ZERO)
-        upwards = inside(bend, g, gap, outward * g < 0)
-        found.append(where(bend > 0, upwards, where(bend < 0, ZERO, straight)))
-    for bend, g, k, gap in zip(bends[1:], gs, gs[1:], above):
-        turned = where(bend > 0, inside(bend, g, gap, _crosses(g, k)), INF)
-        found.append(where(_crosses(g, k), turned, where(_crosses(k, g), ZERO, INF)))
-    return minimum(*found)

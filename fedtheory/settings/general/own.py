@@ -12,7 +12,7 @@ from fedtheory.conditions import ALL
 from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import Many, Undecided, vector, where
 from fedtheory.errors import OneByOne, refuse
-from fedtheory.settings import losses
+from fedtheory.settings import losses, polyak
 from fedtheory.settings.families import variance
 from fedtheory.settings.general._sight import one_by_one, origin
 from fedtheory.settings.general.runs import Clients
@@ -79,7 +79,7 @@ class Exactly(own.Landscape):
         clients = self._clients
         if any(clients.turns):
             return losses.positive_part(clients.low)
-        return losses.polyak_lojasiewicz(clients.curves, clients.p)
+        return polyak.polyak_lojasiewicz(clients.curves, clients.p)
 
 
 # What a claim brings

@@ -5,7 +5,8 @@ from math import comb
 
 from fedtheory.settings import Setting, kernels, losses, names
 from fedtheory.settings.families import two_point
-from fedtheory.settings.general.runs import MOST, constants, measured, met, ways_of
+from fedtheory.settings.general.runs import MOST, constants, measured, met
+from fedtheory.settings.general.ways import ways_of
 from fedtheory.symbols.run import TABLE
 
 RUN = ("loss", "sq_grad_norm", "sq_distance", "loss_of_mean", "least_sq_grad_norm")

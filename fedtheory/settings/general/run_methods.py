@@ -32,8 +32,8 @@ from fedtheory.settings.general.runs import (
     measured,
     met,
     outcomes_of,
-    ways_of,
 )
+from fedtheory.settings.general.ways import ways_of
 from fedtheory.symbol import DOMAINS, PLAIN, Entry
 from fedtheory.symbols.run import TABLE
 

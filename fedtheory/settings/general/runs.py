@@ -17,7 +17,6 @@ from fedtheory.enclosure.arithmetic import Many, minimum, root, vector, where
 from fedtheory.enclosure.intervals import INF
 from fedtheory.exact.kernels import Kernels
 from fedtheory.exact.traces import Rounds, by_weight, followed, uniform
-from fedtheory.own import Round
 from fedtheory.settings import losses
 from fedtheory.settings.families import sound_noise, variance
 from fedtheory.settings.general._sight import origin, sight
@@ -300,34 +299,6 @@ def outcomes_of(instance, values, method, letters=None):
     if away is not None:  # what is measured is counted from there
         levels = [[(p, tuple(x - away for x in path), s) for p, path, s in ways] for ways in levels]
     return clients, levels
-
-
-def ways_of(instance, values, method, letters=None):
-    """[(probability, points x_0, ..., x_T, a Round for each)]: as `outcomes_of`, with what happened
-    within rounds, where the method sees its points."""
-    clients, method = Clients(instance), discover.algorithm(method)
-    rounds = rounds_of(clients, instance, values, method, letters)
-    away, x_0 = origin(instance, clients.d), vector(instance["x_0"])
-    law = law_of(clients, instance, rounds.steps)
-    start = rounds.start(x_0 if away is None else x_0 + away)
-    found = [(ONE, (start.x.copy(),), (), start)]
-    for t in range(instance["T"]):
-        rounds.at(t)
-        found = [
-            (p * q, (*path, trace.after.x.copy()), (*done, _seen(trace)), trace.after)
-            for p, path, done, state in found
-            for q, trace in rounds.of(state, law)
-        ]
-    for _, path, done, _ in found:
-        for x in (*path, *(y for each in done for points in each.points for y in points)):
-            x.flags.writeable = False
-    return [(p, path, done) for p, path, done, _ in found]
-
-
-def _seen(trace):
-    """A trace as functions of one's own see it."""
-    points = tuple(tuple(y.copy() for y in walk.points) for walk in trace.clients)
-    return Round(trace.cohort, points)
 
 
 def measured(instance, values, entries, method, letters=None):
