@@ -34,9 +34,11 @@ STEPS = 6  # times that a ceiling is asked for nearer by
 # Of what a part may spend: for the pool's populations, for shapes of its own, for making what is
 # refuted simple, for what was found for others
 NEAR, OWN, SIMPLE, KNOWN = 0.4, 0.8, 0.2, 0.2
+AT_MOST = 2.0  # times that for the first exact looks
 SET_UP, LITTLE = 0.1, 0.03  # what a part takes before anything is looked at, and may spend at least
 # Steps of exact arithmetic that a look at a point, and making one simple, may take at least
-LEAST, FEWEST = 60_000, 2_000
+LEAST, FEWEST = 40_000, 2_000
+LOOKED = 0.3  # of what a part may spend, for a look
 HALF = sympy.Rational(1, 2)
 
 
@@ -47,9 +49,9 @@ class Purse:
         self.most, self.hunts, self.other = max(LITTLE, most - SET_UP), {}, 0.0
 
     def paying(self, hunt):
-        """A hunt whose work counts; a look at a point of it may take all there is."""
+        """A hunt whose work counts; a look at a point of it takes a share of all."""
         self.hunts.setdefault(hunt, hunt.work)
-        hunt.look = min(LOOK, max(LEAST, int(self.most * hunting.PER_SECOND / STEP)))
+        hunt.look = min(LOOK, max(LEAST, int(LOOKED * self.most * hunting.PER_SECOND / STEP)))
         return hunt
 
     @property
@@ -163,11 +165,14 @@ class Less:
     def _certify(self):
         """Set the most telling value that an instance refutes for certain, and its document."""
         reached = next(filter(self._breaks, self._asked()), None)
+        if reached is not None and self.part.kind == "exponent" and self.purse.left():
+            nearer = (reached[0] + self.part.printed) / 2, *reached[1:]
+            reached = nearer if self._breaks(nearer) else reached
         if reached is not None:
             self._learn(*reached[1:])
             keep(self.purse, self.found, self.part, *reached)
         self._known(reached[0] if reached is not None else self.part.printed)
-        if self.found.certificate is not None:
+        if self.found.certificate is not None and self.part.kind != "exponent":  # long numbers
             self.pool.keep(self.found.certificate)
 
     def _asked(self):
@@ -181,8 +186,9 @@ class Less:
             for value in self._values(min(float(rate), 1.0 + FAR))
         ]
         for n, each in enumerate(sorted(asked, key=telling)):
-            if n < TRIES or self.purse.left():
-                yield each
+            if n and not self.purse.left(1 if n >= TRIES else AT_MOST):
+                return
+            yield each
 
     def _breaks(self, asked):
         value, hunt, row = asked
@@ -215,7 +221,7 @@ class Less:
         part, goal = self.part, self.goal
         if part.kind == "exponent":
             sign = 1 if self.found.most else -1
-            return [part.printed + sign * step for step in (HALF, 1, 2)]
+            return [part.printed + sign * step for step in (1, 2)]  # roots are dear
         span = goal - part.printed
         values = [part.printed + span * (1 - sympy.Float(rate * t)) for t in SHARES]
         values = [rounded(value, up=self.found.most) for value in values]
