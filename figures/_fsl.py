@@ -94,11 +94,9 @@ def judged(id, cells, smaller=True, stand_ins=STAND_INS):
     verdict, sentence = _findings.judge(discover.claim(id), cells)
     if not smaller:
         return verdict, sentence
-    if id in OF_DATA:
+    if id in OPEN:
         verdict = _findings.INCONCLUSIVE
-        sentence = (
-            f"{verdict}: it tells data sets apart, which stand-ins cannot; of them it is {sentence}"
-        )
+        sentence = f"{verdict}: {OPEN[id]}; of them it is {sentence}"
     return verdict, f"{sentence}; {stand_ins}"
 
 
