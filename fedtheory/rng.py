@@ -91,28 +91,28 @@ def _uniform_halves(key, client, step, low, high):
 
 if DISABLED:
 
-    def _to_bits(x):
+    def to_bits(x):
         return int(np.float64(x).view(np.int64))
 
-    def _from_bits(n):
+    def from_bits(n):
         return float(np.int64(n).view(np.float64))
 else:
 
     @intrinsic
-    def _to_bits(typing_context, x):
+    def to_bits(typing_context, x):
         return types.int64(types.float64), lambda c, b, s, a: b.bitcast(a[0], ir.IntType(64))
 
     @intrinsic
-    def _from_bits(typing_context, n):
+    def from_bits(typing_context, n):
         return types.float64(types.int64), lambda c, b, s, a: b.bitcast(a[0], ir.DoubleType())
 
 
 @jit(inline="always")
 def log(x):
     """Natural logarithm of a positive normal number, within 1 ulp (fdlibm's series)."""
-    bits = _to_bits(x) + (0x3FF0000000000000 - 0x3FE6A09E00000000)
+    bits = to_bits(x) + (0x3FF0000000000000 - 0x3FE6A09E00000000)
     k = np.float64((bits >> 52) - 1023)
-    f = _from_bits((bits & 0x000FFFFFFFFFFFFF) + 0x3FE6A09E00000000) - 1.0
+    f = from_bits((bits & 0x000FFFFFFFFFFFFF) + 0x3FE6A09E00000000) - 1.0
     s = f / (2.0 + f)
     z = s * s
     w = z * z

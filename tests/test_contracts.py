@@ -126,14 +126,15 @@ def test_clients_write_only_what_is_theirs(name):
     """Spread over workers, the clients of a round give the same bits as one after the other."""
     from concurrent.futures import ThreadPoolExecutor
 
-    from fedtheory.runs.running import _Job, _plan
+    from fedtheory.runs.carrying import Job
+    from fedtheory.runs.planning import plan_of
 
     problem, algorithm = PROBLEMS["quadratics.own"], ALGORITHMS[name]
     given = settings(algorithm, problem)
     S = given.pop("S")
     for key in ("rounds", "trials", "seed", "keep", "metrics"):
         given.pop(key)
-    plan = _plan(
+    plan = plan_of(
         problem,
         name,
         rounds=3,
@@ -147,7 +148,7 @@ def test_clients_write_only_what_is_theirs(name):
     )
     ends = []
     for together in (False, True):
-        job = _Job(plan, workers=2)
+        job = Job(plan, workers=2)
         with ThreadPoolExecutor(2) as pool:
             part = job.chunk(3)
             job.machine.carry(part, pool, together)

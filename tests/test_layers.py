@@ -90,6 +90,29 @@ def test_imports_point_down(name, path):
     assert not upward(name, path.read_text())
 
 
+def borrowed(name, source):
+    """Private names that a file takes from another room: (module, name). In a folder of records a
+    module whose name begins with an underscore is no record, and may be anybody's."""
+    return [
+        (node.module, alias.name)
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if alias.name.startswith("_")
+        and room(node.module) in LEVEL
+        and room(node.module) != room(name)
+        and f"{node.module}.{alias.name}" not in dict(files())
+    ]
+
+
+def test_private_names_stay_in_their_rooms():
+    found = {name: borrowed(name, path.read_text()) for name, path in files()}
+    assert not {name: names for name, names in found.items() if names}
+    assert borrowed(
+        "fedtheory.exact.moments", "from fedtheory.runs.running import _start, run"
+    ) == [("fedtheory.runs.running", "_start")]
+
+
 def test_folders_beside_have_one_name():
     """`import figures` would be a second copy in a clone, and nothing where a wheel is installed."""
     second = re.compile(rf"^\s*(from|import) ({'|'.join(BESIDE)})\b", re.MULTILINE)

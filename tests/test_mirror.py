@@ -40,6 +40,7 @@ REACHED = {
     "fedtheory/problems/": "test_contracts.py",
     "fedtheory/proofs/": "proofs/test_algebra.py",
     "fedtheory/rocq/": "rocq/test_exporting.py",
+    "fedtheory/runs/result": "runs/test_running.py",
     "fedtheory/runs/showing": "comparing/test_comparison.py",
     "fedtheory/search/": "search/test_hunting.py verdicts/test_verdicts.py",
     "fedtheory/settings/": "settings/test_run.py verdicts/test_verdicts.py",

@@ -8,7 +8,7 @@ from fedtheory.comparing.case import Letters, admitted, method, schedule
 from fedtheory.comparing.letters import chosen, constant_over_rounds, missing
 from fedtheory.errors import InvalidInput, refuse
 from fedtheory.participation import Participation
-from fedtheory.runs.running import _plan, _start
+from fedtheory.runs.planning import plan_of, start_of
 
 
 def given(claim, algorithm, settings):
@@ -64,7 +64,7 @@ def requests(line, problem, rounds, x_0, asked, settings):
     for name, value in hyper.items():
         if not algorithm.hyper[name].choices:
             algorithm.hyper[name].check(name, value)
-    start = _start(problem, x_0, asked["trials"])
+    start = start_of(problem, x_0, asked["trials"])
     start = start if np.ndim(x_0) == 2 else start[0]
     S, participation = asked["S"], asked["participation"]
     if not isinstance(participation, Participation):
@@ -109,7 +109,7 @@ def requests(line, problem, rounds, x_0, asked, settings):
             mine.update(
                 {n: np.append(0.0, np.full(T, mine[n])) for n in ("eta", "eta_c") if n in mine}
             )
-        plan = _plan(
+        plan = plan_of(
             problem, algorithm, rounds=T + idle, keep="metrics", names=(), given=mine, **asked
         )
         still, h = constant_over_rounds(claim, plan)

@@ -16,7 +16,7 @@ from fedtheory import arguments, metrics
 from fedtheory.errors import NotExact, refuse
 from fedtheory.exact.enumeration import BUDGET, Paths
 from fedtheory.exact.following import Followed, batch_for, objective, round_of, segments
-from fedtheory.runs.running import _plan, _start
+from fedtheory.runs.planning import plan_of, start_of
 from fedtheory.shown import Shown
 
 FOLLOWED = (
@@ -168,7 +168,7 @@ def expected(
     """
     if how not in (None, "moments", "enumeration"):
         refuse("how", "must be 'moments' or 'enumeration'", how)
-    plan = _plan(
+    plan = plan_of(
         problem,
         algorithm,
         rounds=rounds,
@@ -186,7 +186,7 @@ def expected(
         arguments.whole("budget", budget, 1),
         arguments.flag("covariance", covariance),
     )
-    x_0 = _start(problem, x_0, 1)[0]
+    x_0 = start_of(problem, x_0, 1)[0]
     reasons = []
     for way, follow in (("moments", _by_moments), ("enumeration", _by_enumeration)):
         if how in (None, way):

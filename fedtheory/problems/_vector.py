@@ -11,7 +11,7 @@ from numba.core import types
 from numba.extending import intrinsic, models, register_model
 
 from fedtheory.jit import DISABLED, jit
-from fedtheory.rng import _from_bits, _to_bits
+from fedtheory.rng import from_bits, to_bits
 
 
 @jit(inline="always")
@@ -38,7 +38,7 @@ def exp(x):
             + z * (2.08767569878681e-09 + r * 1.6059043836821613e-10)
         )
     )
-    return (1.0 + (r + z * tail)) * _from_bits(((_to_bits(shifted) + 1023) & 0x7FF) << 52)
+    return (1.0 + (r + z * tail)) * from_bits(((to_bits(shifted) + 1023) & 0x7FF) << 52)
 
 
 @jit

@@ -25,7 +25,8 @@ from fedtheory.comparing.setup import setup_of
 from fedtheory.errors import InvalidInput, refuse
 from fedtheory.participation import Participation
 from fedtheory.problem import Problem
-from fedtheory.runs.running import _plan, _start, run
+from fedtheory.runs.planning import plan_of, start_of
+from fedtheory.runs.running import run
 from fedtheory.verdicts.confidence import against_at_most, lower
 from fedtheory.verdicts.verdict import Tightness, Verdict
 
@@ -157,7 +158,7 @@ class Question:
             participation,
             self.algorithm,
             {**settings_by_letter(self.claim, self.algorithm, self.hyper), **(start or {})},
-            None if start is not None else _start(self.problem, self.x_0, 1)[0],
+            None if start is not None else start_of(self.problem, self.x_0, 1)[0],
         )
         values = letters.values(self.rounds)
         for broken in self.claim.admits(values):
@@ -165,7 +166,7 @@ class Question:
         return letters, values
 
     def _meets_hypotheses(self):
-        plan = _plan(
+        plan = plan_of(
             self.problem,
             self.algorithm,
             rounds=self.rounds,

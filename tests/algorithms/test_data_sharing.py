@@ -16,7 +16,8 @@ from fedtheory.participation import Departure, Participation
 from fedtheory.problem import Kernels, Problem, weights_from
 from fedtheory.problems.shared import share
 from fedtheory.rng import NO_DRAW
-from fedtheory.runs import running
+from fedtheory.runs.carrying import Job
+from fedtheory.runs.planning import plan_of
 
 from .rational import EVEN, LINE, PLANE, START, Quadratic, close, cohorts, vector
 
@@ -247,7 +248,7 @@ def test_clients_spread_over_threads_draw_from_the_union_too():
     """The loops for few trials of much work, which the engine would choose by its clock, give the
     same bits."""
     problem = sampled(BLOCKS, noise="minibatch", batch_size=np.array([2, 2, 3, 3]))
-    plan = running._plan(
+    plan = plan_of(
         problem,
         "dsl",
         rounds=4,
@@ -261,7 +262,7 @@ def test_clients_spread_over_threads_draw_from_the_union_too():
     )
     paths = []
     for together in (False, True):
-        job = running._Job(plan, workers=2)
+        job = Job(plan, workers=2)
         with ThreadPoolExecutor(2) as pool:
             part = job.chunk(4)
             job.machine.carry(part, pool, together)

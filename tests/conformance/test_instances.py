@@ -9,7 +9,9 @@ from fedtheory.conformance.instances import EVERYONE, INSTANCES, Seen, floats, n
 from fedtheory.errors import InvalidInput
 
 
-@pytest.mark.parametrize("instance", {*INSTANCES, *EVERYONE}, ids=lambda v: v.says)
+@pytest.mark.parametrize(
+    "instance", [*dict.fromkeys([*INSTANCES, *EVERYONE])], ids=lambda v: v.says
+)
 def test_losses_and_minimisers(instance):
     """What an adapter is given as a and b are the losses of which it gets gradients; F's gradient
     vanishes where F is least; noise changes with the step, and is none where none is said."""

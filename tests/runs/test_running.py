@@ -19,7 +19,7 @@ from fedtheory import jit
 from fedtheory.errors import Diverged, Interrupted, InvalidInput
 from fedtheory.participation import Arrival, Departure, Participation, uniform
 from fedtheory.problem import Kernels
-from fedtheory.runs import machine, running
+from fedtheory.runs import carrying, machine
 
 ROOT = Path(__file__).resolve().parents[2]
 FSL = dict(S=3, K=3, K_0=2, eta_l=0.05, eta_0=0.05, gamma=0.7)
@@ -102,9 +102,10 @@ def test_clients_spread_over_workers_give_the_same_bits(problem):
     """The loops that long rounds of few trials use, against the one that everything else uses."""
     from concurrent.futures import ThreadPoolExecutor
 
-    from fedtheory.runs.running import _Job, _plan
+    from fedtheory.runs.carrying import Job
+    from fedtheory.runs.planning import plan_of
 
-    plan = _plan(
+    plan = plan_of(
         problem,
         "fsl",
         rounds=6,
@@ -118,7 +119,7 @@ def test_clients_spread_over_workers_give_the_same_bits(problem):
     )
     results = []
     for together in (False, True):
-        job = _Job(plan, None, workers=2)
+        job = Job(plan, None, workers=2)
         with ThreadPoolExecutor(2) as pool:
             while job.done < plan.rounds:
                 part = job.chunk(2)
@@ -391,7 +392,7 @@ def test_a_kernel_tuple_is_typed_once(problem):
 
 
 def test_clients_share_workers_where_rounds_are_long_and_as_long_as_it_is_faster():
-    pace = running.Pace()
+    pace = carrying.Pace()
     assert not pace.together(10**6)
     pace.took(5.0, False)  # the first chunk compiled its loops: it says nothing
     assert not pace.together(10**6)
@@ -401,14 +402,14 @@ def test_clients_share_workers_where_rounds_are_long_and_as_long_as_it_is_faster
     assert pace.together(100)
     pace.took(0.3, True)
     assert pace.together(100)
-    pace = running.Pace()
+    pace = carrying.Pace()
     for seconds, together in ((5.0, False), (0.5, False), (9.0, True), (0.7, True)):
         pace.took(seconds, together)
     assert not pace.together(100)  # it was slower
 
 
 def test_short_rounds_never_share_workers_however_long_the_first_took():
-    pace = running.Pace()
+    pace = carrying.Pace()
     for seconds in (5.0, 1e-5, 2e-2, 1e-5):  # the machine was busy for a moment
         pace.took(seconds, False)
     assert not pace.together(10**9)

@@ -1,0 +1,267 @@
+"""A plan carried out: chunks of rounds, by blocks of trials.
+
+Chunks give progress, interruption and a stop on divergence; blocks give threads. Neither changes a
+bit, because every draw is a function of (seed, trial, round, client, step).
+"""
+
+import math
+import time
+import warnings
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import nullcontext
+
+import numpy as np
+
+from fedtheory import metrics
+from fedtheory.errors import Diverged, Interrupted
+from fedtheory.problem import NOISES
+from fedtheory.runs import engine
+from fedtheory.runs.groups import Chunk
+from fedtheory.runs.machine import NO_PATH, NO_TABLE, Machine
+from fedtheory.runs.planning import start_of
+from fedtheory.runs.result import Run
+
+# seconds from which a round's clients may share the workers, and that this has to be able to save
+LONG_ROUND, WORTH = 2e-3, 1.0
+CHUNK_SECONDS = 0.2  # a chunk aims at this: often enough for progress and Ctrl-C
+SAVED = 2**28  # bytes of state that are copied before a long round, to go back to
+PATIENCE = 0.7  # seconds that Ctrl-C leaves the chunk under way before it is dropped
+CHUNK_WORDS = 2**22  # what is drawn and recorded in a chunk stays below this many numbers
+
+
+class Job:
+    """A plan under way: the machine, what was recorded, and how far it is."""
+
+    def __init__(self, plan, x_0=None, workers=1, compiled=None, resume=None):
+        self.plan, self.done, self.begun = plan, 0, time.perf_counter()
+        self.shifts = [t for t in plan.participation.shifts if t < max(plan.rounds, 1)]
+        workers = min(workers, max(plan.trials, plan.S))
+        known = None if resume is None else resume.start
+        self.start = np.array(start_of(plan.problem, x_0, plan.trials) if known is None else known)
+        self.machine = Machine(
+            plan.algorithm,
+            self.objective(0),
+            self.start,
+            plan.S,
+            plan.hyper[0],
+            plan.wanted,
+            workers,
+            compiled,
+            plan.every,
+        )
+        needed = {column for name in plan.names for column in metrics.ALL[name].needs}
+        if plan.wanted & metrics.DISTANCE:
+            needed.add("sq_distance")
+        self.columns = [n for n, name in enumerate(metrics.BASIC) if name in needed]
+        self.record = np.full((plan.trials, plan.rounds + 1, len(self.columns)), np.nan)
+        self.path = (
+            np.full((plan.trials, plan.rounds + 1, plan.problem.d), np.nan)
+            if plan.keep == "x"
+            else None
+        )
+        if resume is not None:
+            self.takes(*(resume.rounds, resume._state, resume.diverged, resume._record, resume.x))
+        else:
+            self.record[:, 0] = self.machine.measure(plan.trials)[:, self.columns]
+            if self.path is not None:
+                self.path[:, 0] = self.machine.slabs.x
+
+    def objective(self, t):
+        """The objective from round t on (flex, section 3.3): its members keep their proportions."""
+        problem = self.plan.problem
+        there = self.plan.participation.members(t, problem.N)[1:]
+        return problem if there.all() else problem.reweighted(problem.weights[1:] * there)
+
+    def takes(self, done, state, diverged, record, path):
+        """Goes on after `done` rounds."""
+        self.done = done
+        self.machine.slabs.restore(state)
+        self.machine.diverged[:] = diverged
+        self.record[:, : done + 1] = record
+        if self.path is not None:
+            self.path[:, : done + 1] = path
+        if self.done < self.plan.rounds:
+            self.machine.objective_is(self.objective(self.done), self.plan.hyper[self.done])
+
+    def chunk(self, R):
+        """The next R rounds, fewer where the objective shifts or the draws would fill the
+        memory."""
+        plan, machine, t = self.plan, self.machine, self.done
+        if t and t in self.shifts:
+            machine.objective_is(self.objective(t), plan.hyper[t])
+        edge = next((shift for shift in self.shifts if shift > t), plan.rounds)
+        words = plan.trials * (
+            2 * plan.S + engine.COLUMNS + (self.path is not None) * plan.problem.d
+        )
+        R = min(R, edge - t, max(1, CHUNK_WORDS // words))
+        first = plan.first_round + t
+        cohort, work = plan.participation.draw(
+            plan.seed,
+            np.arange(plan.first_trial, plan.first_trial + plan.trials),
+            first,
+            R,
+            plan.S,
+            self.numbers(plan.algorithm.steps, t, R),
+            plan.problem.N,
+        )
+        path = NO_PATH if self.path is None else np.full((plan.trials, R, plan.problem.d), np.nan)
+        return Chunk(
+            machine.slabs.hyper_handles(plan.hyper, t, R),
+            cohort,
+            work,
+            self.numbers(plan.algorithm.server_steps, t, R),
+            plan.participation.shares(machine.trained.weights, t, R),
+            NOISES[machine.trained.noise],
+            NO_TABLE,
+            plan.seed,
+            plan.first_trial,
+            first,
+            np.full((plan.trials, R, engine.COLUMNS), np.nan),
+            path,
+        )
+
+    def numbers(self, which, t, R):
+        """Steps of a client or of the server in rounds t .. t + R - 1."""
+        plan = self.plan
+        rounds = [plan.hyper[t]] if plan.hyper.constant else plan.hyper[t : t + R]
+        return np.array(
+            np.broadcast_to([plan.algorithm.number(which, h) for h in rounds], (R,)), dtype=np.int64
+        )
+
+    def keep(self, chunk):
+        R = len(chunk.hyper)
+        self.record[:, self.done + 1 : self.done + 1 + R] = chunk.record[:, :, self.columns]
+        if self.path is not None:
+            self.path[:, self.done + 1 : self.done + 1 + R] = chunk.path
+        self.done += R
+        if np.all(self.machine.diverged >= 0):
+            self.done = self.plan.rounds  # what is left of the record stays NaN
+
+    def result(self):
+        plan, kept = self.plan, self.record[:, : self.done + 1]
+        columns = {metrics.BASIC[n]: kept[:, :, place] for place, n in enumerate(self.columns)}
+        nothing = np.full(kept.shape[:2], np.nan)
+        columns.update({name: nothing for name in metrics.BASIC if name not in columns})
+        gamma = getattr(plan.hyper[0], "gamma", 1.0)
+        derive = lambda metric: (
+            columns[metric.name] if metric.derive is None else metric.derive(columns, gamma)
+        )
+        farthest = np.sqrt(np.max(columns["sq_distance"], axis=1))
+        inside = {
+            name: farthest <= constant.radius
+            for name, constant in plan.problem.constants.items()
+            if constant.scope == "ball"
+        }
+        return Run(
+            plan.problem,
+            plan.algorithm,
+            plan.hyper,
+            self.done,
+            plan.trials,
+            {name: derive(metrics.ALL[name]).copy() for name in plan.names},
+            self.machine.slabs.x.copy(),
+            None if self.path is None else self.path[:, : self.done + 1],
+            self.machine.diverged.copy(),
+            inside,
+            time.perf_counter() - self.begun,
+            plan,
+            self.machine.slabs.arrays,  # the job ends with its result
+            kept.copy(),
+            self.start,
+        )
+
+
+class Pace:
+    """How fast rounds go, and whether the clients of few trials should share the workers: where
+    rounds are long, and as long as that is faster. The first chunk of a kind counts for nothing, as
+    its loops may have to be compiled."""
+
+    def __init__(self):
+        self.chunks, self.fastest = {False: 0, True: 0}, {False: math.inf, True: math.inf}
+
+    def took(self, seconds, together):
+        self.chunks[together] += 1
+        if self.chunks[together] > 1:
+            self.fastest[together] = min(self.fastest[together], seconds)
+
+    def together(self, rounds):
+        alone = self.fastest[False]
+        long = LONG_ROUND < alone < math.inf and alone * rounds > WORTH
+        return long and (self.chunks[True] < 2 or self.fastest[True] < alone)
+
+
+def carry_out(job, progress=None, chunk=None, checkpoint=None):
+    plan, machine = job.plan, job.machine
+    if checkpoint is not None:
+        checkpoint.read(job)
+    workers = len(machine.scratches)
+    R, pace = chunk or 1, Pace()
+    with (
+        _blas_alone(plan.problem),
+        ThreadPoolExecutor(workers) as pool,
+        ThreadPoolExecutor(1) as conductor,
+    ):
+        while job.done < plan.rounds:
+            together = plan.trials < workers and pace.together(plan.rounds - job.done)
+            begun, part = time.perf_counter(), job.chunk(R)
+            small = len(part.hyper) == 1 and machine.slabs.bytes <= SAVED
+            saved = machine.slabs.copy() if small else None
+            under_way = conductor.submit(machine.carry, part, pool, together)
+            try:
+                under_way.result()
+                job.keep(part)
+            except KeyboardInterrupt:
+                raise _interrupted(job, part, under_way, saved) from None
+            seconds = (time.perf_counter() - begun) / len(part.hyper)
+            pace.took(seconds, together)
+            if checkpoint is not None:
+                checkpoint.write(job, job.done == plan.rounds)
+            if progress is not None:
+                progress(job.done, plan.rounds, time.perf_counter() - job.begun)
+            if chunk is None:
+                R = max(1, min(4 * len(part.hyper), int(CHUNK_SECONDS / max(seconds, 1e-9))))
+    return job.result()
+
+
+def warned(result):
+    """A run; that trials of it diverged is said."""
+    lost, plan = result.diverged >= 0, result.settings
+    if lost.any():
+        warnings.warn(
+            f"{plan.algorithm.name} diverged in {lost.sum()} of {plan.trials} trials, first in round "
+            f"{result.diverged[lost].min()}; their metrics are NaN from there on",
+            Diverged,
+            stacklevel=3,
+        )
+    return result
+
+
+def _interrupted(job, part, under_way, saved):
+    """Finish the chunk if that takes no time, drop it otherwise; either way what is kept is whole
+    rounds."""
+    if wait([under_way], PATIENCE).done:
+        job.keep(part)
+    else:
+        job.machine.stop[0] = 1
+        wait([under_way])
+        if saved is None:
+            return Interrupted(
+                f"interrupted in the rounds after {job.done} of {job.plan.rounds} of "
+                f"{job.plan.algorithm.name}; nothing to resume from was kept",
+                None,
+            )
+        job.machine.slabs.restore(saved)
+    return Interrupted(
+        f"interrupted after {job.done} of {job.plan.rounds} rounds of {job.plan.algorithm.name}; the "
+        "exception's .partial can be passed as resume=",
+        job.result(),
+    )
+
+
+def _blas_alone(problem):
+    """Problems that call BLAS get one BLAS thread per worker: more of them fight over the cores."""
+    if not problem.blas:
+        return nullcontext()
+    from threadpoolctl import threadpool_limits
+
+    return threadpool_limits(1, "blas")

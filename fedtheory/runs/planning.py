@@ -1,0 +1,114 @@
+"""From a request to a plan: what a user asks for, looked at before anything runs."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fedtheory import arguments, discover, metrics
+from fedtheory.algorithm import Schedule
+from fedtheory.errors import InvalidInput, refuse
+from fedtheory.participation import Participation
+from fedtheory.problem import Problem, no_test
+
+
+class Plan(NamedTuple):
+    """A request that was found in order: everything that decides the result, but for x_0."""
+
+    problem: object
+    algorithm: object
+    hyper: Schedule
+    rounds: int
+    trials: int
+    seed: int
+    S: int
+    participation: Participation
+    keep: str
+    names: tuple
+    wanted: int
+    every: int = 1
+    first_round: int = 0
+    first_trial: int = 0
+
+
+def plan_of(
+    problem, algorithm, *, rounds, trials, seed, S, participation, keep, names, given, every=1
+):
+    if not isinstance(problem, Problem):
+        refuse("problem", "must be a Problem, such as ft.problems.quadratic makes", problem)
+    algorithm = discover.algorithm(algorithm)
+    rounds, trials = arguments.whole("rounds", rounds), arguments.whole("trials", trials, 1)
+    seed, every = arguments.seed(seed, bits=64), arguments.whole("every", every, 1)
+    if not isinstance(keep, str) or keep not in ("metrics", "x"):
+        refuse("keep", "must be 'metrics' or 'x'", keep)
+    names, wanted = _wanted(names, problem)
+    arguments.fits(
+        "rounds and trials", trials, rounds + 1, 2 * len(names) + (keep == "x") * problem.d + 1
+    )
+    arguments.fits("trials", trials, problem.d)
+    participation = Participation() if participation is None else participation
+    if not isinstance(participation, Participation):
+        refuse(
+            "participation",
+            "must be a Participation (fedtheory.participation), or None",
+            participation,
+        )
+    S = problem.N if S is None else S
+    participation.check(problem.N, S)
+    if participation.cohort == "with" and algorithm.memory:
+        raise InvalidInput(
+            f"cohort must be 'without' or 'full' for {algorithm.name}, whose clients keep state that a "
+            "second visit would update twice; got 'with'"
+        )
+    if algorithm.everyone and (S != problem.N or participation.cohort == "with"):
+        raise InvalidInput(
+            f"{algorithm.name} ({algorithm.cites}) hears from every client in every round, so S must be "
+            f"{problem.N} without replacement; got S={S}, cohort {participation.cohort!r}"
+        )
+    hyper = algorithm.resolve(given, max(rounds, 1))
+    if algorithm.check is not None:
+        algorithm.check(hyper[0], problem.N, S)
+    return Plan(
+        problem,
+        algorithm,
+        hyper,
+        rounds,
+        trials,
+        seed,
+        S,
+        participation,
+        keep,
+        names,
+        wanted,
+        every,
+    )
+
+
+def _wanted(names, problem):
+    """Checked metric names and the engine's flags."""
+    names = metrics.DEFAULT if names is None else arguments.words("metrics", names, metrics.ALL)
+    flags = 0
+    for name in names:
+        for column in metrics.ALL[name].needs:
+            flags |= metrics.GROUP[column]
+    if any(constant.scope == "ball" for constant in problem.constants.values()):
+        flags |= metrics.DISTANCE  # the run must tell whether it stayed inside
+    if not problem.has_server:
+        flags &= ~(metrics.SERVER | metrics.SEEN)
+    if problem.minimize is None:
+        flags &= ~metrics.DISTANCE
+    if problem.kernels.test is no_test:
+        flags &= ~metrics.TEST
+    return names, flags
+
+
+def start_of(problem, x_0, trials):
+    if x_0 is None:
+        x_0 = np.zeros(problem.d) if problem.start is None else problem.start
+    x_0 = arguments.array("x_0", x_0)
+    if x_0.shape not in ((problem.d,), (trials, problem.d)) or not np.all(np.isfinite(x_0)):
+        refuse(
+            "x_0",
+            f"must be finite of shape ({problem.d},) or ({trials}, {problem.d})",
+            x_0.shape if np.all(np.isfinite(x_0)) else x_0,
+        )
+    return np.ascontiguousarray(np.broadcast_to(x_0, (trials, problem.d)))

@@ -1,0 +1,74 @@
+"""What a run kept."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fedtheory.algorithm import Schedule
+from fedtheory.shown import Shown, number
+
+
+@dataclass(repr=False)
+class Run(Shown):
+    """What a run kept. `metrics[name]` has shape (trials, rounds + 1).
+
+    >>> import fedtheory as ft
+    >>> problem = ft.problems.quadratic_from_arrays(A=[1.0], b=[[0.0], [0.0], [0.0]])
+    >>> r = ft.run(problem, "fedsgd", rounds=2, x_0=[4.0], eta=0.5, keep="x")
+    >>> r.x[0, :, 0]
+    array([4., 2., 1.])
+    """
+
+    problem: object
+    algorithm: object
+    hyper: Schedule  # hyper-parameters: a tuple for each round
+    rounds: int  # rounds finished
+    trials: int
+    metrics: dict
+    final: np.ndarray  # (trials, d), x after the last round
+    x: np.ndarray | None = None  # (trials, rounds + 1, d) with keep="x"
+    diverged: np.ndarray | None = None  # (trials,) the round at which a trial diverged, or -1
+    # constant that holds on a ball -> (trials,) whether the run stayed in it
+    inside: dict | None = None
+    seconds: float = 0.0
+    settings: object = None  # the plan: everything that decides the result, but for x_0
+    _state: object = None
+    _record: object = None
+    start: np.ndarray | None = None  # (trials, d), where the trials began
+
+    def heading(self):
+        return f"Run of {self.algorithm.name} on {self.problem.name}"
+
+    def facts(self):
+        last = {
+            f"{name} at the end": number(curve[:, self.measured[-1]].mean())
+            for name, curve in self.metrics.items()
+        }
+        lost = 0 if self.diverged is None else int((np.asarray(self.diverged) >= 0).sum())
+        told = dict(rounds=self.rounds, trials=self.trials, **last)
+        return told | ({"diverged": f"{lost} trials"} if lost else {})
+
+    @property
+    def measured(self):
+        """The rounds at which metrics were recorded; the records of all others are NaN."""
+        return np.arange(0, self.rounds + 1, self.settings.every if self.settings else 1)
+
+    def plot(self, *metrics, ax=None):
+        """Metrics (all that were recorded, by default) over rounds: means, and the band of 80 % of
+        the trials. Draws into `ax`, or a new figure, and returns the axes.
+
+        >>> import fedtheory as ft
+        >>> problem = ft.problems.quadratic(d=2, clients=3, L=1.0, mu=0.5)
+        >>> r = ft.run(problem, "fedavg", rounds=5, eta_l=0.1)
+        >>> r.plot("loss").get_xlabel()
+        'round $t$'
+        """
+        from fedtheory.runs import showing
+
+        return showing.plot_run(self, metrics, ax)
+
+    def to_dataframe(self):
+        """A pandas DataFrame with a row for each trial and round, a column for each metric."""
+        from fedtheory.runs import showing
+
+        return showing.run_frame(self)
