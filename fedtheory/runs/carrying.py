@@ -202,20 +202,24 @@ def carry_out(job, progress=None, chunk=None, checkpoint=None):
         ThreadPoolExecutor(1) as conductor,
     ):
         while job.done < plan.rounds:
-            together = plan.trials < workers and pace.together(plan.rounds - job.done)
-            begun, part = time.perf_counter(), job.chunk(R)
-            small = len(part.hyper) == 1 and machine.slabs.bytes <= SAVED
-            saved = machine.slabs.copy() if small else None
-            under_way = conductor.submit(machine.carry, part, pool, together)
+            begun, before, part, under_way, saved = time.perf_counter(), job.done, None, None, None
             try:
+                together = plan.trials < workers and pace.together(plan.rounds - before)
+                part = job.chunk(R)
+                if len(part.hyper) == 1 and machine.slabs.bytes <= SAVED:
+                    saved = machine.slabs.copy()
+                carried = time.perf_counter()
+                under_way = conductor.submit(machine.carry, part, pool, together)
                 under_way.result()
                 job.keep(part)
+                pace.took((time.perf_counter() - carried) / len(part.hyper), together)
+                if checkpoint is not None:
+                    checkpoint.write(job, job.done == plan.rounds)
             except KeyboardInterrupt:
-                raise _interrupted(job, part, under_way, saved) from None
+                if job.done > before:
+                    under_way = None  # the chunk is kept
+                raise interrupted(job, part, under_way, saved) from None
             seconds = (time.perf_counter() - begun) / len(part.hyper)
-            pace.took(seconds, together)
-            if checkpoint is not None:
-                checkpoint.write(job, job.done == plan.rounds)
             if progress is not None:
                 progress(job.done, plan.rounds, time.perf_counter() - job.begun)
             if chunk is None:
@@ -236,10 +240,12 @@ def warned(result):
     return result
 
 
-def _interrupted(job, part, under_way, saved):
-    """Finish the chunk if that takes no time, drop it otherwise; either way what is kept is whole
-    rounds."""
-    if wait([under_way], PATIENCE).done:
+def interrupted(job, part, under_way, saved):
+    """Finish the chunk under way, if one is and that takes no time, drop it otherwise; either way
+    what is kept is whole rounds."""
+    if under_way is None:
+        pass
+    elif wait([under_way], PATIENCE).done:
         job.keep(part)
     else:
         job.machine.stop[0] = 1

@@ -89,8 +89,8 @@ def test_only_instances_of_that_many_rounds_are_searched():
 def test_a_false_bound_is_reached_by_the_worst_case():
     claim = discover.claim("fsl.theorem2")
     true, false = (
-        _worst.worst(claim, (2,), 0.2),
-        _worst.worst(claim.replace(bound=claim.bound / 20), (2,), 0.2),
+        _worst.worst(claim, (20,), 0.2),
+        _worst.worst(claim.replace(bound=claim.bound / 20), (20,), 0.2),
     )
     assert 0 < true[0][0] <= 1 < false[0][0] and [*true[1], *false[1]] == [False, True]
 
