@@ -10,7 +10,7 @@ DASHES = (":", "--", "-")
 
 
 def gathered(figure, scale, progress):
-    return _fsl.gathered(fsl_short.runs_of(figure, scale), progress)
+    return _fsl.gathered(fsl_short.EXPERIMENT.runs_of(figure, scale), progress)
 
 
 def mean(read, quantity, cells):

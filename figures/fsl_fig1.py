@@ -12,7 +12,7 @@ QUANTITIES = ("final_accuracy", "rise_time", "early_accuracy", "oscillation")
 
 
 def compute(scale, progress):
-    return _fsl.gathered(fsl_scenario1.runs_of("fig1", scale), progress)
+    return _fsl.gathered(fsl_scenario1.EXPERIMENT.runs_of("fig1", scale), progress)
 
 
 def places(read):

@@ -7,7 +7,7 @@ from fedtheory.figures._record import Figure
 
 
 def compute(scale, progress):
-    return _fsl.gathered(fsl_scenario2.runs_of("EMNIST", scale), progress)
+    return _fsl.gathered(fsl_scenario2.EXPERIMENT.runs_of("EMNIST", scale), progress)
 
 
 def draw(figure, data):

@@ -13,7 +13,7 @@ DASHES = (_style.SHORT, "-", _style.LONG)
 
 
 def compute(scale, progress):
-    return _fsl.gathered(fsl_scenario1.runs_of("fig2", scale), progress)
+    return _fsl.gathered(fsl_scenario1.EXPERIMENT.runs_of("fig2", scale), progress)
 
 
 def settings(read):

@@ -13,7 +13,7 @@ from fedtheory.figures._style import SMALL
 def compute(scale, progress):
     runs = {}
     for place in fsl_scenario2.SETS:
-        runs |= fsl_scenario2.runs_of(place, scale)
+        runs |= fsl_scenario2.EXPERIMENT.runs_of(place, scale)
     return _fsl.gathered(runs, progress)
 
 

@@ -8,7 +8,7 @@ from fedtheory.figures._record import Figure
 
 
 def compute(scale, progress):
-    return _fsl.gathered(fsl_scenario1.runs_of("fig6", scale), progress)
+    return _fsl.gathered(fsl_scenario1.EXPERIMENT.runs_of("fig6", scale), progress)
 
 
 def draw(figure, data):

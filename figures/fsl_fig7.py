@@ -9,7 +9,7 @@ METHODS = ("FSL", "FSL-p", "DS")
 
 
 def compute(scale, progress):
-    return _fsl.gathered(fsl_scenario1.runs_of("fig7", scale), progress)
+    return _fsl.gathered(fsl_scenario1.EXPERIMENT.runs_of("fig7", scale), progress)
 
 
 def draw(figure, data):

@@ -12,7 +12,7 @@ NAMES = ("sq_xi", "sq_dissimilarity")
 
 
 def compute(scale, progress):
-    return _fsl.gathered(fsl_scenario1.runs_of("fig9", scale), progress, NAMES)
+    return _fsl.gathered(fsl_scenario1.EXPERIMENT.runs_of("fig9", scale), progress, NAMES)
 
 
 def means(data, name):

@@ -12,7 +12,7 @@ LOOKS = {"Fed-LAMB": "fed_lamb", "Fed-AMS": "fed_ams", "Fed-SGD": "fedsgd"}
 
 
 def compute(scale, progress):
-    return _fsl.gathered(lamb_mnist.runs_of(scale), progress, NAMES)
+    return _fsl.gathered(lamb_mnist.EXPERIMENT.runs_of("fig2", scale), progress, NAMES)
 
 
 def best(read, method, epochs):

@@ -9,7 +9,8 @@ SCALES = ("smoke", "quick", "paper")
 
 
 class Experiment(NamedTuple):
-    """`runs(scale)` are requests: dictionaries of numbers and words, each of which defines one run
+    """`figures` names parts of an experiment: a function of the scale, {cell: arguments}. A run is
+    `request(scale, cell[0], seed=seed, **arguments)`, a dictionary of numbers and words that defines it
     (see _training.py). `chosen` says of what the paper does not print, or is not kept at a smaller
     scale, what stands here and why."""
 
@@ -18,11 +19,21 @@ class Experiment(NamedTuple):
     printed: dict
     chosen: dict
     tuning: dict  # what is tuned: the grid, and by what its best is picked
-    runs: Callable
+    figures: dict
+    request: Callable
+    seeds: dict  # scale -> how many
     judges: str  # which findings the small scales may judge
 
+    def runs_of(self, figure, scale):
+        """{(cell, seed): request} of a figure."""
+        return {
+            (cell, seed): self.request(scale, cell[0], seed=seed, **arguments)
+            for cell, arguments in self.figures[figure](scale).items()
+            for seed in range(self.seeds[scale])
+        }
+
     def requests(self, scale):
-        """The runs of a scale, without repetition."""
+        """The runs of a scale, figure after figure."""
         if scale not in SCALES:
             refuse("scale", f"must be one of {', '.join(SCALES)}", scale)
-        return self.runs(scale)
+        return [run for figure in self.figures for run in self.runs_of(figure, scale).values()]

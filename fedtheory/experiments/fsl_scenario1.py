@@ -223,19 +223,6 @@ def fig9(scale):
 FIGURES = dict(fig1=fig1, fig2=fig2, fig6=fig6, fig7=fig7, fig8=fig8, fig9=fig9)
 
 
-def runs_of(figure, scale):
-    """{(cell, seed): request} of a figure."""
-    return {
-        (cell, seed): request(scale, cell[0], seed=seed, **arguments)
-        for cell, arguments in FIGURES[figure](scale).items()
-        for seed in range(SEEDS[scale])
-    }
-
-
-def runs(scale):
-    return [r for figure in FIGURES for r in runs_of(figure, scale).values()]
-
-
 EXPERIMENT = Experiment(
     NAME,
     "FSL, section IV-B",
@@ -265,6 +252,8 @@ EXPERIMENT = Experiment(
         "rise_time": "as a share of all rounds",
     },
     tuning={},
-    runs=runs,
+    figures=FIGURES,
+    request=request,
+    seeds=SEEDS,
     judges="what compares methods on the same data; not what tells EMNIST from CIFAR-10, nor what rests on a convolution",
 )

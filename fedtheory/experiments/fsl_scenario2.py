@@ -6,6 +6,7 @@ a hundredth of the data, the labels a client has, and how the server comes by it
 """
 
 import math
+from functools import partial
 
 from fedtheory.experiments._record import Experiment
 
@@ -163,20 +164,15 @@ def request(scale, place, method, C, eta_l, seed, gamma=1.0, alpha=0.01):
     )
 
 
-def runs_of(place, scale):
-    """{((set, C, eta_l, method), seed): request} of figure 5's half of a set."""
+def fig5(place, scale):
+    """{(set, C, eta_l, method): arguments of `request`} of figure 5's half of a set."""
     told = PLACES[scale][place]
     return {
-        ((place, C, f"{eta_l:g}", method), seed): request(scale, place, method, C, eta_l, seed)
+        (place, C, f"{eta_l:g}", method): dict(method=method, C=C, eta_l=eta_l)
         for C in told["C"]
         for eta_l in told["eta_l"]
         for method in METHODS
-        for seed in range(SEEDS[scale])
     }
-
-
-def runs(scale):
-    return [r for place in SETS for r in runs_of(place, scale).values()]
 
 
 EXPERIMENT = Experiment(
@@ -205,6 +201,8 @@ EXPERIMENT = Experiment(
         "the grid": "below the scale paper it had three values; a fourth was added above them after the best "
         "of FSL lay at the end, so what rests on the grid alone is not judged there",
     },
-    runs=runs,
+    figures={place: partial(fig5, place) for place in SETS},
+    request=request,
+    seeds=SEEDS,
     judges="what compares methods on the same data; not what tells EMNIST from CIFAR-10, nor what rests on a convolution",
 )

@@ -185,19 +185,6 @@ def fig6(scale):
 FIGURES = dict(fig1=fig1, fig2=fig2, fig3=fig3, fig4=fig4, fig5=fig5, fig6=fig6)
 
 
-def runs_of(figure, scale):
-    """{(cell, seed): request} of a figure."""
-    return {
-        (cell, seed): request(scale, cell[0], seed=seed, **arguments)
-        for cell, arguments in FIGURES[figure](scale).items()
-        for seed in range(SEEDS[scale])
-    }
-
-
-def runs(scale):
-    return [r for figure in FIGURES for r in runs_of(figure, scale).values()]
-
-
 EXPERIMENT = Experiment(
     "fsl_short",
     "FSL (short), section III",
@@ -222,6 +209,8 @@ EXPERIMENT = Experiment(
         "network below the scale paper": "one hidden layer of 48",
     },
     tuning={},
-    runs=runs,
+    figures=FIGURES,
+    request=request,
+    seeds=SEEDS,
     judges="what compares methods on the same data; not what rests on a convolution",
 )

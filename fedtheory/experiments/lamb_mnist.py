@@ -86,26 +86,15 @@ def request(scale, method, epochs, alpha, lambda_, seed):
     )
 
 
-def runs_of(scale):
-    """{((method, epochs, alpha, lambda), seed): request} of the whole grid."""
-    grid = [
-        (method, alpha, lambda_)
+def fig2(scale):
+    """{(method, epochs, alpha, lambda): arguments of `request`} of the whole grid."""
+    return {
+        (method, epochs, f"{alpha:g}", f"{each:g}"): dict(epochs=epochs, alpha=alpha, lambda_=each)
+        for epochs in EPOCHS
         for method, steps in PLACES[scale]["grid"].items()
         for alpha in steps
-        for lambda_ in (LAMBDAS if method == "Fed-LAMB" else LAMBDAS[:1])
-    ]
-    return {
-        ((method, epochs, f"{alpha:g}", f"{each:g}"), seed): request(
-            scale, method, epochs, alpha, each, seed
-        )
-        for epochs in EPOCHS
-        for method, alpha, each in grid
-        for seed in range(SEEDS[scale])
+        for each in (LAMBDAS if method == "Fed-LAMB" else LAMBDAS[:1])
     }
-
-
-def runs(scale):
-    return list(runs_of(scale).values())
 
 
 EXPERIMENT = Experiment(
@@ -136,6 +125,8 @@ EXPERIMENT = Experiment(
         "paper, 6 at it), by final test accuracy, the mean over seeds: 1 and 5 epochs apart",
         "lambda": "of 0, 0.01, 0.1, with alpha: Fed-LAMB has three times the budget of the others",
     },
-    runs=runs,
+    figures=dict(fig2=fig2),
+    request=request,
+    seeds=SEEDS,
     judges="the perceptron's sentences; not those on convolutions",
 )

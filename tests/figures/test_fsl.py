@@ -30,12 +30,14 @@ def asked(figure):
     if figure.startswith("fsls_"):
         return fsl_short.FIGURES[figure.removeprefix("fsls_")]("smoke")
     if figure == "lamb_fig2":
-        cells = dict.fromkeys(cell for cell, _ in lamb_mnist.runs_of("smoke"))
+        cells = dict.fromkeys(cell for cell, _ in lamb_mnist.EXPERIMENT.runs_of("fig2", "smoke"))
         return {cell: dict(method=cell[0], epochs=cell[1], alpha=cell[2]) for cell in cells}
     if SCENARIOS[figure] is fsl_scenario1:
         return fsl_scenario1.FIGURES[figure]("smoke")
     places = fsl_scenario2.SETS if figure != "fig11" else ("EMNIST",)
-    cells = [cell for place in places for cell, _ in fsl_scenario2.runs_of(place, "smoke")]
+    cells = [
+        cell for place in places for cell, _ in fsl_scenario2.EXPERIMENT.runs_of(place, "smoke")
+    ]
     return {cell: dict(C=cell[1], eta_l=cell[2], method=cell[3]) for cell in cells}
 
 
