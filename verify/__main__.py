@@ -159,7 +159,7 @@ def _status(arguments):
         ):
             refuse(
                 "--replay",
-                f"takes no other options than --figures, --rocq, --workers, --executor, {', '.join(REPLAY)}",
+                f"takes no other options than --figures, --rocq, --workers, --executor, {', '.join(REPLAY)}, --json",
                 arguments.replay,
             )
         sample, drawn = (

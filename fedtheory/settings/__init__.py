@@ -295,10 +295,10 @@ def reads(setting, claim):
 def unread(setting, claim):
     """Names of a claim's parameters that are no letters of a setting, or others there; where a
     method runs, those too that it neither takes nor gives: they would be free of all that happens."""
-    known = {*setting.gives, *setting.loose, *setting.takes, *setting.optional}
+    free = set(claim.parameters) - known(setting, claim) if setting.algorithms else set()
     alike = lambda name, entry: (
         name in setting.table
-        and (name in known or setting.table.paper != HOUSE or not setting.algorithms)
+        and (name not in free or setting.table.paper != HOUSE)
         and (entry.unit, entry.domain) == (setting.table[name].unit, setting.table[name].domain)
     )
     return [
@@ -310,21 +310,30 @@ def unread(setting, claim):
 
 def strangers(setting, claim):
     """Numbers in a claim that other methods take and the setting's do not: they would be free of
-    all that happens there, and the claim false for any. One that an equation ties to others is as
-    good as these."""
+    all that happens there, and the claim false for any."""
     theirs = {
         name
         for other in all_settings()
         if other.algorithms and other.table.paper == setting.table.paper
         for name in other.takes
-    } - {*setting.takes, *setting.optional, *setting.gives, *setting.loose}
-    tied = {
-        symbol.name
+    }
+    free = theirs & set(claim.parameters)
+    return sorted(free - known(setting, claim)) if setting.algorithms and free else []
+
+
+def known(setting, claim):
+    """Letters that a setting gives or its methods take, and those of a claim that equations tie to
+    these: they are as good."""
+    found = {*setting.gives, *setting.loose, *setting.takes, *setting.optional}
+    equations = [
+        {symbol.name for symbol in claim.expand(a.relation).free_symbols}
         for a in claim.assumptions
         if isinstance(a.relation, sympy.Eq)
-        for symbol in claim.expand(a.relation).free_symbols
-    }
-    return sorted(theirs & set(claim.parameters) - tied) if setting.algorithms else []
+    ]
+    measured = set(claim.quantities)
+    while tied := [e - found for e in equations if len(e - found) == 1 and not e & measured]:
+        found |= set().union(*tied)
+    return found
 
 
 def by_name(name):

@@ -147,7 +147,11 @@ def test_requests_can_be_carried_out(name):
 
 def test_the_command(pool, monkeypatch, capsys):
     assert main(["experiments"]) == 0 and "fsl_scenario1" in capsys.readouterr().out
-    few = fsl_scenario1.EXPERIMENT._replace(runs=lambda scale: [request(rounds=2)])
+    few = fsl_scenario1.EXPERIMENT._replace(
+        figures=dict(fig1=lambda scale: {(PLACE,): {}}),
+        request=lambda scale, place, seed: request(rounds=2),
+        seeds=dict(smoke=1, quick=1),
+    )
     monkeypatch.setitem(experiments(), "fsl_scenario1", few)
     assert main(["experiments", "fsl_scenario1", "--scale", "smoke"]) == 0
     told = capsys.readouterr().out

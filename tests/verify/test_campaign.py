@@ -298,7 +298,7 @@ def test_a_process_that_runs_other_sources_keeps_nothing():
             ["--replay", ".", "--smoke"],
             "--replay takes no other options than --figures, --rocq, --workers, --executor, --all, --sample, --sample-seed, --json; got '.'",
         ),
-        (["--wrong"], "unrecognized arguments: --wrong; see python -m verify --help"),
+        (["--wrong"], "takes no '--wrong': did you mean --rocq?; see python -m verify --help"),
         (["no.such.claim"], "PREFIX must begin the id of a claim; got 'no.such.claim'"),
     ],
 )
