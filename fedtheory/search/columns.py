@@ -149,9 +149,9 @@ class Columns:
                     if q.excess(r, self.settled(values, points), 1)[0] > -margin / 2
                 ]
                 for relation in close:
-                    self._project(
-                        points, values, relation, reals, np.full(1, margin), np.ones(1, dtype=bool)
-                    )
+                    # From a corner of the box that is searched the way inside leads out of the box
+                    one = np.full(1, margin), np.ones(1, dtype=bool)
+                    self._project(points, values, relation, reals, *one, reach=FREE + 1.0)
                 if not close:
                     break
         self.work += tally.count - before
@@ -187,7 +187,7 @@ class Columns:
                 break
         return points
 
-    def _project(self, points, values, relation, reals, margin, only):
+    def _project(self, points, values, relation, reals, margin, only, reach=FREE):
         q, size = self.target, len(points)
         here = q.excess(relation, self.settled(values, points), size)
         off = (here > 1e-13) if only is None else only
@@ -218,6 +218,6 @@ class Columns:
             points[:, n] = np.where(
                 points[:, n] <= NOTHING,
                 points[:, n],
-                np.clip(points[:, n] - np.clip(move * slope, -30, 30), -FREE, FREE),
+                np.clip(points[:, n] - np.clip(move * slope, -30, 30), -reach, reach),
             )
         return True

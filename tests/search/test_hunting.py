@@ -119,3 +119,16 @@ def test_more_work_looks_at_all_that_less_does(name):
     target = Target(claim, fitting(claim)[0])
     few, more = ([(r, tuple(x)) for _, r, x in waves.searched(target, s, 0)] for s in (0.05, 0.15))
     assert 0 < len(few) < len(more) and more[: len(few)] == few
+
+
+def test_from_a_corner_of_the_box_the_way_inside_leads_out_of_it():
+    """Where the largest curvature meets the smallest step at eta L = 1, rounding may leave eta L
+    above 1, and only a smaller step than those that are searched leads inside."""
+    target = Target(TRUE["sgd_nonconvex"], by_name("run_fedsgd"))
+    hunt, _, point = next(waves.searched(target, 0.1, 0))
+    eta, scale = hunt.column["eta"], hunt.column["scale"]
+    point[eta], point[scale] = -25.0, 25.0
+    eta_L = lambda at: float(hunt.laid_out(at[None])[1]["L"].at[0]) * np.exp(at[eta])
+    point[scale] -= np.log(eta_L(point))
+    assert eta_L(point) == pytest.approx(1.0)
+    assert eta_L(hunt.deeper(point, 1e-3)) == pytest.approx(np.exp(-1e-3), rel=1e-4)
