@@ -208,18 +208,17 @@ def carry_out(job, progress=None, chunk=None, checkpoint=None):
                 part = job.chunk(R)
                 if len(part.hyper) == 1 and machine.slabs.bytes <= SAVED:
                     saved = machine.slabs.copy()
-                carried = time.perf_counter()
                 under_way = conductor.submit(machine.carry, part, pool, together)
                 under_way.result()
                 job.keep(part)
-                pace.took((time.perf_counter() - carried) / len(part.hyper), together)
+                seconds = (time.perf_counter() - begun) / len(part.hyper)
+                pace.took(seconds, together)
                 if checkpoint is not None:
                     checkpoint.write(job, job.done == plan.rounds)
             except KeyboardInterrupt:
                 if job.done > before:
                     under_way = None  # the chunk is kept
                 raise interrupted(job, part, under_way, saved) from None
-            seconds = (time.perf_counter() - begun) / len(part.hyper)
             if progress is not None:
                 progress(job.done, plan.rounds, time.perf_counter() - job.begun)
             if chunk is None:

@@ -19,8 +19,9 @@ from fedtheory.verdicts.replaying import OWN, RECORDED
 
 @contextmanager
 def soon():
-    """Refused within six times what the products take that a worst case may spend, measured here and
-    now: a slow or a busy machine lengthens both."""
+    """Refused within twenty times what the products take that a worst case may spend, measured here
+    and now: a slow or a busy machine lengthens both. Six was seen, and seven with a busy neighbour;
+    without a meter these documents take thousands of times as long."""
     with pytest.raises(Refused) as caught:
         begun = time.process_time()
         try:
@@ -30,7 +31,7 @@ def soon():
     begun, third = time.process_time(), Fraction(1, 3)
     for k in range(check_worst_case.STEPS):
         third * k
-    assert taken < 6 * (time.process_time() - begun)
+    assert taken < 20 * (time.process_time() - begun)
 
 
 def proof(variables=None, **changes):
