@@ -20,8 +20,7 @@ from fedtheory.verdicts.replaying import OWN, RECORDED
 @contextmanager
 def soon():
     """Refused within twenty times what the products take that a worst case may spend, measured here
-    and now: a slow or a busy machine lengthens both. Six was seen, and seven with a busy neighbour;
-    without a meter these documents take thousands of times as long."""
+    and now: a slow or a busy machine lengthens both. Up to eight was seen."""
     with pytest.raises(Refused) as caught:
         begun = time.process_time()
         try:
