@@ -68,6 +68,13 @@ def step(kind, x, g, eta, m, v, powers, beta_1, beta_2, epsilon, correct):
 
 
 @jit
+def optimize(kind, x, g, eta, m, v, powers, h):
+    """One step of any of mixed FL's optimisers, which share their betas, epsilon and bias."""
+    correct = h.bias_correction == 0
+    step(kind, x, g, eta, m, v, powers, h.beta_1, h.beta_2, h.epsilon, correct)
+
+
+@jit
 def shares(weight):
     """weight / sum of weight; zeros where no weight is left."""
     total = 0.0

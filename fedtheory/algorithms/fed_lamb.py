@@ -5,24 +5,18 @@ Readings of the listing:
 - m starts a round at 0: line 9 counts t from the round's start. The proof ((8)-(11)) carries m from
   round to round instead: `momentum` "kept".
 - v starts a round at v_hat (line 6), so v^t is a mean of v_hat and squares with weights that add up
-  to 1;
-  v / (1 - beta_2^t) would multiply v_hat by 1 / (1 - beta_2) a round. So only m, which starts at 0,
-  is
-  corrected, and in a copy ("m"). "copies" corrects a copy of both, the v sent to the server
-  included;
-  "overwrite" is the listing to the letter, corrected values entering the next step; "none" is the
-  proof.
+  to 1; v / (1 - beta_2^t) would multiply v_hat by 1 / (1 - beta_2) a round. So only m, which starts
+  at 0, is corrected, and in a copy ("m"). "copies" corrects a copy of both, the v sent to the
+  server included; "overwrite" is the listing to the letter, corrected values entering the next
+  step; "none" is the proof.
 - Line 11 divides by sqrt(v_hat_r^t), which no line defines. "round": v_hat as the server sent it,
-  fixed
-  during the round, as in local AMSGrad. "local": max(v_hat, v^t).
+  fixed during the round, as in local AMSGrad. "local": max(v_hat, v^t).
 - Line 16 defines v_hat_{r+1} from v_hat_r, but line 6 uses v_hat_{r-1} and nothing defines v_hat_1:
-  round r
-  starts from v_hat_{r-1} and ends with v_hat_r = max(v_hat_{r-1}, mean v^T).
-- Means are over the cohort D^r: with 1/n, n > |D^r|, the point would shrink. "plain" counts each client
-  once, as (1) does; "samples" by its weight in F.
+  round r starts from v_hat_{r-1} and ends with v_hat_r = max(v_hat_{r-1}, mean v^T).
+- Means are over the cohort D^r: with 1/n, n > |D^r|, the point would shrink. "plain" counts each
+  client once, as (1) does; "samples" by its weight in F.
 - A layer of zero weights never moves under phi = identity, as phi(0) = 0; "clipped" (H4) lets it.
-  Where
-  p + lambda theta = 0 there is no direction, and the layer rests.
+  Where p + lambda theta = 0 there is no direction, and the layer rests.
 One step thus moves a layer by exactly alpha phi(||theta||), whatever the gradients.
 """
 

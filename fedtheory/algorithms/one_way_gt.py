@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fedtheory.algorithm import Algorithm, choice, count, fraction, nonnegative, positive
-from fedtheory.algorithms._optimizers import copy, forget, optimizer, pull, shares, step
+from fedtheory.algorithms._optimizers import copy, forget, optimize, optimizer, pull, shares
 from fedtheory.algorithms.parallel_training import weigh
 from fedtheory.jit import jit
 
@@ -69,37 +69,13 @@ def local_start(state, i, y, g, local, h):
 def local_step(state, i, k, y, g, local, h):
     for j in range(y.size):
         local.u[j] = g[j] + state.g_c[j]
-    step(
-        h.client_opt,
-        y,
-        local.u,
-        h.eta,
-        local.m,
-        local.v,
-        local.powers,
-        h.beta_1,
-        h.beta_2,
-        h.epsilon,
-        h.bias_correction == 0,
-    )
+    optimize(h.client_opt, y, local.u, h.eta, local.m, local.v, local.powers, h)
 
 
 @jit
 def aggregate(state, cohort, work, p, y, local, h):
     pull(state.x, y, shares(weigh(cohort, work, p, h.weighting)), state.u)
-    step(
-        h.server_opt,
-        state.x,
-        state.u,
-        h.eta_s,
-        state.m,
-        state.v,
-        state.powers,
-        h.beta_1,
-        h.beta_2,
-        h.epsilon,
-        h.bias_correction == 0,
-    )
+    optimize(h.server_opt, state.x, state.u, h.eta_s, state.m, state.v, state.powers, h)
 
 
 ALGORITHM = Algorithm(

@@ -4,14 +4,11 @@ A round of FedAvg on f_f and K central steps on f_c start from the same x; their
 Readings of the listing:
 - x_c^(t,J) is the end of the K central steps: J is K, of which the paper knows no other.
 - Client and server optimisers are given t, not k. CLIENTOPT starts each round afresh, for clients
-  are
-  stateless; SERVEROPT and MERGEOPT remember. CENTRALOPT forgets too unless `central_memory` is
-  "kept":
-  the analysis takes f_c for one of two like meta-clients, and so A.3 (K = 1) stays true under
-  momentum.
+  are stateless; SERVEROPT and MERGEOPT remember. CENTRALOPT forgets too unless `central_memory` is
+  "kept": the analysis takes f_c for one of two like meta-clients, and so A.3 (K = 1) stays true
+  under momentum.
 - p_i counts samples, hence steps where batches are equal ("steps"); where they are proportional to
-  the
-  client's data, steps times the client's weight ("samples").
+  the client's data, steps times the client's weight ("samples").
 - A cohort that did no step at all (0/0 in the listing) sends a zero change.
 """
 
@@ -20,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fedtheory.algorithm import Algorithm, choice, count, fraction, nonnegative, positive
-from fedtheory.algorithms._optimizers import copy, forget, optimizer, pull, shares, step
+from fedtheory.algorithms._optimizers import copy, forget, optimize, optimizer, pull, shares
 from fedtheory.jit import jit
 
 SERVER, CENTRAL, MERGE = range(3)  # rows of the optimisers' memory
@@ -96,19 +93,7 @@ def local_start(state, i, y, g, local, h):
 
 @jit
 def local_step(state, i, k, y, g, local, h):
-    step(
-        h.client_opt,
-        y,
-        g,
-        h.eta,
-        local.m,
-        local.v,
-        local.powers,
-        h.beta_1,
-        h.beta_2,
-        h.epsilon,
-        h.bias_correction == 0,
-    )
+    optimize(h.client_opt, y, g, h.eta, local.m, local.v, local.powers, h)
 
 
 @jit
@@ -124,7 +109,7 @@ def weigh(cohort, work, p, weighting):
 def aggregate(state, cohort, work, p, y, local, h):
     pull(state.x, y, shares(weigh(cohort, work, p, h.weighting)), state.u)
     copy(state.x, state.x_f)
-    step(
+    optimize(
         h.server_opt,
         state.x_f,
         state.u,
@@ -132,16 +117,13 @@ def aggregate(state, cohort, work, p, y, local, h):
         state.m[SERVER],
         state.v[SERVER],
         state.powers[SERVER],
-        h.beta_1,
-        h.beta_2,
-        h.epsilon,
-        h.bias_correction == 0,
+        h,
     )
 
 
 @jit
 def server_step(state, k, g, h):
-    step(
+    optimize(
         h.central_opt,
         state.w,
         g,
@@ -149,10 +131,7 @@ def server_step(state, k, g, h):
         state.m[CENTRAL],
         state.v[CENTRAL],
         state.powers[CENTRAL],
-        h.beta_1,
-        h.beta_2,
-        h.epsilon,
-        h.bias_correction == 0,
+        h,
     )
 
 
@@ -161,19 +140,7 @@ def end(state, h):
     x, u = state.x, state.u
     for j in range(x.size):
         u[j] = (x[j] - state.w[j]) + (x[j] - state.x_f[j])  # -Delta = -(Delta_c + Delta_f)
-    step(
-        h.merge_opt,
-        x,
-        u,
-        h.eta_m,
-        state.m[MERGE],
-        state.v[MERGE],
-        state.powers[MERGE],
-        h.beta_1,
-        h.beta_2,
-        h.epsilon,
-        h.bias_correction == 0,
-    )
+    optimize(h.merge_opt, x, u, h.eta_m, state.m[MERGE], state.v[MERGE], state.powers[MERGE], h)
 
 
 ALGORITHM = Algorithm(

@@ -4,19 +4,14 @@ Parallel training in which each side adds the other's gradient of the round befo
 those of parallel_training.py:
 - g~_c and g~_f of the next round are to be average gradients of f_c and f_f over this round's steps
   (A.2). The listing recovers them from deltas, which is right for SGD only, and divides Delta_c by
-  eta,
-  the client's rate, although CENTRALOPT stepped with eta_c. `transfer` "gradients" averages the
-  gradients themselves, whatever the optimisers; "deltas" is (8)-(10) by the rate used, equal to it
-  under
-  SGD; "listing" divides by eta. All three share their fixed points (the sum g~_c + g~_f vanishes
-  there);
-  only the first two agree on the way where eta_c differs from eta.
+  eta, the client's rate, although CENTRALOPT stepped with eta_c. `transfer` "gradients" averages
+  the gradients themselves, whatever the optimisers; "deltas" is (8)-(10) by the rate used, equal to
+  it under SGD; "listing" divides by eta. All three share their fixed points (the sum g~_c + g~_f
+  vanishes there); only the first two agree on the way where eta_c differs from eta.
 - The initial g~_c, g~_f are inputs of the listing: zero here. A first round with eta = eta_c = 0
-  (both
-  take schedules) moves nothing and leaves the exact gradients at x^(0), under "gradients".
+  (both take schedules) moves nothing and leaves the exact gradients at x^(0), under "gradients".
 - A cohort that did no step, or a rate of zero under the other two words, carries no gradient: the
-  last
-  ones stay.
+  last ones stay.
 """
 
 from collections import namedtuple
@@ -26,7 +21,7 @@ import numpy as np
 
 from fedtheory.algorithm import Algorithm, choice
 from fedtheory.algorithms import parallel_training as pt
-from fedtheory.algorithms._optimizers import copy, fill, forget, shares, step
+from fedtheory.algorithms._optimizers import copy, fill, forget, optimize, shares
 from fedtheory.algorithms.parallel_training import weigh
 from fedtheory.jit import jit
 
@@ -97,19 +92,7 @@ def local_step(state, i, k, y, g, local, h):
     for j in range(y.size):
         local.total[j] += g[j]
         local.u[j] = g[j] + state.g_c[j]
-    step(
-        h.client_opt,
-        y,
-        local.u,
-        h.eta,
-        local.m,
-        local.v,
-        local.powers,
-        h.beta_1,
-        h.beta_2,
-        h.epsilon,
-        h.bias_correction == 0,
-    )
+    optimize(h.client_opt, y, local.u, h.eta, local.m, local.v, local.powers, h)
 
 
 @jit
@@ -140,7 +123,7 @@ def server_step(state, k, g, h):
     for j in range(g.size):
         state.total_c[j] += g[j]
         state.u[j] = g[j] + state.g_f[j]
-    step(
+    optimize(
         h.central_opt,
         state.w,
         state.u,
@@ -148,10 +131,7 @@ def server_step(state, k, g, h):
         state.m[CENTRAL],
         state.v[CENTRAL],
         state.powers[CENTRAL],
-        h.beta_1,
-        h.beta_2,
-        h.epsilon,
-        h.bias_correction == 0,
+        h,
     )
 
 

@@ -1,10 +1,9 @@
 """Quadratics f_i(x) = (x - b_i)' A_i (x - b_i) / 2 with exact L, mu, G, xi_bar and noise.
 
 A Hessian is shared or each client's own, diagonal or dense; given as arrays, it may have negative
-eigenvalues. Under a shared Hessian the gradients
-differ by constants, so G and xi_bar are global and exact. Under own Hessians the dissimilarity
-grows with the distance to the minimiser: G and xi_bar then hold on a ball, and a global (G, B) form
-stands beside them where F is strongly convex.
+eigenvalues. Under a shared Hessian the gradients differ by constants, so G and xi_bar are global
+and exact. Under own Hessians the dissimilarity grows with the distance to the minimiser: G and
+xi_bar then hold on a ball, and a global (G, B) form stands beside them where F is strongly convex.
 """
 
 from dataclasses import replace

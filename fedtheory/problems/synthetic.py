@@ -4,14 +4,11 @@ Client k labels x ~ N(v_k, diag(j^-1.2)) by argmax(W_k'x + b_k), with entries W_
 and v_k ~ N(B_k, 1) around u_k ~ N(0, alpha), B_k ~ N(0, beta). Two readings had to be chosen:
 
 - N(0, alpha) has variance alpha, as N(v_k, Sigma) has covariance Sigma; FedProx's code takes alpha
-  for
-  the deviation, which is alpha**2 here.
+  for the deviation, which is alpha**2 here.
 - By the formula, clients of SYNTHETIC(0, 0) still differ in W_k, b_k and v_k, and FedProx runs it
-  as
-  such. Flex calls alpha = beta = 0 its IID case, which is FedProx's other data set, synthetic_iid:
-  one W
-  and b for all, and v_k = 0. Here alpha = beta = 0 is flex's unless iid=False asks for the
-  formula's.
+  as such. Flex calls alpha = beta = 0 its IID case, which is FedProx's other data set,
+  synthetic_iid: one W and b for all, and v_k = 0. Here alpha = beta = 0 is flex's unless iid=False
+  asks for the formula's.
 
 As the formula stands, alpha changes no label: u_k adds the same number to the score of every class.
 """
