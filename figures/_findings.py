@@ -40,6 +40,7 @@ REPRODUCED, NOT_REPRODUCED, NO_POWER, INCONCLUSIVE = VERDICTS = (
     "no power",
     "inconclusive",
 )
+NOT_JUDGED = "not judged at this scale"
 LEVEL, SEEDS = 0.05, 5
 TREND = {"increases in": ">", "decreases in": "<"}
 WORDS = {"<": "<", ">": ">", "<=": "≤", ">=": "≥", "~": "≈", "==": "="}
@@ -50,12 +51,13 @@ class Outcome(NamedTuple):
     sentence: str
 
 
-def judge(claim, cells, level=LEVEL, family=1):
+def judge(claim, cells, level=LEVEL, family=1, compares=None):
     """(verdict, sentence) of a finding claim from measured cells; `family` is how many sentences
-    share the level."""
-    if not claim.compares:
+    share the level, `compares` are those of its comparisons that are asked (by default all)."""
+    asked = claim.compares if compares is None else compares
+    if not asked:
         return Outcome(INCONCLUSIVE, f"{claim.id} names no comparison")
-    tests = [test for comparison in claim.compares for test in _tests(comparison, cells)]
+    tests = [test for comparison in asked for test in _tests(comparison, cells)]
     found = [
         (
             label,
@@ -73,6 +75,17 @@ def judge(claim, cells, level=LEVEL, family=1):
     more = f"; and {len(shown) - 3} more" if len(shown) > 3 else ""
     confidence = "" if _exact(tests) else f" (level {level:g}{_shared(len(tests), family)})"
     return Outcome(verdict, f"{verdict}: {count}{'; '.join(shown[:3])}{more}{confidence}")
+
+
+def not_judged(why):
+    """The outcome of a sentence that a scale cannot judge."""
+    return Outcome(INCONCLUSIVE, f"{INCONCLUSIVE}: {NOT_JUDGED}, {why}")
+
+
+def of_stand_ins(claim):
+    """A finding's comparisons that other data than the paper's may judge: all but those with a
+    printed number."""
+    return tuple(each for each in claim.compares if _number(each.other) is None)
 
 
 def worst(verdicts):

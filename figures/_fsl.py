@@ -5,6 +5,7 @@ import numpy as np
 
 from fedtheory import discover
 from fedtheory.data import _sets
+from fedtheory.errors import refuse
 from fedtheory.experiments import _curves, _pool
 from fedtheory.figures import _findings, _style
 
@@ -25,6 +26,9 @@ OPEN = {
     "fsl.fig5_rates_easy": "it rests on the grid of step sizes, which the paper does not print: three values "
     "and four gave opposite verdicts",
 }
+PRINTED = (
+    "for a printed number belongs to the paper's data and network, and stand-ins have their own"
+)
 BETWEEN = "|"  # in the name of a cell
 METHODS = {
     "FL": "fedavg",
@@ -46,6 +50,22 @@ def gathered(runs, progress, names=("test_accuracy",)):
     """Arrays of {(cell, seed): request}: `cells` by name, and each metric as (cells, seeds,
     measurements)."""
     found = _pool.several(list(runs.values()), progress)
+    return arrays(runs, found, names)
+
+
+def there(runs, progress, names=("test_accuracy",)):
+    """The same where some data may be absent: what they would have given is NaN."""
+    asked, _ = _pool.possible(list(runs.values()))
+    found = {_pool.written(r): a for r, a in zip(asked, _pool.several(asked, progress))}
+    if not found:
+        refuse("data", "must be there for one run or more", "none")
+    none = {
+        name: np.full_like(values, np.nan) for name, values in next(iter(found.values())).items()
+    }
+    return arrays(runs, [found.get(_pool.written(r), none) for r in runs.values()], names)
+
+
+def arrays(runs, found, names):
     cells = list(dict.fromkeys(cell for cell, _ in runs))
     seeds = len(runs) // len(cells)
     return {
@@ -55,6 +75,30 @@ def gathered(runs, progress, names=("test_accuracy",)):
         **{
             name: np.array([run[name] for run in found]).reshape(len(cells), seeds, -1)
             for name in names
+        },
+    }
+
+
+def joined(parts):
+    """Arrays of several `gathered` as one, of runs of different lengths: the longest's rounds, how
+    many measurements each cell has, and NaN beyond."""
+    parts = list(parts)
+    longest = max(parts, key=lambda part: len(part["rounds"]))["rounds"]
+    if any(not np.array_equal(p["rounds"], longest[: len(p["rounds"])]) for p in parts):
+        refuse("rounds", "must be alike where they overlap", longest.tolist())
+    fill = lambda values: np.pad(
+        values, ((0, 0), (0, 0), (0, len(longest) - values.shape[2])), constant_values=np.nan
+    )
+    whole = {name: [part[name] for part in parts] for name in parts[0]}
+    return {
+        "cells": np.concatenate(whole["cells"]),
+        "rounds": longest,
+        "real": np.array(all(whole["real"])),
+        "lengths": np.repeat(*zip(*((len(p["rounds"]), len(p["cells"])) for p in parts))),
+        **{
+            name: np.concatenate([fill(values) for values in several])
+            for name, several in whole.items()
+            if several[0].ndim == 3
         },
     }
 
@@ -71,9 +115,16 @@ class Read:
         self.cells = [tuple(name.split(BETWEEN)) for name in data["cells"]]
         self.data, self.place = data, {cell: n for n, cell in enumerate(self.cells)}
 
-    def curve(self, *cell):
-        """(seeds, measurements) of test accuracy."""
-        return self.data["test_accuracy"][self.place[tuple(map(str, cell))]]
+    def curve(self, *cell, name="test_accuracy"):
+        """(seeds, measurements) of test accuracy, or of another metric."""
+        place = self.place[tuple(map(str, cell))]
+        return self.data[name][place][:, : len(self.rounds(*cell))]
+
+    def rounds(self, *cell):
+        """(measurements,): when a cell's runs were measured."""
+        lengths = self.data.get("lengths")
+        most = None if lengths is None else lengths[self.place[tuple(map(str, cell))]]
+        return self.data["rounds"][:most]
 
     def __call__(self, quantity, *cell):
         measure = _curves.MEASURES[quantity]
@@ -90,13 +141,20 @@ class Read:
 
 
 def judged(id, cells, smaller=True, stand_ins=STAND_INS):
-    """(verdict, sentence) of a finding from its cells; the sentence says on what."""
-    verdict, sentence = _findings.judge(discover.claim(id), cells)
+    """(verdict, sentence) of a finding from its cells; the sentence says on what. A number that is
+    printed is the paper's data's and network's: nothing else is compared with it."""
+    claim = discover.claim(id)
     if not smaller:
-        return verdict, sentence
+        return _findings.judge(claim, cells)
+    kept = _findings.of_stand_ins(claim)
+    if not kept:
+        return _findings.not_judged(PRINTED)
+    verdict, sentence = _findings.judge(claim, cells, compares=kept)
     if id in OPEN:
-        verdict = _findings.INCONCLUSIVE
-        sentence = f"{verdict}: {OPEN[id]}; of them it is {sentence}"
+        verdict, why = _findings.not_judged(OPEN[id])
+        sentence = f"{why}; of them it is {sentence}"
+    if len(kept) < len(claim.compares):
+        sentence += "; printed numbers are not compared"
     return verdict, f"{sentence}; {stand_ins}"
 
 
@@ -114,7 +172,7 @@ def shown(ax, read, method, *cell, label=None, **more):
     curves = np.array([_curves.rolling(curve) for curve in read.curve(*cell)])
     return _style.band(
         ax,
-        read.data["rounds"],
+        read.rounds(*cell),
         curves.mean(axis=0),
         curves.min(axis=0),
         curves.max(axis=0),

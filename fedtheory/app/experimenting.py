@@ -18,12 +18,14 @@ def told(name=None, scale="quick", folder=None, carry=False):
         return rows, "\n".join(
             f"{n:20s}{row['cites']}: judges {row['judges']}" for n, row in rows.items()
         )
+    from fedtheory.experiments import _pool
+
     record = experiment(name)
-    requests = record.requests(scale)
+    requests, absent = _pool.possible(record.requests(scale))
     row = dict(
         cites=record.cites, printed=record.printed, chosen=record.chosen, tuning=record.tuning
     )
-    row |= dict(judges=record.judges, scale=scale, **_cost(requests))
+    row |= dict(judges=record.judges, scale=scale, absent=absent, **_cost(requests))
     if carry:
         row |= _carried(requests)
     return row, "\n".join(_lines(record, row))
@@ -65,6 +67,8 @@ def _lines(record, row):
         if row["scale"] != "paper"
         else ""
     )
+    for name, why in row["absent"].items():
+        yield f"    runs on {name} are left out: {why}"
     hours = row["core_seconds"] / 3600
     cost = f"{hours:.1f} hours" if hours >= 1 else f"{row['core_seconds']:.0f} seconds"
     yield f"    {row['runs']} runs, {row['missing']} of them not kept: about {cost} of one core before"

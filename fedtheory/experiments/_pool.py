@@ -16,10 +16,11 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from fedtheory import networks, private, sources
+from fedtheory.data import _sets, partition
 from fedtheory.data.formats.arrays import npz
 from fedtheory.errors import InvalidInput
 from fedtheory.experiments import _training
-from fedtheory.experiments._training import written
+from fedtheory.experiments._samples import written
 from fedtheory.files import write
 from fedtheory.runs.running import threads
 
@@ -43,7 +44,8 @@ def key(request):
 
 
 def _partitions(request):
-    return [*request["split"], *(request.get("server") or {})]
+    asked = [*request["split"], *(request.get("server") or {})]
+    return [how for how in asked if how in partition.__all__]
 
 
 def kept(request):
@@ -99,6 +101,33 @@ def _problem(request):
 def missing(requests):
     """The runs that are not kept."""
     return list({written(r): r for r in requests if kept(r) is None}.values())
+
+
+def possible(requests):
+    """(the runs whose data are there, {set: why it is not} of the others)."""
+    why = {}
+    for request in requests:
+        for source in ("set", "other"):
+            name = (request.get(source) or {}).get("name")
+            if name and name not in why:
+                why[name] = _absent(name)
+    lacking = {name: text for name, text in why.items() if text}
+    lacks = lambda request: any(
+        (request.get(source) or {}).get("name") in lacking for source in ("set", "other")
+    )
+    return [request for request in requests if not lacks(request)], lacking
+
+
+def _absent(name):
+    """Why a set cannot be loaded, from which files there are; '' if it can."""
+    record = _sets.known(name)
+    folder = _sets.folder_of()
+    if not record.layouts:
+        return ""
+    if folder is None:
+        return "no folder is named"
+    found, missing = _sets.located(record, folder)
+    return "" if found else f"missing: {', '.join(missing)}"
 
 
 def estimate(requests):

@@ -119,8 +119,9 @@ SEEDS = dict(smoke=2, quick=5, paper=3)
 METHODS = {"FSL": "fsl", "FSLsyn": "fsl", "SCAFFOLD": "scaffold", "FedDyn": "feddyn"}
 
 
-def server_of(told, method):
-    """How the server comes by its samples, and how many they are."""
+def server_of(told, method, per=None):
+    """How the server comes by its samples, and how many they are; `per` of each client, or class."""
+    told = told | ({} if per is None else {"each" if method == "FSLsyn" else "s": per})
     if method == "FSLsyn":
         absent = [ABSENT] if told["other"]["name"] in ("textures", "stl10") else []
         classes = max(told["C"]) - len(absent)
@@ -129,12 +130,12 @@ def server_of(told, method):
     return {"server_from_clients": dict(c=told["c"], s=told["s"])}, told["c"] * told["s"]
 
 
-def request(scale, place, method, C, eta_l, seed, gamma=1.0, alpha=0.01):
+def request(scale, place, method, C, eta_l, seed, gamma=1.0, alpha=0.01, per=None):
     """One run. Methods that have no server of their own see the same clients."""
     told = PLACES[scale][place]
     rounds, every = LENGTHS[scale]
     S, K = told["S"], math.ceil(told["n_i"] / told["batch"])
-    server, n_0 = server_of(told, method)
+    server, n_0 = server_of(told, method, per)
     K_0 = max(1, round(math.ceil(told["n_i"] / n_0) * n_0 / min(told["batch"], n_0)))
     hyper = dict(eta_l=eta_l, K=K)
     if method.startswith("FSL"):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from fedtheory import discover, figures
-from fedtheory.experiments import fsl_scenario1, fsl_scenario2, fsl_short, lamb_mnist
-from fedtheory.figures import _fsl, fsl_fig9, lamb_fig2
+from fedtheory.experiments import fsl_scenario1, fsl_scenario2, fsl_short
+from fedtheory.figures import _fsl, fsl_fig9
 from tests.figures.looks import wrong
 
 SEEDS, ROUNDS = 6, 100
@@ -14,7 +14,7 @@ SCENARIOS = {
     **dict.fromkeys(("fig5", "fig10", "fig11"), fsl_scenario2),
 }
 SHORT = [f"fsls_{name}" for name in fsl_short.FIGURES]
-MINE = [*(f"fsl_{name}" for name in SCENARIOS), *SHORT, "lamb_fig2"]
+MINE = [*(f"fsl_{name}" for name in SCENARIOS), *SHORT]
 # method -> (final accuracy, rounds to 1 - 1/e of it, size of the wiggle)
 AS_SAID = {
     "FSLsyn": (0.78, 6, 0.01), "SCAFFOLD": (0.6, 40, 0.03), "FedDyn": (0.55, 35, 0.04),
@@ -22,16 +22,13 @@ AS_SAID = {
 }  # fmt: skip
 
 
-ALIKE = {"DSL": "DS", "Fed-LAMB": "FSL", "Fed-AMS": "DS", "Fed-SGD": "FL"}
+ALIKE = {"DSL": "DS"}
 
 
 def asked(figure):
     """cell -> arguments of its runs."""
     if figure.startswith("fsls_"):
         return fsl_short.FIGURES[figure.removeprefix("fsls_")]("smoke")
-    if figure == "lamb_fig2":
-        cells = dict.fromkeys(cell for cell, _ in lamb_mnist.EXPERIMENT.runs_of("fig2", "smoke"))
-        return {cell: dict(method=cell[0], epochs=cell[1], alpha=cell[2]) for cell in cells}
     if SCENARIOS[figure] is fsl_scenario1:
         return fsl_scenario1.FIGURES[figure]("smoke")
     places = fsl_scenario2.SETS if figure != "fig11" else ("EMNIST",)
@@ -178,26 +175,10 @@ def test_the_short_papers_sentences():
     assert verdicts("fsls_fig6", law)["fsls.fig6_E_s"][0] == "not reproduced"
 
 
-def test_fed_lambs_best_of_its_grid():
-    """Only the best step size counts: at another, Fed-LAMB is the worst of all."""
-
-    def law(method, alpha, name, **_):
-        if name != "test_accuracy":
-            return {"Fed-LAMB": 0.1, "Fed-AMS": 0.2, "Fed-SGD": 0.3}[method], 1, 0.0
-        end = {"Fed-LAMB": 0.9 if alpha == "0.03" else 0.1, "Fed-AMS": 0.8, "Fed-SGD": 0.7}[method]
-        return end, 5, 0.0
-
-    found = verdicts("lamb_fig2", law, names=lamb_fig2.NAMES)
-    assert found["lamb.fig2_mlp_best"][0] == found["lamb.fig2_mlp_losses"][0] == "reproduced"
-    assert found["lamb.fig2_mlp_sgd"][0] == "not reproduced"
-
-
 @pytest.mark.parametrize("figure", MINE)
 def test_pictures_and_tables(figure):
     record = figures.figure(figure)
-    names = {"fsl_fig9": fsl_fig9.NAMES, "lamb_fig2": lamb_fig2.NAMES}.get(
-        figure, ("test_accuracy",)
-    )
+    names = fsl_fig9.NAMES if figure == "fsl_fig9" else ("test_accuracy",)
     law = lambda method, **more: as_said(ALIKE.get(method, method), **{"C": 2, **more})
     made = data(figure.removeprefix("fsl_"), law, names)
     assert wrong(record, made) == []

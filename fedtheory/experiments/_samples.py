@@ -1,0 +1,155 @@
+"""What a run learns from: the samples of a request, who has which, and the problem that they make."""
+
+import json
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from fedtheory import layers, rng
+from fedtheory.data import partition
+from fedtheory.data._data import flat, smaller
+from fedtheory.data._sets import load
+from fedtheory.errors import refuse
+from fedtheory.networks import NETWORKS
+from fedtheory.problems.mlp import mlp
+from fedtheory.problems.network import network
+
+LIKED, HELD_OUT = 4, 10  # stars of a film that a user likes; one user of so many is for tests
+
+
+class Samples(NamedTuple):
+    X: np.ndarray
+    y: np.ndarray
+    writers: np.ndarray | None
+    X_test: np.ndarray | None
+    y_test: np.ndarray | None
+    writers_test: np.ndarray | None
+
+
+def written(value):
+    """A request, or a part of it, as one text."""
+    return json.dumps(value, sort_keys=True)
+
+
+@lru_cache(maxsize=4)
+def samples(text, side=None, images=False, classes=None, places=None):
+    """The Samples of a set; all runs of a process share them."""
+    options = json.loads(text)
+    found = load(options.pop("name"), **options)
+    if found.X_test is None and found.X is None:
+        refuse("set", "must have samples", options)
+    if places is not None:
+        return bags(found, places)
+    small = lambda X: None if X is None else _as(X if side is None else smaller(X, side), images)
+    X, y, X_test, y_test = found.X, found.y, found.X_test, found.y_test
+    writers, writers_test = found.writers, found.writers_test
+    if classes is not None:
+        few = lambda rows, marks: None if rows is None else rows[marks < classes]
+        writers, writers_test = few(writers, y), few(writers_test, y_test)
+        X, y, X_test, y_test = few(X, y), few(y, y), few(X_test, y_test), few(y_test, y_test)
+    return Samples(small(X), y, writers, small(X_test), y_test, writers_test)
+
+
+def _as(X, images):
+    """Rows of [0, 1]; or images with their channels last; signs (two axes) as they are."""
+    if X.ndim == 2:
+        return np.asarray(X, np.float32)
+    rows = flat(X).astype(np.float32)
+    if not images:
+        return rows
+    square = rows.reshape(len(X), -1, *X.shape[-2:])
+    return np.ascontiguousarray(np.moveaxis(square, 1, 3))
+
+
+def bags(found, places):
+    """Ratings as samples of a recommender: of the films that a user likes, in an order drawn once,
+    `places` that come before another, and that one. A tenth of the users is held out."""
+    X, y, who = [], [], []
+    for user in np.unique(found.writers):
+        liked = found.X[(found.writers == user) & (found.y >= LIKED), 1]
+        liked = rng.host(0, f"bags {user}").permutation(liked)
+        for n in range(places, len(liked)):
+            X.append(liked[n - places : n])
+            y.append(liked[n])
+            who.append(user)
+    X, y, who = np.array(X, np.float32).reshape(-1, places), np.array(y, np.int64), np.array(who)
+    held = who % HELD_OUT == HELD_OUT - 1
+    return Samples(X[~held], y[~held], who[~held], X[held], y[held], who[held])
+
+
+@lru_cache(maxsize=2)
+def prepared(text):
+    """The problem of what a request says of it."""
+    told = json.loads(text)
+    net = told["net"]
+    images = isinstance(net, str) and len(NETWORKS[net].shape) == 3
+    of = (told["side"], images, told["classes"])
+    found = samples(written(told["set"]), *of, told["places"])
+    mine = _mine(found, told["apart"])
+    marks = found.y if found.y.ndim == 1 else found.writers
+    (how, options), *_ = told["split"].items()
+    writers = None if found.writers is None else found.writers[mine]
+    split = divided(how, options, marks[mine], told["N"], told["seed"], writers)
+    common = dict(
+        server=_server(told, split, found, mine, marks, of),
+        test=_tested(told["tested"], found, split),
+        batch=told["batch"],
+        batch_0=told["batch_0"],
+        classes=told["classes"] or int(found.y.max()) + 1,
+        weights=told["weights"],
+        seed=told["seed"],
+        dtype="float32",
+    )
+    clients = split.arrays(found.X[mine], found.y[mine])
+    if isinstance(net, str):
+        own = told["own"] and [getattr(layers, told["own"][0])(*told["own"][1:])]
+        return network(net, *clients, server_layers=own, **common)
+    return mlp(*clients, hidden=tuple(net), drop=told["drop"] or 0.0, **common)
+
+
+def _mine(found, apart):
+    """Rows that clients may have."""
+    if apart is None:
+        return np.arange(len(found.y))
+    name, which = apart
+    return np.flatnonzero((found.y if name == "label" else found.writers) == which)
+
+
+def divided(how, options, marks, N, seed, writers=None):
+    """The Split that a request's words name."""
+    options = dict(options)
+    if "pareto" in options:
+        options["sizes"] = partition.pareto(N, options.pop("pareto"), seed=seed)
+    if how == "by_writer":
+        options["writers"] = writers
+    return getattr(partition, how)(marks, clients=N, **options, seed=seed)
+
+
+def _server(told, split, found, mine, marks, of):
+    if not told["server"]:
+        return None
+    (how, options), *_ = told["server"].items()
+    if how in ("rest", "all"):
+        rows = np.arange(len(marks))
+        rows = np.setdiff1d(rows, mine) if how == "rest" else rows
+        return found.X[rows], found.y[rows]
+    if how == "server_other":
+        other = samples(written(told["other"]), *of)
+        rows = partition.server_other(other.y, **options, seed=told["seed"])
+        return other.X[rows], other.y[rows]
+    source = split if how == "server_from_clients" else marks[mine]
+    rows = mine[getattr(partition, how)(source, **options, seed=told["seed"])]
+    return found.X[rows], found.y[rows]
+
+
+def _tested(tested, found, split):
+    """The test data, or some of them."""
+    if tested is None:
+        return found.X_test, found.y_test
+    name, which = tested
+    if name == "writer":
+        rows = found.writers_test == which
+    else:
+        rows = np.isin(found.y_test, [split.y[split.rows[i][0]] for i in range(which)])
+    return found.X_test[rows], found.y_test[rows]

@@ -1,0 +1,115 @@
+"""FSL, table I: accuracy and rounds to half of it on CIFAR-10 with C = 2, over the server's samples;
+each method at the best of what the table tunes."""
+
+import numpy as np
+
+from fedtheory.claims.fsl.findings import TABLE_1
+from fedtheory.experiments import _curves, fsl_table1
+from fedtheory.figures import _fsl, _table
+from fedtheory.figures._record import Figure
+
+PRINTED = {"FSL": ("n_0=250", "n_0=500"), "FSLsyn": ("n_0=504", "n_0=720")}
+QUANTITIES = {"T_0.5": "$T_{0.5}$", "accuracy": "accuracy"}
+LETTERS = dict(alpha=r"\alpha", gamma=r"\gamma", eta_l=r"\eta_l")
+HALF = 0.5
+
+
+def compute(scale, progress):
+    runs = fsl_table1.EXPERIMENT.runs_of("table1", scale)
+    return _fsl.there(runs, progress)
+
+
+def columns(read):
+    """name of a column in the paper's words -> (our n_0, its best cell over what is tuned)."""
+    found = {}
+    for method in ("FedDyn", "FSLsyn", "FSL", "SCAFFOLD"):
+        sizes = list(dict.fromkeys(cell[1] for cell in read.having(method)))
+        for n_0, printed in zip(sizes, PRINTED.get(method, ("",))):
+            accuracy = lambda cell: np.nan_to_num(read("final_accuracy", *cell)).mean()
+            found[f"{method} {printed}".strip()] = n_0, max(read.having(method, n_0), key=accuracy)
+    return found
+
+
+def measured(data):
+    """(quantity, column, "") -> values over seeds; T_0.5 in rounds, inf where it is not reached."""
+    read, found = _fsl.Read(data), {}
+    last = float(data["rounds"][-1])
+    for column, (_, cell) in columns(read).items():
+        curves = read.curve(*cell)
+        rise = [_curves.rise(c, HALF) if np.isfinite(c).all() else np.nan for c in curves]
+        found["T_0.5", column, ""] = last * np.array(rise)
+        found["accuracy", column, ""] = read("final_accuracy", *cell)
+    for method, (few, many) in PRINTED.items():
+        at = lambda printed: found["accuracy", f"{method} {printed}", ""]
+        found["accuracy_gain_from_n_0", method, ""] = at(many) - at(few)
+    return found
+
+
+def findings(data):
+    cells = measured(data)
+    ids = [f"fsl.table1_{name}" for name in ("more_data", "fewer_rounds", "quality", "scaffold")]
+    ids += [claim_of(cell) for cell in TABLE_1]
+    return _fsl.outcomes(data, dict.fromkeys(ids, cells))
+
+
+def claim_of(cell):
+    """The id of a printed cell's claim."""
+    return "fsl.table1_" + "".join(
+        {" ": "_", "=": "_", ".": "", ",": ""}.get(sign, sign) for sign in cell
+    )
+
+
+def lines(data):
+    """[column, n_0 of ours, what is tuned, Cells of T_0.5 and accuracy]."""
+    cells, outcomes, found = measured(data), findings(data), []
+    for column, (n_0, best) in columns(_fsl.Read(data)).items():
+        name = column.replace("n_0=", "$n_0=") + "$" * ("n_0" in column)
+        ours = f" (here {n_0})" if n_0 and not column.endswith(f"={n_0}") else ""
+        tuned, _, value = best[2].partition("=")
+        row = [name + ours, rf"${LETTERS[tuned]}={value}$"]
+        for quantity in QUANTITIES:
+            printed = TABLE_1.get(f"{quantity}, {column}")
+            id = claim_of(f"{quantity}, {column}") if printed else ""
+            ours = _table.spread_of(cells[quantity, column, ""])
+            if quantity == "T_0.5" and np.isinf(cells[quantity, column, ""]).any():
+                ours = f"{int(np.isinf(cells[quantity, column, '']).sum())} censored"
+            verdict = outcomes[id][0] if id else ""
+            row.append(_table.Cell(ours, "" if printed is None else str(printed), verdict, id))
+        found.append(row)
+    return found
+
+
+HEADER = ["method", "best", *QUANTITIES.values()]
+
+
+def draw(figure, data):
+    count, rounds = data["test_accuracy"].shape[1], int(data["rounds"][-1])
+    note = f"{rounds:,} rounds (the paper’s: 1,000), mean ± deviation of {count} seeds. {_table.MARKED}."
+    if _fsl.smaller(data):
+        note += "\nStand-ins for CIFAR-10 and STL-10, a small perceptron: the printed numbers are not compared."
+    _table.ours_beside_paper(figure, HEADER, lines(data), note=note)
+
+
+def rows(data):
+    return _table.table_rows(HEADER, lines(data))
+
+
+def caption(data):
+    return _fsl.caption(
+        data,
+        "Each method at the best of what the table tunes ($\\alpha$ of FedDyn, $\\gamma$ of FSL and FSLsyn) by final "
+        "accuracy, SCAFFOLD at the best rate of figure 5. $T_{0.5}$ is the first round whose rolling mean is $0.5$.",
+    )
+
+
+FIGURE = Figure(
+    cites="FSL, table I",
+    title="Accuracy and rounds to 0.5, over the server's samples, CIFAR-10",
+    compute=compute,
+    caption=caption,
+    draw=draw,
+    rows=rows,
+    findings=findings,
+    width="page",
+    height=1.9,
+)
