@@ -5,20 +5,29 @@ gradient of the modified loss turned into one of the clients' by what xi_bar all
 longest step of (13). Mixed FL: theorems B.1 to B.3, convex, each at its longest step. What is true is
 the exact expectation of the same quantity, on the problems of the theory figures with other noise
 and dissimilarity.
+
+Flex: whether to keep a device that has left in the objective. The bounds are theorem 3.1's, whose bias
+counts every round since then, and corollary 3.2.1's, at the distance from which training starts over;
+the truth is the exact expectation of what they bound, the squared distance to the optimum of what is
+trained.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
 import fedtheory as ft
 from fedtheory import discover
 from fedtheory.comparing.objectives import objective
-from fedtheory.figures import _caption, _style, theory_fsl, theory_mixed
+from fedtheory.figures import _caption, _style, theory_flex, theory_fsl, theory_mixed
 from fedtheory.figures._record import Figure
+from fedtheory.participation import staircase
 
 POINTS = dict(smoke=4, quick=15, paper=31)  # for each axis
 ROUNDS = dict(fsl=80, mixed=100)
 GAMMA, SERVER = (0.05, 4.0), (0.01, 2.0)  # and xi_bar over G
 NOISE, APART = (0.05, 8.0), (0.05, 20.0)  # sigma_c, G
+STEPS, LEAVE, REMAIN = (1, 64), (1, 1000), (1, 3000)  # K, and flex's rounds
 MIXED = {
     f"mixed.theorem{theorem}_convex_explicit": method
     for theorem, method in theory_mixed.METHODS.items()
@@ -44,56 +53,179 @@ def fsl(gamma, xi_bar):
     return (right**0.5 + gamma / (1 + gamma) * xi_bar) ** 2, e.metrics["sq_grad_norm"][:T].min()
 
 
-def mixed(noise, apart):
+def mixed(noise, apart, K):
     """(bounds, truths) of the three methods, of the mean point's excess."""
     of = ft.problems.mixed(seed=3, sigma=1.0, sigma_c=noise, **dict(theory_mixed.SPECTRUM, G=apart))
     bounds, truths = [], []
     for id in MIXED:
         T, claim = ROUNDS["mixed"], discover.claim(id)
-        at = theory_mixed.values(id, T, of)
-        bounds.append(np.inf if claim.admits(at) else theory_mixed.bound(id, T, of))
+        at = dict(theory_mixed.values(id, T, of), K=int(K))
+        eta = theory_mixed.longest(id, **at) / (at["K"] * at["eta_s"])
+        at.update(eta=eta, eta_c=eta * at["eta_s"])
+        bounds.append(np.inf if claim.admits(at) else float(claim.evaluate(at)))
         truths.append(theory_mixed.exact_gap(id, T, at, of))
     return bounds, truths
+
+
+LEAVING, LAW = theory_flex.N + 1, theory_flex.AFTER  # the device that leaves, and how all work
+
+
+def rates_of(tau_0, rounds, excluded):
+    """Theorem 3.1's learning rates of all rounds; those after a departure start over if it counts."""
+    eta_0, offset = theory_flex.rate(LAW, _letters(LEAVING)["ps"])
+    if not excluded:
+        return staircase(eta_0, tau_0 + rounds, offset=offset)
+    again, anew = theory_flex.rate(LAW, _letters(theory_flex.N)["ps"])
+    after = staircase(again, rounds, offset=anew)
+    return np.append(staircase(eta_0, tau_0, offset=offset), after)
+
+
+def include(tau_0, rounds):
+    """(bounds, truths) after so many rounds since a departure, of the device in the objective: it does
+    no work, and the rate falls on."""
+    own = _letters(LEAVING)
+    eta_0, offset = theory_flex.rate(LAW, own["ps"])
+    at = dict(own, tau=tau_0 + rounds, I_sum=rounds, eta=eta_0 / (tau_0 + rounds + offset))
+    away = [*theory_flex.PANELS[LAW][2][:-1], theory_flex.law(20, 0, 0)]
+    of, etas = theory_flex.problem(LEAVING), rates_of(tau_0, int(rounds[-1]), False)
+    _, square = theory_flex.carried(of, "C", away, etas[tau_0:], _left(tau_0))
+    return discover.claim("flex.theorem3_1").fast(at), square.sum(axis=1)[rounds]
+
+
+def exclude(tau_0, rounds):
+    """The same of an objective without it: training starts over at the rate of a start."""
+    own, new = _letters(LEAVING), _letters(theory_flex.N)
+    eta_0, offset = theory_flex.rate(LAW, new["ps"])
+    x, square = _left(tau_0)
+    to = -theory_flex.shift()  # x - w~* from x - w*
+    at = dict(
+        {**own, **{f"tilde_{name}": new[name] for name in MOMENTS}},
+        I_sum=0,
+        tau=tau_0 + rounds,
+        tau_0=tau_0,
+        eta=eta_0 / (rounds + offset),
+        Delta=float(square.sum()),
+        shift=float(np.linalg.norm(to)),
+    )
+    before = x + to, square + 2 * to * x + to**2
+    etas, rows = rates_of(tau_0, int(rounds[-1]), True), theory_flex.PANELS[LAW][2][:-1]
+    _, square = theory_flex.carried(theory_flex.problem(), "C", rows, etas[tau_0:], before)
+    return discover.claim("flex.corollary3_2_1").fast(at), square.sum(axis=1)[rounds]
+
+
+MOMENTS = "ps ps_Gamma ps_plus p2s_over_p p2s_sigma ratio_min ratio_max".split()
+
+
+def _letters(devices):
+    """What theorem 3.1 takes of so many devices, but how long they train."""
+    apart = theory_flex.X_0 - theory_flex.problem(devices).minimizer()
+    found = theory_flex.of_law(LAW, devices)
+    found.update(E=theory_flex.E, N=devices, L=theory_flex.L, mu=theory_flex.MU)
+    found.update(G=theory_flex.largest_gradient(), theta=theory_flex.E, ratio_sup=theory_flex.E)
+    return dict(found, sq_dist_0=float(apart @ apart))
+
+
+def _left(tau_0):
+    """E of x - w* and of its square, by coordinates, when the device leaves."""
+    of, rows = theory_flex.problem(LEAVING), theory_flex.PANELS[LAW][2]
+    gap, etas = theory_flex.X_0 - of.minimizer(), rates_of(tau_0, 0, False)
+    mean, square = theory_flex.carried(of, "C", rows, etas, (gap, gap**2))
+    return mean[-1], square[-1]
 
 
 def compute(scale, progress):
     size = POINTS[scale]
     gamma, server = np.geomspace(*GAMMA, size), np.geomspace(*SERVER, size)
     noise, apart = np.geomspace(*NOISE, size), np.geomspace(*APART, size)
+    steps, leave, remain = (
+        np.unique(np.round(np.geomspace(*ends, size)).astype(int))
+        for ends in (STEPS, LEAVE, REMAIN)
+    )
     alone = [fsl(0.0, xi) for xi in server * theory_fsl.SPECTRUM["G"]]
     both, three = np.empty((2, size, size)), np.empty((2, size, size, len(MIXED)))
+    more = np.empty((2, size, len(steps), len(MIXED)))
     for n in range(size):
         for m in range(size):
             found = fsl(gamma[n], server[m] * theory_fsl.SPECTRUM["G"])
             both[:, n, m] = [one / other for one, other in zip(found, alone[m])]
-            three[:, n, m] = mixed(noise[n], apart[m])
-        progress(n + 1, size)
-    names = ("gamma", "server", "noise", "apart", "fsl", "mixed")
-    return dict(zip(names, (gamma, server, noise, apart, both, three)))
+            three[:, n, m] = mixed(noise[n], apart[m], theory_mixed.FIXED["K"])
+        for m, K in enumerate(steps):
+            more[:, n, m] = mixed(noise[n], theory_mixed.SPECTRUM["G"], K)
+        progress(n + 1, size + 1)
+    kept = np.array([[include(tau_0, remain), exclude(tau_0, remain)] for tau_0 in leave])
+    return dict(
+        gamma=gamma,
+        server=server,
+        noise=noise,
+        apart=apart,
+        steps=steps,
+        leave=leave,
+        remain=remain,
+        fsl=both,
+        mixed=three,
+        mixed_steps=more,
+        flex=kept.transpose(2, 3, 0, 1),  # bound or truth, remaining, departure, method
+    )
+
+
+class Map(NamedTuple):
+    name: str
+    title: str
+    across: str  # arrays of the axes, and what they are
+    up: str
+    xlabel: str
+    ylabel: str
+    labels: tuple  # what is ahead, and in which colours
+    colours: tuple
+
+
+LOOKS = [_style.look(method) for method in MIXED.values()]
+THREE = tuple(look.label for look in LOOKS), tuple(look.colour for look in LOOKS)
+MAPS = (
+    Map(
+        *("fsl", f"FSL, least squared gradient of $F$, $T={ROUNDS['fsl']}$", "server", "gamma"),
+        *(r"server's dissimilarity $\bar\xi/G$", r"weight of the server $\gamma$"),
+        *(("FedAvg", "FSL"), (_style.look("fedavg").colour, _style.look("fsl").colour)),
+    ),
+    Map(
+        *("mixed", f"mixed FL, excess of the mean, $T={ROUNDS['mixed']}$", "apart", "noise"),
+        *("dissimilarity $G$", r"central noise $\sigma_c$"),
+        *THREE,
+    ),
+    Map(
+        *("mixed_steps", f"mixed FL, excess of the mean, $T={ROUNDS['mixed']}$", "steps", "noise"),
+        *("local steps $K$", r"central noise $\sigma_c$"),
+        *THREE,
+    ),
+    Map(
+        *("flex", "flex, squared distance to the optimum", "leave", "remain"),
+        *(r"departure $\tau_0$", r"remaining rounds $T-\tau_0$"),
+        *(("include", "exclude"), (_style.STATUS["vacuous"], _style.look("flex_b").colour)),
+    ),
+)
+
+
+def ahead(data, each):
+    """(by the bounds, in truth) which method is ahead at each place of a map."""
+    if each.name == "fsl":
+        return (data["fsl"] < 1).astype(int)
+    return np.argmin(data[each.name], axis=-1)
 
 
 def draw(figure, data):
     from matplotlib.patches import Patch
 
-    left, right = figure.subplots(1, 2)
-    colours = [_style.look("fedavg").colour, _style.look("fsl").colour]
-    said, true = data["fsl"] < 1
-    contest(left, data["server"], data["gamma"], said.astype(int), true.astype(int), colours)
-    left.set(xlabel=r"server's dissimilarity $\bar\xi/G$", ylabel=r"weight of the server $\gamma$")
-    left.set_title(f"least squared gradient of $F$, $T={ROUNDS['fsl']}$")
-    methods = [_style.look(method) for method in MIXED.values()]
-    said, true = np.argmin(data["mixed"], axis=-1)
-    contest(right, data["apart"], data["noise"], said, true, [m.colour for m in methods])
-    right.set(xlabel="dissimilarity $G$", ylabel=r"central noise $\sigma_c$")
-    right.set_title(f"excess of the mean point, $T={ROUNDS['mixed']}$")
+    shown = {}
+    for ax, each in zip(figure.subplots(2, 2).flat, MAPS):
+        contest(ax, data[each.across], data[each.up], *ahead(data, each), each.colours)
+        ax.set(title=each.title, xlabel=each.xlabel, ylabel=each.ylabel)
+        shown |= dict(zip(each.labels, each.colours))
     handles = [
-        Patch(color=_style.tint(look.colour, SHADE), label=look.label)
-        for look in (_style.look("fedavg"), _style.look("fsl"), *methods)
+        Patch(color=_style.tint(colour, SHADE), label=label) for label, colour in shown.items()
     ]
-    handles.append(
-        Patch(facecolor="white", edgecolor=_style.INK, hatch="////", label="bounds disagree")
-    )
-    figure.legend(handles=handles, loc="outside lower center", ncols=6, handlelength=1.2)
+    hatched = dict(facecolor="white", edgecolor=_style.INK, hatch="////")
+    handles.append(Patch(label="bounds disagree", **hatched))
+    figure.legend(handles=handles, loc="outside lower center", ncols=4, handlelength=1.2)
 
 
 SHADE = 0.55
@@ -122,51 +254,49 @@ def caption(data):
         },
     )
     return (
-        f"Colour: who is ahead by the exact expectation; hatched: where the papers' bounds put another ahead. Left: FSL "
-        f"against FedAvg, each at the longest step of (13), {shared}; bounds are those of theorem 2 on the modified loss and "
-        r"what $\bar\xi$ adds. Right: theorems B.1 to B.3, convex, each at its longest step. Quadratics of the theory "
-        "figures, nothing sampled."
+        "Colour: who is ahead by the exact expectation; hatched: where the papers' bounds put another ahead. FSL against "
+        f"FedAvg: each at the longest step of (13), {shared}; bounds are those of theorem 2 on the modified loss and "
+        r"what $\bar\xi$ adds. Mixed FL: theorems B.1 to B.3, convex, each at its longest step, once with "
+        f"$K={theory_mixed.FIXED['K']}$, once with $G={theory_mixed.SPECTRUM['G']:g}$. Flex: one of {LEAVING} devices leaves; "
+        "theorem 3.1 if it is kept in the objective, corollary 3.2.1 from where training stands if not, scheme C at theorem 3.1's "
+        "rates. Quadratics of the theory figures, nothing sampled."
     )
 
 
 def says(data):
-    said, true = data["fsl"] < 1
-    ahead = lambda where: _caption.number(100 * np.mean(where))
-    bounds, truths = np.argmin(data["mixed"], axis=-1)
-    labels = [_style.look(method).label for method in MIXED.values()]
-    told = ", ".join(f"{name} {ahead(truths == n)} %" for n, name in enumerate(labels))
-    claimed = ", ".join(f"{name} {ahead(bounds == n)} %" for n, name in enumerate(labels))
-    return (
-        f"FSL is ahead on {ahead(true)} % of the left map in truth and on {ahead(said)} % by the bounds, which are wrong "
-        f"about who is on {ahead(said != true)} %. On the right, in truth: {told}; by the bounds: {claimed}; they are wrong "
-        f"on {ahead(bounds != truths)} %."
-    )
+    share = lambda where: f"{_caption.number(100 * np.mean(where))} %"
+    told = []
+    for each in MAPS:
+        said, true = ahead(data, each)
+        counts = [
+            f"{label} {share(true == n)} ({share(said == n)})"
+            for n, label in enumerate(each.labels)
+        ]
+        axes = f"{each.title.partition(',')[0]} over {each.xlabel} and {each.ylabel}"
+        wrong = f"the bounds are wrong on {share(said != true)}"
+        told.append(f"{axes}: {_caption.listed(counts)}; {wrong}")
+    return f"Ahead in truth (by the bounds), of each map. {'. '.join(told)}."
 
 
 def rows(data):
     found = [["map", "x", "y", "ahead by bounds", "ahead in truth"]]
-    pair = ("FedAvg", "FSL")
-    said, true = (data["fsl"] < 1).astype(int)
-    for (n, m), one in np.ndenumerate(said):
-        numbers = [f"{data['server'][m]:.4g}", f"{data['gamma'][n]:.4g}"]
-        found.append(["FSL", *numbers, pair[one], pair[true[n, m]]])
-    labels = [_style.look(method).label for method in MIXED.values()]
-    said, true = np.argmin(data["mixed"], axis=-1)
-    for (n, m), one in np.ndenumerate(said):
-        numbers = [f"{data['apart'][m]:.4g}", f"{data['noise'][n]:.4g}"]
-        found.append(["mixed FL", *numbers, labels[one], labels[true[n, m]]])
+    for each in MAPS:
+        said, true = ahead(data, each)
+        for (n, m), one in np.ndenumerate(said):
+            numbers = [f"{data[each.across][m]:.4g}", f"{data[each.up][n]:.4g}"]
+            found.append([each.name, *numbers, each.labels[one], each.labels[true[n, m]]])
     return found
 
 
 FIGURE = Figure(
     cites="all papers, comparisons",
     title="Who is ahead, by the bounds and in truth",
-    shows=("fsl.theorem2", *MIXED),
+    shows=("fsl.theorem2", *MIXED, "flex.theorem3_1", LAW),
     compute=compute,
     draw=draw,
     rows=rows,
     caption=caption,
     says=says,
     width="page",
-    height=2.8,
+    height=5.2,
 )

@@ -19,7 +19,10 @@ from fedtheory.figures import (
     all_winners,
     fsl_phase,
     fsl_terms,
+    theory_flex,
+    theory_mixed,
 )
+from fedtheory.participation import Departure, Participation, distribution
 from tests.figures.looks import wrong
 
 QUIET = lambda done, total: None
@@ -160,14 +163,55 @@ def test_who_is_ahead_without_a_server_is_nobody(monkeypatch):
     assert true < one
 
 
+def test_maps_of_mixed_fl_agree_where_they_meet():
+    both = all_winners.mixed(1.0, 1.0, theory_mixed.FIXED["K"])
+    for place, id in enumerate(all_winners.MIXED):
+        of = ft.problems.mixed(seed=3, sigma=1.0, sigma_c=1.0, **theory_mixed.SPECTRUM)
+        T = all_winners.ROUNDS["mixed"]
+        assert both[0][place] == pytest.approx(theory_mixed.bound(id, T, of))
+        at = theory_mixed.values(id, T, of)
+        assert both[1][place] == pytest.approx(theory_mixed.exact_gap(id, T, at, of))
+
+
+@pytest.mark.parametrize("excluded", [False, True])
+def test_who_keeps_a_device_that_leaves_is_followed_exactly(excluded):
+    tau_0, rounds = 3, np.array([1, 4])
+    bound, exact = (all_winners.exclude if excluded else all_winners.include)(tau_0, rounds)
+    etas = all_winners.rates_of(tau_0, int(rounds[-1]), excluded)
+    leaves = Departure(all_winners.LEAVING, tau_0, excluded)
+    laws = theory_flex.PANELS[all_winners.LAW][2]
+    found = ft.run(
+        theory_flex.problem(all_winners.LEAVING),
+        "flex_c",
+        rounds=len(etas),
+        trials=20_000,
+        seed=5,
+        x_0=theory_flex.X_0,
+        E=theory_flex.E,
+        eta=etas,
+        keep="x",
+        metrics=(),
+        participation=Participation(
+            work=distribution([list(map(float, row)) for row in laws]), departures=(leaves,)
+        ),
+    )
+    star = theory_flex.problem(theory_flex.N if excluded else all_winners.LEAVING).minimizer()
+    squares = np.sum((found.x[:, tau_0 + rounds] - star) ** 2, axis=-1)
+    error = squares.std(axis=0) / np.sqrt(len(squares))
+    assert (np.abs(squares.mean(axis=0) - exact) < 4 * error).all() and (exact < bound).all()
+
+
 def test_maps_of_who_is_ahead_look_well():
     three = np.ones((2, 3, 3, 3))
     three[0, ..., 0], three[1, ..., 1] = 0.5, 0.5  # the bounds say the first, the truth the second
     grid = np.geomspace(0.1, 10, 3)
     both = np.array([[[0.5, 2, 2]] * 3, [[0.5, 0.5, 2]] * 3])
-    data = dict(gamma=grid, server=grid, noise=grid, apart=grid, fsl=both, mixed=three)
+    names = ("gamma", "server", "noise", "apart", "steps", "leave", "remain")
+    pair = np.array([np.tile([1.0, 2.0], (3, 3, 1)), np.tile([2.0, 1.0], (3, 3, 1))])
+    data = dict.fromkeys(names, grid) | dict(fsl=both, mixed=three, mixed_steps=three, flex=pair)
     told = looks("all_winners", data)
-    assert "FSL is ahead on $67$ %" in told and "wrong on $100$ %" in told
+    assert "FSL $67$ % ($33$ %)" in told and "wrong on $100$ %" in told
+    assert "include $0$ % ($100$ %) and exclude $100$ % ($0$ %)" in told
 
 
 def test_what_is_sent_is_counted():
