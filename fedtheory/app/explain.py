@@ -52,7 +52,44 @@ def explain(claim, width=88, bold=False):
     """
     about = described(claim)
     head = (lambda text: f"\033[1m{text}\033[0m") if bold else str
-    wrap = lambda text, indent="  ", hang="": textwrap.wrap(
+    out = [head(line) for line in _wrapped(f"{about['id']}: {about['where']}", width, "", "  ")]
+    if about["from"]:
+        out += _wrapped(f"of {about['from']}", width, "  ", "  ")
+    out += _wrapped(about["meaning"], width, "")
+    for title, remark, lines in _sections(about, width):
+        if lines:
+            out += ["", head(title) + remark, *lines]
+    return "\n".join(line.rstrip() for line in out)
+
+
+def _sections(about, width):
+    """(title, remark, lines) of each part of an explanation; one without lines is left out."""
+    kind = about["kind"]
+    formulas = lambda texts: [line for text in texts for line in _formula(text, width)]
+    items = lambda texts: [
+        line for text in texts for line in _wrapped("- " + text, width, hang="  ")
+    ]
+    yield "It says", f" ({kind}: {KINDS[kind]})", formulas(about["statement"])
+    yield "with", "", formulas(f"{name} = {text}" for name, text in about["definitions"].items())
+    yield "It holds for steps of the order", "", formulas(about["regime"])
+    yield "It assumes", "", items(about["stated"])
+    yield "Its proof also uses, though the text does not say so", "", items(about["unstated"])
+    yield "By the meaning of the symbols", "", items(about["by_meaning"])
+    yield "Its proof takes", "", items(about["follows"])
+    yield "That is", "", items(about["comparisons"])
+    cells = [
+        f"  {name:34s} {printed!s:>20s} {'' if computed is None else str(computed):>20s}"
+        for name, (printed, computed) in about["cells"].items()
+    ]
+    yield "Printed, and computed", "", cells
+    yield "Symbols", " (units: x of a point, f of a loss)", _letters(about["symbols"], width)
+    yield "Note", "", _wrapped(about["note"], width)
+    further = (_wrapped("- " + text, width, hang="    ") for text in _further(about))
+    yield "See", "", [line for lines in further for line in lines]
+
+
+def _wrapped(text, width, indent="  ", hang=""):
+    return textwrap.wrap(
         text,
         width,
         initial_indent=indent,
@@ -60,75 +97,34 @@ def explain(claim, width=88, bold=False):
         break_long_words=False,
         break_on_hyphens=False,
     )
-    out = [*map(head, wrap(f"{about['id']}: {about['where']}", "", "  "))]
-    out += [
-        *(wrap(f"of {about['from']}", "  ", "  ") if about["from"] else []),
-        *wrap(about["meaning"], ""),
-    ]
-    out += ["", head("It says") + f" ({about['kind']}: {KINDS[about['kind']]})"]
-    for formula in about["statement"]:
-        out += _formula(formula, width)
-    if about["definitions"]:
-        out += ["", head("with")]
-        for name, formula in about["definitions"].items():
-            out += _formula(f"{name} = {formula}", width)
-    if about["regime"]:
-        out += ["", head("It holds for steps of the order")]
-        out += [line for text in about["regime"] for line in _formula(text, width)]
-    for title, key in (
-        ("It assumes", "stated"),
-        ("Its proof also uses, though the text does not say so", "unstated"),
-        ("By the meaning of the symbols", "by_meaning"),
-    ):
-        if about[key]:
-            out += ["", head(title)]
-            out += [line for text in about[key] for line in wrap("- " + text, hang="  ")]
-    if about["follows"]:
-        out += ["", head("Its proof takes")]
-        out += [line for text in about["follows"] for line in wrap("- " + text, hang="  ")]
-    if about["comparisons"]:
-        out += ["", head("That is")] + [
-            line for text in about["comparisons"] for line in wrap("- " + text, hang="  ")
-        ]
-    if about["cells"]:
-        out += ["", head("Printed, and computed")]
-        out += [
-            f"  {name:34s} {printed!s:>20s} {'' if computed is None else str(computed):>20s}"
-            for name, (printed, computed) in about["cells"].items()
-        ]
-    if about["symbols"]:
-        out += ["", head("Symbols") + " (units: x of a point, f of a loss)"]
-        wide = min(26, 2 + max(map(len, about["symbols"])))
-        for name, row in about["symbols"].items():
-            facts = ", ".join(
-                part for part in (row["domain"], row["unit"] and f"unit {row['unit']}") if part
-            )
-            lines = textwrap.wrap(
-                row["meaning"] + (f" ({facts})" if facts else ""), width - wide - 2
-            )
-            out += [f"  {name:{wide}s}{lines[0]}", *(" " * (wide + 2) + line for line in lines[1:])]
-    if about["note"]:
-        out += ["", head("Note"), *wrap(about["note"])]
-    more = []
+
+
+def _letters(rows, width):
+    """A line or more for each symbol: its name, meaning, domain and unit."""
+    wide = min(26, 2 + max(map(len, rows), default=0))
+    out = []
+    for name, row in rows.items():
+        facts = ", ".join(filter(None, (row["domain"], row["unit"] and f"unit {row['unit']}")))
+        text = row["meaning"] + (f" ({facts})" if facts else "")
+        first, *rest = textwrap.wrap(text, width - wide - 2)
+        out += [f"  {name:{wide}s}{first}", *(" " * (wide + 2) + line for line in rest)]
+    return out
+
+
+def _further(about):
+    """Where to go from here."""
     if about["explicit"]:
-        more.append(f"with its constants: fedtheory explain {about['explicit']}")
-    more += [f"of the method {name}: {text}" for name, text in about["algorithms"].items()]
+        yield f"with its constants: fedtheory explain {about['explicit']}"
+    for name, text in about["algorithms"].items():
+        yield f"of the method {name}: {text}"
     if about["figure"]:
-        more.append(f"of {about['figure']}")
+        yield f"of {about['figure']}"
     if about["needs"]:
-        more.append(
-            f"at numbers: fedtheory bound {about['id']} "
-            + " ".join(f"{name}=..." for name in about["needs"])
-        )
+        numbers = " ".join(f"{name}=..." for name in about["needs"])
+        yield f"at numbers: fedtheory bound {about['id']} {numbers}"
     if about["unstated"] and not about["comparisons"]:
-        more.append(
-            f"as printed, without what the text does not say, and as meant: fedtheory check {about['id']}"
-        )
-    if more:
-        out += ["", head("See")] + [
-            line for text in more for line in wrap("- " + text, hang="    ")
-        ]
-    return "\n".join(line.rstrip() for line in out)
+        check = f"fedtheory check {about['id']}"
+        yield f"as printed, without what the text does not say, and as meant: {check}"
 
 
 def of_paper(name, width=88):
