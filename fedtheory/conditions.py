@@ -58,6 +58,9 @@ class Condition(NamedTuple):
     means: tuple = ()  # what proofs may use of it: Along, Root, Confined
     # of one's own: a function of a `fedtheory.own.Landscape`, whether an instance meets it
     on: Callable | None = None
+    # problem -> hyper-parameters, cohort and work by which a run meets it, where nobody says others
+    settles: Callable | None = None
+    met_by: str = ""  # a problem that meets it, as one would type it, for whoever has another one
 
     def __call__(self, problem, setup=None):
         if self.holds is None:  # nothing tells of a problem in floats
@@ -204,6 +207,7 @@ SAMPLED_BY_WEIGHT = Condition(
     lambda problem, setup: (
         setup.cohort == "with" and not setup.partial and EQUAL_WEIGHTS(problem, setup)
     ),
+    settles=lambda problem: dict(cohort="with"),
 )
 BOUNDED_BELOW = Condition(
     "bounded_below",

@@ -67,6 +67,7 @@ def layers_from(layers, d):
     return tuple(Layer(name, int(end - size), int(end)) for (name, size), end in zip(pairs, ends))
 
 
+LOWER = ("mu", "PL")  # constants that bound from below
 FLAT = 1e-12  # what is left of curvatures that cancel, relative to them, is rounding
 
 
@@ -254,6 +255,30 @@ class Problem(Shown):
         objective."""
         p = weights_from(weights, self.N)
         return replace(self, weights=p) if self.reweigh is None else self.reweigh(self, p)
+
+    def relaxed(self, **constants):
+        """The same problem, of which less is said: larger upper bounds, smaller lower ones.
+
+        >>> import fedtheory as ft
+        >>> ft.problems.quadratic(d=2, clients=2, L=1.0, mu=0.5).relaxed(L=2.0).constants["L"].value
+        2.0
+        """
+        said = dict(self.constants)
+        for name, value in constants.items():
+            if name not in said or name == "F_inf":  # which is a value, and no bound
+                names = ", ".join(each for each in said if each != "F_inf")
+                refuse(
+                    "relaxed",
+                    f"takes constants of {self.name} that bound something ({names})",
+                    name,
+                )
+            value, known = arguments.real(name, value, low=-arguments.LARGEST), said[name]
+            below = name in LOWER
+            if not (value <= known.value if below else value >= known.value):
+                rule = f"must be {'<=' if below else '>='} {known.value:g}, or it says more than is true"
+                refuse(name, rule, value)
+            said[name] = known._replace(value=value, how=f"{known.how}; relaxed")
+        return replace(self, constants=said)
 
     def _index(self, i):
         if (

@@ -16,6 +16,7 @@ from fedtheory.enclosure import arrays
 from fedtheory.errors import InvalidInput, refuse
 
 SWEPT = 1e-11  # `arrays.sweep` keeps 12 digits
+LONGEST = 10**6  # rounds that are tried where fewer are too few
 OFTEN = 200  # numbers of rounds for which hypotheses determine letters anew
 
 
@@ -30,6 +31,8 @@ class Letters:
     hypotheses determine, at each number of rounds."""
 
     def __init__(self, line, problem, S, participation, algorithm, given, x_0, idle=0):
+        self.asked = line, problem, S, participation, algorithm, given, x_0, idle
+        self.chosen = {}  # letters that nothing fixed and that were taken where the bound is least
         self.line, self.claim, self.problem = line, line.claim, problem
         self.S, self.participation, self.algorithm = S, participation, algorithm
         self.x_0, self.idle = x_0, idle
@@ -66,11 +69,12 @@ class Letters:
             if name in self.known:
                 self.start[name] = (self.known[name], self.known[name])
             elif self.x_0 is not None:
-                low, high = self._at_start(entry)
+                low, high = self.of_start(entry)
                 self.start[name] = (low, high)
                 self.known[name] = (low + high) / 2
 
-    def _at_start(self, entry):
+    def of_start(self, entry):
+        """(low, high) of what is measured, at the start."""
         how, problem = entry.measure, self.problem
         gamma = self.gamma
         points = np.reshape(self.x_0, (-1, 1, problem.d))
@@ -86,6 +90,12 @@ class Letters:
             least = objective(problem, how.metric, float(gamma)).lowest()
             low, high = low - least.high, high - least.low
         return (max(low, 0.0), max(high, 0.0)) if entry.domain == "nonnegative" else (low, high)
+
+    def with_letter(self, name, value):
+        """The same, one more letter given."""
+        line, problem, S, participation, algorithm, given, *rest = self.asked
+        more = {**given, name: value}
+        return Letters(line, problem, S, participation, algorithm, more, *rest)
 
     @property
     def gamma(self):
@@ -153,15 +163,7 @@ class Letters:
 def admitted(letters_, T, numbers):
     """Where all hypotheses between numbers hold; refused with the first that fails if nowhere."""
     claim, T = letters_.claim, np.asarray(T)
-    good = np.ones(len(T), bool)
-    full = {n: np.broadcast_to(np.asarray(v, float), T.shape) for n, v in numbers.items()}
-    for assumption in claim.assumptions:
-        relation = None if assumption.relation is None else claim.expand(assumption.relation)
-        names = [] if relation is None else [s.name for s in relation.free_symbols]
-        if relation is not None and all(name in full for name in names):
-            good &= np.broadcast_to(
-                arrays.holds(relation, {name: full[name] for name in names}), T.shape
-            )
+    good, full = _good(claim, T, numbers)
     last = int(np.flatnonzero(good)[-1]) if good.any() else len(T) - 1
     values = {
         n: v[last].item() if n not in numbers or np.ndim(numbers[n]) else numbers[n]
@@ -180,8 +182,37 @@ def admitted(letters_, T, numbers):
         raise InvalidInput(
             f"{claim.title} assumes {broken[0]}; this run breaks it at "
             + ", ".join(f"{name}={float(values[name]):g}" for name in names if name in values)
+            + _enough(letters_, int(T[-1])) * bool({*names} & {*letters_.rounds})
         )
     return good
+
+
+def _good(claim, T, numbers):
+    """(where all hypotheses between numbers hold, the numbers over T)."""
+    good = np.ones(len(T), bool)
+    full = {n: np.broadcast_to(np.asarray(v, float), T.shape) for n, v in numbers.items()}
+    for assumption in claim.assumptions:
+        relation = None if assumption.relation is None else claim.expand(assumption.relation)
+        names = [] if relation is None else [s.name for s in relation.free_symbols]
+        if relation is not None and all(name in full for name in names):
+            good &= np.broadcast_to(
+                arrays.holds(relation, {name: full[name] for name in names}), T.shape
+            )
+    return good, full
+
+
+def marks(last):
+    """1, 2, 5, 10, 20, 50, ..., and the last."""
+    found = [m * 10**p for p in range(len(str(last))) for m in (1, 2, 5)]
+    return [*(t for t in found if t < last), last]
+
+
+def _enough(letters_, T):
+    """How many rounds would do, in words; "" where none is found."""
+    for t in marks(LONGEST):
+        if t > T and _good(letters_.claim, np.array([t]), letters_.over([t]))[0].all():
+            return f"; rounds={t} would do"
+    return ""
 
 
 def meets(claim, problem, setup, x_0=None):
@@ -195,9 +226,25 @@ def meets(claim, problem, setup, x_0=None):
         else:
             met = condition(problem, setup)
         if not met:
-            raise InvalidInput(
-                f"{claim.title} assumes {assumption}; {problem.name} or this run does not meet it"
-            )
+            _unmet(claim, assumption, problem)
+
+
+def certifies(claim, problem):
+    """Refuse a problem without a constant that a condition of the claim asks for."""
+    for assumption in claim.assumptions:
+        condition = assumption.condition
+        if condition is None or condition.holds is None:
+            continue
+        if not set(condition.constants) <= set(problem.constants) and not condition(problem):
+            _unmet(claim, assumption, problem)
+
+
+def _unmet(claim, assumption, problem):
+    other = assumption.condition.met_by
+    raise InvalidInput(
+        f"{claim.title} assumes {assumption}; {problem.name} or this run does not meet it"
+        + f": {other} does" * bool(other)
+    )
 
 
 def prescribed(claim, plan, letters_):

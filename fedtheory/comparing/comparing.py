@@ -12,10 +12,10 @@ from fedtheory.comparing.measured import needs
 from fedtheory.comparing.requests import given, letters_of, requests
 from fedtheory.comparing.rounding import Rounding
 from fedtheory.comparing.setup import certain, setup_of
+from fedtheory.comparing.usual import participation as usual
 from fedtheory.errors import NotExact, refuse
 from fedtheory.exact.expected import expected
 from fedtheory.metrics import ALL
-from fedtheory.participation import Participation
 from fedtheory.problem import Problem
 from fedtheory.runs import showing
 from fedtheory.runs.running import Run
@@ -48,7 +48,9 @@ def compare(
     `trials`, `seed`, `x_0`, `S` and `participation` are those of `ft.run`. Settings are the
     method's hyper-parameters and any letter of the claim. Letters are read through the paper's
     table; those that nothing gives are what an equation among the hypotheses makes them, or the
-    method's default, or the end of what hypotheses admit: the longest step, the tightest constant.
+    method's default, or the end of what hypotheses admit: the longest step, the tightest constant;
+    or, if one is left that nothing limits, where the bound after all rounds is least. Words of the
+    method and who takes part are, where nobody says them, as the hypotheses ask.
     Where prescribed steps depend on T there is a run for each T. What fails is refused in one
     sentence before anything runs. `line` is the claim's line, `metrics` names more that the
     runs record, `exact=False` leaves expectations out.
@@ -72,7 +74,7 @@ def compare(
         trials=arguments.whole("trials", trials, 1),
         seed=arguments.seed(seed, bits=64),
         S=S,
-        participation=_usual(claim) if participation is None else participation,
+        participation=usual(claim, problem) if participation is None else participation,
     )
     asked_for = requests(line, problem, rounds, x_0, asked, settings)
     found = [
@@ -80,12 +82,6 @@ def compare(
         for plan, start, letters, T in asked_for
     ]
     return found[0] if len(found) == 1 else joined(found)
-
-
-def _usual(claim):
-    """How clients take part where nobody says it: as the claim assumes."""
-    drawn = any(a.name == "sampled_by_weight" for a in claim.assumptions)
-    return Participation(cohort="with") if drawn else Participation()
 
 
 # ---------------------------------------------------------------- one run
@@ -247,7 +243,10 @@ class _Case:
         return np.broadcast_to(np.fmin(lowest, as_it_is) + 0 * as_it_is, self.T.shape).copy()
 
     def _notes(self, run):
-        notes = []
+        notes = [
+            f"{name} = {value:g}, which nothing fixes, makes the bound after all rounds least"
+            for name, value in self.letters.chosen.items()
+        ]
         if len(self.left_out):
             notes.append(
                 f"its hypotheses hold at {len(self.T)} of {len(self.T) + len(self.left_out)} numbers "

@@ -137,8 +137,19 @@ class Comparison(Shown):
 
     def __str__(self):
         return "\n".join(
-            [f"{self.claim.title}: {self.claim}", *self.table(), self.says, *self.notes]
+            [
+                f"{self.claim.title}: {self.claim}",
+                *self.table(),
+                self.says,
+                *self._empty(),
+                *self.notes,
+            ]
         )
+
+    def _empty(self):
+        """What is said of a bound that nothing could exceed."""
+        if self.upper and (self.judged <= 0).all() and (self.right >= 0).all():
+            yield "the left side is not positive with these letters, so that the bound says nothing"
 
     def heading(self):
         return f"Comparison of {self.claim.id} on {self.problem.name}"

@@ -4,8 +4,9 @@ given, what hypotheses prescribe, and the method's defaults."""
 import numpy as np
 
 from fedtheory import arguments
-from fedtheory.comparing.case import Letters, admitted, method, schedule
+from fedtheory.comparing.case import Letters, admitted, certifies, marks, method, schedule
 from fedtheory.comparing.letters import chosen, constant_over_rounds, missing
+from fedtheory.comparing.usual import cheapest, settled
 from fedtheory.errors import InvalidInput, refuse
 from fedtheory.participation import Participation
 from fedtheory.runs.planning import plan_of, start_of
@@ -60,7 +61,7 @@ def requests(line, problem, rounds, x_0, asked, settings):
     """(plan, start, letters, T) of each run: one, or one for each T where the steps depend on
     it."""
     claim, algorithm = line.claim, method(line.claim)
-    hyper, rest = given(claim, algorithm, settings)
+    hyper, rest = given(claim, algorithm, {**settled(line.claim, problem)[0], **settings})
     for name, value in hyper.items():
         if not algorithm.hyper[name].choices:
             algorithm.hyper[name].check(name, value)
@@ -79,6 +80,10 @@ def requests(line, problem, rounds, x_0, asked, settings):
         and not any(np.ndim(value) for value in hyper.values())
     )
     letters = letters_of(line, problem, S, participation, algorithm, hyper, rest, start, idle)
+    best = cheapest(letters, rounds)
+    if best:
+        hyper, rest = given(claim, algorithm, {**hyper, **rest, **best})
+        letters = letters_of(line, problem, S, participation, algorithm, hyper, rest, start, idle)
     known, by_rounds = letters.at(rounds)
     paced = [name for name in claim.table.paced if name in by_rounds and name in letters.hyper]
     horizon = [
@@ -87,7 +92,7 @@ def requests(line, problem, rounds, x_0, asked, settings):
         if letter in by_rounds and letter not in paced and letters.hyper[letter] not in hyper
     ]
     ends = (
-        [rounds] if not horizon else [T for T in _marks(rounds) if _admits(letters, T)] or [rounds]
+        [rounds] if not horizon else [T for T in marks(rounds) if _admits(letters, T)] or [rounds]
     )
     found = []
     for T in ends:
@@ -104,6 +109,7 @@ def requests(line, problem, rounds, x_0, asked, settings):
                 if place in range(1, len(field.choices) + 1):
                     mine[name] = places(field)[int(place) - 1]
             if field.default is None and name not in mine and name in claim.table:
+                certifies(claim, problem)
                 missing(claim, name)
         if idle:
             mine.update(
@@ -116,16 +122,9 @@ def requests(line, problem, rounds, x_0, asked, settings):
         there = letters_of(
             line, problem, S, participation, algorithm, h._asdict(), rest, start, still
         )
+        there.chosen = best
         found.append((plan, start, there, np.array([T]) if horizon else None))
     return found
-
-
-def _marks(rounds):
-    return [
-        t
-        for t in range(1, rounds + 1)
-        if t in {m * 10**p for p in range(10) for m in (1, 2, 5)} | {rounds}
-    ]
 
 
 def _admits(letters, T):

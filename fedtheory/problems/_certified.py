@@ -110,6 +110,20 @@ def constants(data, p, radius, lowest=True):
     return found
 
 
+def bounded(data, radius, sigmas):
+    """M: no gradient estimate of a client is longer, as long as a run stays in the ball and noise of
+    client i has norm sigma_i surely."""
+    d = data.b.shape[1]
+    longest = max(
+        _norm(times(of_client(data.A, i), data.x_star - data.b[i]))
+        + radius * float(abs(_spectrum_of(of_client(data.A, i))).max())
+        + float(sigmas[i])
+        for i in range(1, len(data.b))
+    )
+    how = "at the minimiser of F, and how far curvature and noise lead from there; rounded up"
+    return Constant(_up(longest, d), "ball", radius, how)
+
+
 def _spectrum_of(H):
     return H if H.ndim == 1 else np.linalg.eigvalsh(H)
 

@@ -3,7 +3,8 @@
 A Hessian is shared or each client's own, diagonal or dense; given as arrays, it may have negative
 eigenvalues. Under a shared Hessian the gradients differ by constants, so G and xi_bar are global
 and exact. Under own Hessians the dissimilarity grows with the distance to the minimiser: G and
-xi_bar then hold on a ball, and a global (G, B) form stands beside them where F is strongly convex.
+xi_bar then hold on a ball, and a global (G, B) form stands beside them where F is strongly convex. Where a
+ball is asked for and noise is bounded, M bounds all gradient estimates in it.
 """
 
 from dataclasses import replace
@@ -14,9 +15,12 @@ import numpy as np
 from fedtheory import arguments, rng
 from fedtheory.errors import Impossible, refuse
 from fedtheory.problem import Constant, Kernels, Problem, layers_from, noise_from, weights_from
-from fedtheory.problems._certified import SHARPEST, constants
+from fedtheory.problems._certified import SHARPEST, bounded, constants
 from fedtheory.problems._curvature import of_client, of_objective, times
 from fedtheory.problems._quadratic import DENSE, DIAGONAL, Dense, Diagonal
+
+RADIUS = 1.0  # of the ball on which G and xi_bar hold, where nobody asks for another one
+BOUNDED = ("none", "rademacher", "sphere")  # noises whose norm is sigma surely
 
 
 def _data(A, b, p, H, x_star):
@@ -29,33 +33,34 @@ def _data(A, b, p, H, x_star):
 
 
 def _reweigh(radius, problem, p):
-    made = _made(problem.data.A, problem.data.b, p, radius)
+    made = _made(problem.data.A, problem.data.b, p, radius, problem.noise, problem.sigma)
     kept = {name: problem.constants[name] for name in ("L", "mu", "sigma", "sigma_0")}
     return replace(problem, **{**made, "weights": p, "constants": {**made["constants"], **kept}})
 
 
-def _made(A, b, p, radius):
+def _made(A, b, p, radius, noise, sigmas):
     """What weights decide of a Problem."""
     H, x_star, lowest = of_objective(A, b, p)
     data = _data(A, b, p, H, x_star)
     kernels = DIAGONAL if A.ndim == 2 else DENSE
     if x_star is None:  # no form around a point: F is the sum of its parts
         kernels = Kernels(kernels.grad, kernels.loss)
+    known = constants(data, p, RADIUS if radius is None else radius, lowest)
+    if radius is not None and lowest and (noise in BOUNDED or not np.any(sigmas)):
+        known["M"] = bounded(data, radius, sigmas)
     return dict(
-        data=data,
-        kernels=kernels,
-        minimize=_minimizer if lowest else None,
-        constants=constants(data, p, radius, lowest),
+        data=data, kernels=kernels, minimize=_minimizer if lowest else None, constants=known
     )
 
 
 def quadratic_from_arrays(
-    A, b, weights=None, sigma=0.0, sigma_0=0.0, noise="gaussian", layers=None, radius=1.0
+    A, b, weights=None, sigma=0.0, sigma_0=0.0, noise="gaussian", layers=None, radius=None
 ):
     """f_i(x) = (x - b_i)' A_i (x - b_i) / 2 from its arrays; row 0 is the server.
 
     b: (N + 1, d). A: (d,) or (d, d) shared, (N + 1, d) or (N + 1, d, d) own. `radius` of the ball
-    around the minimiser on which G and xi_bar hold when Hessians differ. A shared square A with
+    around the minimiser on which G and xi_bar hold when Hessians differ, 1 by default; where it is
+    given, M bounds all gradient estimates in it, unless noise is Gaussian. A shared square A with
     N + 1 = d is read as one dense matrix if it is symmetric, as N + 1 diagonals otherwise.
 
     Eigenvalues may be negative: L is then the largest absolute one and mu negative. Where F itself
@@ -116,10 +121,11 @@ def _minimizer(problem):
 def _problem(A, b, weights, sigma, sigma_0, noise, layers, radius):
     """From Hessians with a leading axis of 1 (shared) or N + 1 (own)."""
     N, d = len(b) - 1, b.shape[1]
-    radius, p = arguments.real("radius", radius, open_low=True), weights_from(weights, N)
+    radius = None if radius is None else arguments.real("radius", radius, open_low=True)
+    p = weights_from(weights, N)
     noise, sigmas = noise_from(noise, sigma, sigma_0, N)
     with np.errstate(over="ignore", invalid="ignore"):  # refused below
-        made = _made(A, b, p, radius)
+        made = _made(A, b, p, radius, noise, sigmas)
     found = made["constants"]
     beyond = [
         name
@@ -172,13 +178,14 @@ def quadratic(
     seed=0,
     noise="gaussian",
     hessian="diagonal",
-    radius=1.0,
+    radius=None,
 ):
     """A quadratic whose constants hold with equality.
 
     `hessian`: "diagonal" or "dense" is shared by all clients; "own" and "own_dense" give each its
     own spectrum in [mu, L], with G and xi_bar then attained at the minimiser (their certified bound
-    is on a ball of `radius` around it). Clients' gradients at the minimiser have weighted mean
+    is on a ball of `radius` around it, 1 by default). A `radius` that is given also bounds all
+    gradient estimates in its ball, by the constant M, unless noise is Gaussian. Clients' gradients at the minimiser have weighted mean
     zero.
 
     >>> import fedtheory as ft

@@ -1,10 +1,22 @@
 """Hypotheses that flex's statements share."""
 
+import numpy as np
 from sympy import Eq, Ne
 
 from fedtheory import conditions
 from fedtheory.conditions import DRAWN, Along, Assumption, Certified, Condition, Confined
+from fedtheory.participation import Work
 from fedtheory.symbols.flex import E, eta, mu, ps, ratio_sup, tau, theta
+
+IN_A_BALL = 'ft.problems.quadratic(..., noise="rademacher", radius=5.0)'
+
+
+def _uneven(N, E):
+    """Probabilities of 0, ..., E steps: all of them at the first device, any number at the others."""
+    rows = np.full((N, E + 1), 1 / (E + 1))
+    rows[0] = np.eye(E + 1)[E]
+    return rows
+
 
 SMOOTH = Condition(
     "devices_smooth", "F_1, ..., F_N are L-smooth", Certified("L"), ("L",), conditions.SMOOTH.means
@@ -28,6 +40,7 @@ SECOND_MOMENT = Condition(
     Certified("M"),
     ("M",),
     (Along("bounded", "M"),),  # it bounds the expected gradient
+    met_by=IN_A_BALL,
 )
 STATIC = Condition(
     "static_law",
@@ -44,6 +57,7 @@ STAYS = Condition(
     "iterates stay in a bounded set: only there strong convexity and bounded gradients coexist",
     lambda problem, setup: "M" in problem.constants and problem.constants["M"].scope != "global",
     means=(Confined(),),
+    met_by=IN_A_BALL,
 )
 HOMOGENEOUS = Condition(
     "homogeneous",
@@ -54,6 +68,7 @@ HETEROGENEOUS = Condition(
     "heterogeneous",
     "devices differ in their distributions of s_tau^k",
     lambda problem, setup: not getattr(setup, "homogeneous", True),
+    settles=lambda problem: dict(work=Work("uneven", _uneven)),
 )
 DEVICES_INDEPENDENT = Condition(
     "devices_independent",

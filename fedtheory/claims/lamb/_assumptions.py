@@ -4,6 +4,7 @@ from sympy import Eq
 
 from fedtheory import conditions
 from fedtheory.conditions import DRAWN, Along, Assumption, Certified, Condition
+from fedtheory.enclosure import above
 from fedtheory.symbols.lamb import M, T, beta_1, lambda_
 
 LAYER_SMOOTH = Condition(
@@ -19,6 +20,7 @@ BOUNDED = Condition(
     lambda problem, setup: "M" in problem.constants and problem.noise in DRAWN,
     ("M",),
     (Along("bounded", "M"),),  # it bounds the expected gradient
+    met_by="ft.problems.bounded(..., M=1.0)",
 )
 VARIANCE = Condition(
     "coordinate_variance",
@@ -31,7 +33,17 @@ SCALE = Condition(
     "phi_m <= phi(a) <= phi_M for all a > 0",
     lambda problem, setup: getattr(setup, "phi", "clipped") == "clipped",
     ("phi_m", "phi_M"),
+    settles=lambda problem: dict(phi="clipped"),
 )
+
+
+def _plainly(problem):
+    """Words by which moments are plain; v starts where no gradient moves it."""
+    M = problem.constants.get("M")
+    above_all = {} if M is None else dict(epsilon=above(float(M) * float(M)))
+    return dict(momentum="kept", bias_correction="none", **above_all)
+
+
 EVERYONE = Condition(
     "everyone",
     "all n clients take part in every round",
@@ -42,11 +54,14 @@ PLAIN_MOMENTS = Condition(
     "m is kept from round to round, moments are not corrected for bias, and "
     "epsilon is not added to sqrt(v)",
     lambda problem, setup: getattr(setup, "plain_moments", True),
+    settles=_plainly,
+    met_by="ft.problems.bounded(..., M=1.0), whose gradients are bounded everywhere",
 )
 LAYERS_APART = Condition(
     "layers_apart",
     "the gradient of a layer depends on that layer alone",
     lambda problem, setup: getattr(setup, "layers_apart", True),
+    met_by="ft.problems.bounded(..., layers=[...])",
 )
 
 H1 = Assumption(LAYER_SMOOTH, "H1")

@@ -26,6 +26,7 @@ HOMOGENEOUS = Condition(
     "homogeneous",
     "clients draw from one distribution: f_i = f_f for all i (assumption 4.1)",
     lambda problem, setup: problem.N == 1 or _vanishes(problem, ("sigma_f", "G")),
+    met_by="ft.problems.mixed(..., sigma_f=0.0)",
 )
 NOISY = Condition(
     "noise",
@@ -63,6 +64,7 @@ TRUE_TRANSFER = Condition(
     "gradients_first",
     "the first transferred gradients are those at x^(0)",
     lambda problem, setup: getattr(setup, "warm", False),
+    met_by="ft.problems.mixed(...) without noise, all of whose clients work",
 )
 
 
@@ -76,7 +78,13 @@ def _sum_is_smooth(problem, setup):
     return bool(top <= problem.constants["L"].value * (1 + 1e-12))
 
 
-SMOOTH_SUM = Condition("smooth_sum", "f = f_f + f_c is beta-smooth itself", _sum_is_smooth, ("L",))
+SMOOTH_SUM = Condition(
+    "smooth_sum",
+    "f = f_f + f_c is beta-smooth itself",
+    _sum_is_smooth,
+    ("L",),
+    met_by="ft.problems.mixed(..., L=1.0).relaxed(L=2.0)",
+)
 
 OWN_SMOOTHNESS = Condition(
     "own_smoothness",
