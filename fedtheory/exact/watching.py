@@ -53,6 +53,11 @@ def watching():
         _watched.reset(token)
 
 
+def watched():
+    """Whether somebody watches."""
+    return _watched.get() is not None
+
+
 def passed(told):
     """Keep what `told()` says, if somebody watches."""
     seen = _watched.get()
@@ -61,15 +66,21 @@ def passed(told):
 
 
 def one_way(seen):
-    """Of what was passed one way through: each begins where the one before it ended."""
+    """Of what was passed one way through: each begins where the one before it ended, or, where
+    rounds of another kind branch off, where an earlier one did."""
     found = []
     for each in seen:
         last = found[-1] if found else None
-        if last is None or each.before is last.after:
+        if last is None or each.before is last.after or _next(each, last):
             found.append(each)
-        elif each.number == last.number + 1 and _same(each.start, last.end):
+        elif all(each.what != one.what for one in found) and any(_next(each, one) for one in found):
             found.append(each)
     return found
+
+
+def _next(each, last):
+    """Whether a round is the one after another."""
+    return each.number == last.number + 1 and _same(each.start, last.end)
 
 
 def _same(one, other):

@@ -3,8 +3,8 @@
 A Hessian is shared or each client's own, diagonal or dense; given as arrays, it may have negative
 eigenvalues. Under a shared Hessian the gradients differ by constants, so G and xi_bar are global
 and exact. Under own Hessians the dissimilarity grows with the distance to the minimiser: G and
-xi_bar then hold on a ball, and a global (G, B) form stands beside them where F is strongly convex. Where a
-ball is asked for and noise is bounded, M bounds all gradient estimates in it.
+xi_bar then hold on a ball, and a global (G, B) form stands beside them where F is strongly convex.
+Where a ball is asked for and noise is bounded, M bounds all gradient estimates in it.
 """
 
 from dataclasses import replace
@@ -185,8 +185,8 @@ def quadratic(
     `hessian`: "diagonal" or "dense" is shared by all clients; "own" and "own_dense" give each its
     own spectrum in [mu, L], with G and xi_bar then attained at the minimiser (their certified bound
     is on a ball of `radius` around it, 1 by default). A `radius` that is given also bounds all
-    gradient estimates in its ball, by the constant M, unless noise is Gaussian. Clients' gradients at the minimiser have weighted mean
-    zero.
+    gradient estimates in its ball, by the constant M, unless noise is Gaussian. Clients' gradients
+    at the minimiser have weighted mean zero.
 
     >>> import fedtheory as ft
     >>> problem = ft.problems.quadratic(d=3, clients=4, L=2.0, mu=0.5)

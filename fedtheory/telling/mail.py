@@ -8,9 +8,10 @@ import re
 from fedtheory.certificates import check_family, check_instance
 from fedtheory.certificates.documents import EXISTENCE
 from fedtheory.settings import by_name, called
+from fedtheory.statements import DENIED
 from fedtheory.telling import words
 from fedtheory.telling.losses import MADE_OF, losses_of
-from fedtheory.telling.steps import ROUNDS, passed, point, whose
+from fedtheory.telling.steps import beginnings, passed, point, whose
 from fedtheory.telling.writes import SIGNS, Typesets, plainly, typeset, written
 
 SPECIAL = {
@@ -37,8 +38,10 @@ def latex(document):
     which is false. A program derives this anew from a document that stands alone.
     """
     told = words.told(document)
-    if not told or document["format"] == EXISTENCE:
+    if not told:
         return ""
+    if document["format"] == EXISTENCE:
+        return "\n".join(instance(affirmed(document["denial"]), shows=document["claim"]))
     if document["format"] == check_instance.FORMAT:
         return "\n".join(instance(document))
     if document["format"] == check_family.FORMAT:
@@ -163,12 +166,23 @@ def terms(line):
     yield line[start:]
 
 
-def instance(document):
-    """Sentences on a counterexample to a line."""
+def affirmed(denial):
+    """What the counterexample to a denial shows, as a document whose line is true."""
+    stated = denial["statement"]
+    return {**denial, "statement": {**stated, "sign": DENIED[stated["sign"]], "says": "line 1"}}
+
+
+def instance(document, shows=""):
+    """Sentences on a counterexample to a line; or on an instance that `shows` one claim of existence."""
     named, end = letters(document), end_of(document)
-    yield f"The line of {escaped(document['cites'])}"
+    yield (
+        f"There is an instance, as {escaped(shows)} says, for which"
+        if shows
+        else (f"The line of {escaped(document['cites'])}")
+    )
     yield displayed(document, {})
-    yield f"fails for {escaped(by_name(document['setting']).says)}. Take"
+    says = escaped(by_name(document["setting"]).says)
+    yield f"Of {says}, take" if shows else f"fails for {says}. Take"
     yield ", ".join(made_of(document)) + "."
     yield from run(document)
     found = words.used(document)
@@ -182,7 +196,7 @@ def instance(document):
         yield shown
         yield "that is"
     yield display(f"{end},")
-    yield "which is false. A program derives this anew from a document that stands alone."
+    yield f"which is {'true' if shows else 'false'}. A program derives this anew from a document that stands alone."
 
 
 def typeset_end(text):
@@ -193,7 +207,7 @@ def typeset_end(text):
 def run(document):
     rounds = passed(document)
     lines = []
-    for each in rounds[:ROUNDS]:
+    for each in beginnings(rounds):
         alike = {}
         for track in each.tracks:
             alike.setdefault((track.who == 0, walk(track)), []).append(track.who)
@@ -201,7 +215,7 @@ def run(document):
         lines.append(
             f"{each.what} {each.number + 1}: {'; '.join(told)}; then ${math(point(each.end))}$"
         )
-    if len(rounds) > ROUNDS:
+    if len(rounds) > len(lines):
         lines.append(f"and so on, to ${math(point(rounds[-1].end))}$ after {len(rounds)} of them")
     return ["Step by step:", *itemised(lines)] if lines else []
 
@@ -222,6 +236,7 @@ def family(document):
     yield displayed(first, {})
     yield f"(written there as {escaped(document['says'])}). Take"
     yield ", ".join(made_of(first)) + "."
+    yield from run(first)
     yield from map(escaped, words.moved(document))
     rows = [(number, end_of(each)) for number, each in words.members(document)]
     yield from itemised(f"$C = {math(number)}$: ${line}$ is false" for number, line in rows)

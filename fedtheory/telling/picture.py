@@ -15,8 +15,8 @@ from fedtheory.settings import by_name, called, losses
 from fedtheory.telling.losses import formula, losses_of
 from fedtheory.telling.steps import passed
 
-WIDE, LEFT, RIGHT = 460, 84, 84  # pixels: the whole, and what labels take
-HIGH, ROW = 130, 16  # of the losses, and of a round below them
+WIDE, LEFT, RIGHT = 480, 104, 84  # pixels: the whole, and what labels take
+HIGH, ROW, LABEL = 130, 16, 11  # of the losses, of a round below them, of a curve's name
 SAMPLES, ROUNDS, CURVES = 80, 12, 6
 DASHED = '<path d="M{:.1f} {} v-{}" stroke="currentColor" stroke-dasharray="2 3" opacity=".6"/>'
 COLOURS = "#4477aa", "#ee6677", "#228833", "#b58900", "#2aa198", "#aa3377"
@@ -80,15 +80,15 @@ def drawn(document, told, rounds, start, axis):
         rows.setdefault(row, []).append(each.name)
     floor, top = window([y for row in rows for y, _ in row], [])
     up = lambda y: 12 + (top - y) / (top - floor) * HIGH
-    said, labels, colours = [], {}, {}
+    said, labels, colours = [], [], {}
     for (row, names), colour in zip(rows.items(), COLOURS):
         line = " ".join(f"{across(x):.1f},{up(y):.1f}" for y, x in row)
         said.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="1.5"/>')
-        labels.setdefault(round(up(row[-1][0]) / 11), (colour, []))[1].extend(names)
+        labels.append((up(row[-1][0]) + 4, ", ".join(names), colour))
         colours.update(dict.fromkeys(names, colour))
-    for place, (colour, names) in labels.items():
-        said.append(text(WIDE - RIGHT + 6, place * 11 + 4, ", ".join(names), colour))
     base = 12 + HIGH + 8
+    for y, names, colour in apart(sorted(labels), base):
+        said.append(text(WIDE - RIGHT + 6, y, names, colour))
     said.append(rule(LEFT, base, WIDE - RIGHT, base))
     ticks = {low, high}
     if start:
@@ -101,6 +101,18 @@ def drawn(document, told, rounds, start, axis):
     along = f" along coordinate {axis + 1}" if len(told[0].curves) > 1 else ""
     about = f"{document['cites']}: losses{along} of a counterexample"
     return framed(about, base + 24 + max(len(rounds), 0) * ROW, said)
+
+
+def apart(labels, base):
+    """Labels that do not cover each other: each as far down as the one above it asks, or up again
+    from the base line."""
+    found, floor = [], base
+    for n, (y, *rest) in enumerate(labels):
+        found.append((max(y, found[-1][0] + LABEL) if n else y, *rest))
+    for n in reversed(range(len(found))):
+        found[n] = (min(found[n][0], floor), *found[n][1:])
+        floor = found[n][0] - LABEL
+    return found
 
 
 def went(each, axis, across, y, colours):

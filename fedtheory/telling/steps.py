@@ -2,6 +2,7 @@
 way is told."""
 
 import json
+import re
 from fractions import Fraction
 from functools import lru_cache
 from itertools import dropwhile
@@ -50,12 +51,31 @@ def begins(document, each):
 def steps(document):
     """Lines on a run, one for each round or iteration."""
     rounds = passed(document)
-    told = [line for n, each in enumerate(rounds) if n < ROUNDS for line in told_of(each)]
-    if len(rounds) > ROUNDS:
+    shown = beginnings(rounds)
+    told = [line for each in shown for line in told_of(each)]
+    if len(rounds) > len(shown):
         told.append(
-            f"... and {len(rounds) - ROUNDS} more of them, after which it is at {point(rounds[-1].end)}"
+            f"... and {len(rounds) - len(shown)} more of them, after which it is at "
+            f"{point(rounds[-1].end)}"
         )
     return told
+
+
+def beginnings(rounds):
+    """The first rounds of each kind, which are told."""
+    kinds = [each.what for each in rounds]
+    return [each for n, each in enumerate(rounds) if kinds[:n].count(each.what) < ROUNDS]
+
+
+def silent(document):
+    """Why no steps are told where a method runs, in a sentence; "" where none runs, or some are."""
+    by = by_name(document["setting"]).by
+    if not by or passed(document):
+        return ""
+    why = re.search(r"\((.*)\)$", by)
+    if by.startswith("a definition beside") and why:
+        return f"No steps are told: what is measured comes of {why[1]}."
+    return "No steps are told: the line speaks of what is known before any is taken."
 
 
 def told_of(each):
@@ -63,6 +83,8 @@ def told_of(each):
     chance = (
         f" (one of {each.ways} ways that it can go, of probability {each.chance})"
         if each.ways
+        else f" (one of the ways that it can go, of probability {number(each.chance)})"
+        if each.chance is not None
         else " (one of the ways that it can go, by its noise)"
     )
     title = f"{each.what} {each.number + 1}, from {point(each.start)}"

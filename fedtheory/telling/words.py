@@ -8,7 +8,7 @@ from fedtheory.certificates.documents import EXISTENCE
 from fedtheory.settings import by_name, called
 from fedtheory.statements import DENIED
 from fedtheory.telling.losses import MADE_OF, formula, losses_of, readable
-from fedtheory.telling.steps import steps
+from fedtheory.telling.steps import silent, steps
 from fedtheory.telling.writes import written
 
 SIDES = "left", "right"
@@ -44,8 +44,7 @@ def instance(document, shows=False):
         f"Take an instance of {setting.says}, inside its hypotheses:",
         *(f"  {line}" for line in made_of(document, setting)),
     ]
-    story = steps(document)
-    said += ["Step by step:", *(f"  {line}" for line in story)] if story else []
+    said += story(document)
     said += follows(document, setting)
     end = f"{document['left']} {sign} {document['right']}"
     sides = [written(document["statement"][side], numbers(document)) for side in SIDES]
@@ -53,6 +52,12 @@ def instance(document, shows=False):
     if put_in == end:
         return [*said, f"There it comes to {end}, which is {truth}."]
     return [*said, f"There it reads: {put_in}", f"that is {end}, which is {truth}."]
+
+
+def story(document):
+    """A run step by step, or why none is told."""
+    told, why = steps(document), silent(document)
+    return ["Step by step:", *(f"  {line}" for line in told)] if told else [why] if why else []
 
 
 def says(document):
@@ -167,6 +172,7 @@ def family(document):
         f"{document['cites']} says: {document['says']}",
         f"No constant C makes it true. Take an instance of {setting.says}, inside its hypotheses:",
         *(f"  {line}" for line in made_of(first, setting)),
+        *story(first),
         *moved(document),
         *(
             f"  C = {constant}: {each['left']} {each['statement']['sign']} {each['right']} is false"

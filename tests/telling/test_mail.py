@@ -7,8 +7,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from sympy import Eq
 
 import fedtheory as ft
+from fedtheory.claim import Claim
+from fedtheory.conditions import CONVEX, EXACT_GRADIENTS, LIPSCHITZ
+from fedtheory.symbols import run as house
 from fedtheory.telling.mail import display, latex, math, terms
 from fedtheory.telling.picture import picture
 from fedtheory.telling.writes import Typesets, plainly, typeset, written
@@ -68,6 +72,28 @@ def test_wide_lines_break_between_terms_alone():
     assert [*terms(line)] == ["a", r" \le \left(b + c\right)", r" + \frac{d + e}{f}", " - g"]
     wide = " + ".join(f"x_{{{n}}} y_{{{n}}} z_{{{n}}}" for n in range(30))
     assert display(wide).startswith("\\begin{multline*}") and whole(display(wide))
+
+
+def test_existence_is_shown_by_an_instance():
+    """One step of length 1/L on L x^2 / 2 ends at the minimiser; with nothing gained asked for, 0 >= 0."""
+    told = dict(symbols=house.TABLE, algorithm="fedsgd", kind="existence", relation=">=")
+    steps = Eq(house.eta * house.L, 1), Eq(house.S, house.N), Eq(house.T, 1)
+    shown = ft.check(
+        Claim(
+            id="mine.exists",
+            cites="a test",
+            assumes=(LIPSCHITZ, CONVEX, EXACT_GRADIENTS, *steps),
+            measures=house.gap_T,
+            bound=house.L * house.sq_distance_0 / 7,
+            **told,
+        ),
+        budget=1,
+    )
+    text = shown.to_latex()
+    assert shown.status == "proved" and whole(text)
+    assert text.startswith("There is an instance, as mine.exists says, for which")
+    assert r"\ge \frac{1}{7}" in text and "which is true." in text and "fails" not in text
+    assert "item round 1: client 1" in text and "<svg" in picture(shown.certificate)
 
 
 def test_only_counterexamples_are_told():

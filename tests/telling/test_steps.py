@@ -2,12 +2,19 @@
 
 import json
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 
 import pytest
 
+from fedtheory import discover
 from fedtheory.exact.watching import Passed, one_way, passed, watching
-from fedtheory.telling import steps
+from fedtheory.search.instances import answer, drawn
+from fedtheory.settings import by_name, fitting, homes
+from fedtheory.settings.flex import arrivals, quadratics
+from fedtheory.telling import steps, words
+from fedtheory.telling.mail import latex
+from fedtheory.telling.picture import picture
 
 SHIPPED = json.loads(
     (Path(__file__).parents[1] / "second_opinion" / "certificates.json").read_text()
@@ -82,3 +89,139 @@ def _passed(number, start, end):
 
 def test_a_document_whose_setting_tells_nothing_has_no_steps():
     assert steps.steps(SHIPPED["mixed.stepD2"]) == []
+
+
+def test_a_departure_tells_both_runs_by_hand():
+    """Scheme C, E = 1: x <- x - eta sum_k p_k a_k (x - b_k), with the device's share kept and with the
+    rest's shares made whole; eta is that of the first gradient told."""
+    rounds = steps.passed(SHIPPED["flex.corollary4_0_3_loss"])
+    assert [(each.what, each.number) for each in rounds] == [
+        ("round", 0),
+        *(("excluded, round", t) for t in (1, 2)),
+        *(("included, round", t) for t in (1, 2)),
+    ]
+    x, a, b = Fraction(-19, 26), (1, 1, Fraction(1, 6)), (0, -1, Fraction(-7, 2))
+    ends = {"round": x, "excluded, round": x, "included, round": x}
+    shares = {"round": [Fraction(1, 3)] * 3, "excluded, round": [Fraction(1, 2)] * 2}
+    shares["included, round"] = [Fraction(1, 3)] * 2
+    for each in rounds:
+        x, p = ends[each.what], shares[each.what]
+        first = each.tracks[0]
+        eta = (x - first.points[1][0]) / first.taken[0][0]
+        assert [track.who for track in each.tracks] == list(range(1, len(p) + 1))
+        assert each.start[0] == x and each.ways == 1 and each.chance == 1
+        x = ends[each.what] = x - eta * sum(w * m * (x - o) for w, m, o in zip(p, a, b))
+        assert each.end[0] == x
+    # and to what the document claims: (x + 1/2)^2 / 2 is the rest's loss above its least
+    assert (ends["excluded, round"] + Fraction(1, 2)) ** 2 / 2 == Fraction(
+        SHIPPED["flex.corollary4_0_3_loss"]["left"]
+    )
+
+
+def test_a_noisy_run_tells_one_way_and_its_probability():
+    """Two devices, E = 2, all work, noise +-1: 1/16 a round, each device's second step with the
+    other sign, by hand."""
+    rounds = told_of_rounds(r=[Fraction(1)] * 2)
+    assert [each.chance for each in rounds] == [Fraction(1, 16)] * 2
+    assert all(each.ways is None for each in rounds)
+    x, eta = Fraction(3), Fraction(1, 4)
+    for each in rounds:
+        total = 0
+        for k, b in enumerate((0, 1), 1):
+            y, signs = x, [1 if (k + i) % 2 == 0 else -1 for i in (0, 1)]
+            for sign in signs:
+                y -= eta * (y - b + sign)
+            total += (y - x) / 2
+        x += total
+        assert each.end[0] == x
+    assert steps.number(Fraction(1, 16)) in next(steps.told_of(rounds[0]))
+
+
+def told_of_rounds(r):
+    devices = dict(a=[Fraction(1)] * 2, b=[Fraction(0), Fraction(1)], r=r, p=[Fraction(1, 2)] * 2)
+    law = [[Fraction(1), [2, 2]]]
+    with watching() as seen:
+        quadratics.told("C", [Fraction(3)], devices, law, [Fraction(1, 4)] * 2, 2)
+    return seen
+
+
+def test_work_that_is_unlikely_is_not_told():
+    """Of the law of work the likeliest outcome is gone through."""
+    devices = dict(a=[Fraction(1)], b=[Fraction(0)], r=[Fraction(0)], p=[Fraction(1)])
+    law = [[Fraction(1, 4), [0]], [Fraction(3, 4), [1]]]
+    with watching() as seen:
+        quadratics.told("B", [Fraction(3)], devices, law, [Fraction(1, 2)], 1)
+    assert seen[0].chance == Fraction(3, 4) and seen[0].end[0] == Fraction(3, 2)
+    assert quadratics.told("B", [Fraction(3)], devices, law, [Fraction(1, 2)], 1) == [
+        3
+    ]  # unwatched
+
+
+def test_an_extra_update_is_told():
+    """f_l = x^2 from w = 3, f = (x - 1)^2 / 2: g = 6 at w, and the best step ends nearest w~*."""
+    half = Fraction(1, 2)
+    instance = dict(
+        bounds="both", a=[[Fraction(1)], [Fraction(2)]], b=[[Fraction(1)], [Fraction(0)]],
+        p_l=half, w=[Fraction(3)],
+    )  # fmt: skip
+    with watching() as seen:
+        arrivals.reboot_measure(instance, {}, ["dist_reboot"])
+    (only,) = seen
+    # w~* = (1/2 1) / (1/2 + 1) = 1/3, and in one dimension the best step ends there
+    assert only.tracks[0].taken == (6,) and only.end[0] == Fraction(1, 3)
+    assert "extra update 1, from 3" in next(steps.told_of(only))
+
+
+# Settings in which a method has a say and no steps pass: what the telling says then.
+QUIET = {
+    *(f"flex_laws_{scheme}" for scheme in "abc"),
+    "flex_shifting",
+    *("fsl_large", "fsl_large_run", "mixed_large"),
+}
+
+
+METHODS = [each for each, _ in homes() if each.by and not each.name.startswith("run_")]
+
+
+@cache
+def claims_in(setting):
+    return [
+        claim for claim in discover.claims()
+        if any(line.relation in ("<=", "<", ">=", ">") for line in claim.lines[:1]) and any(each.name == setting for each in fitting(claim))
+    ]  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("setting", METHODS, ids=lambda s: s.name)
+def test_every_setting_in_which_a_method_runs_tells_steps_or_why_not(setting):
+    told, looked = 0, 0
+    for claim in claims_in(setting.name)[:8]:
+        case = drawn(claim, setting.name, 1)
+        if case is None:
+            continue
+        looked += 1
+        with watching() as seen:
+            answer(claim, case)
+        told += len(one_way(seen))
+        if told:
+            break
+    if setting.name in QUIET:
+        assert not told and "moments" in setting.by or "coefficients" in setting.by
+    else:
+        assert told or not looked, setting.name
+
+
+@pytest.mark.parametrize("name", sorted(SHIPPED))
+def test_every_counterexample_has_steps_and_a_picture_or_a_reason(name):
+    document = SHIPPED[name]
+    if "setting" not in (first := document.get("members", [document])[0]):
+        assert document["format"] == words.STRUCTURE  # cells of a table: nothing runs
+        return
+    setting = by_name(first["setting"])
+    assert picture(document).startswith("<svg") and latex(document)
+    assert steps.steps(first) or steps.silent(first) or not setting.by
+    said = "\n".join(words.told(document))
+    assert ("Step by step" in said) == bool(steps.steps(first))
+    assert (steps.silent(first) in said) and ("No steps are told" in said) == bool(
+        steps.silent(first)
+    )

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 from fedtheory.enclosure.arithmetic import maximum, minimum, positive_part, root, vector, where
 from fedtheory.enclosure.intervals import INF
+from fedtheory.exact.watching import Passed, Track, passed, watched
 from fedtheory.settings import Setting, names
 from fedtheory.settings.flex import quadratics
 from fedtheory.symbols.flex import TABLE
@@ -237,6 +238,8 @@ def reboot_measure(instance, values, wanted):
     g, away = a_l * (w - b_l), w - new
     inner = g.dot(away)
     best = lambda: ratio(positive_part(inner), g.dot(g))  # of all delta; 0 where none helps
+    if "dist_reboot" in wanted and watched():
+        passed(lambda: extra_update(w, w - best() * g, g))
     named = dict(
         dist_old=lambda: length(w - old),
         grad_norm_old=lambda: length(a * (w - old)),
@@ -246,6 +249,12 @@ def reboot_measure(instance, values, wanted):
         gap_new=lambda: (((1 - p_l) * a + p_l * a_l) * (old - new)).dot(old - new) / 2,
     )
     return {name: named[name]() for name in wanted}
+
+
+def extra_update(w, after, g):
+    """The arriving device's update, for whoever watches."""
+    track = Track(2, (w, after), (g,))
+    return Passed("extra update", 0, quadratics.ONE, 1, (track,), w, after, w, after)
 
 
 def ratio(part, whole):

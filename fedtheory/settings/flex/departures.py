@@ -175,11 +175,15 @@ def measure(instance, values, wanted):
         loss_included=(devices, devices["p"][:-1], lambda t: rate(kept, t)),
         loss_excluded=(rest, rest["p"], lambda t: rate(without, t - instance["tau_0"])),
     )
-    found = {}
+    found, before, later = {}, range(instance["tau_0"]), range(instance["tau_0"], instance["T"])
+    rates = [rate(kept, t) for t in before]
+    left = quadratics.told("C", [instance["x"]], devices, instance["law"], rates, E)
     for name in wanted:
         objective, p, eta = runs[name]
         rounds, after = moments.rounds_of("C", p, law, E), state
-        for t in range(instance["tau_0"], instance["T"]):
+        what = f"{name.removeprefix('loss_')}, round"
+        quadratics.told("C", left, {**rest, "p": p}, law, map(eta, later), E, later.start, what)
+        for t in later:
             after = quadratics.one_round(after, rest, rounds, eta(t), E, span)
         curvature = sum(w * a for w, a in zip(objective["p"], objective["a"]))
         loss = curvature * quadratics.sq_distance(after, quadratics.minimiser(objective)) / 2

@@ -11,10 +11,13 @@ from itertools import product
 
 import sympy
 
+from fedtheory import discover
 from fedtheory.enclosure import Undefined
-from fedtheory.enclosure.arithmetic import Many, maximum, minimum, root, short, where
+from fedtheory.enclosure.arithmetic import Many, maximum, minimum, root, short, vector, where
 from fedtheory.enclosure.intervals import INF
 from fedtheory.enclosure.work import counted
+from fedtheory.exact.one_way import Round, tell
+from fedtheory.exact.traces import Losses
 from fedtheory.participation import moments
 
 ZERO, ONE = Fraction(0), Fraction(1)
@@ -334,6 +337,19 @@ def staircase(eta, work, mu, rounds):
             raise Undefined("a learning rate that is not positive")
         found.append(1 / inverse)
     return found
+
+
+def told(scheme, x, devices, law, rates, E, first=0, what="round"):
+    """Pass one way through rounds at these rates, where somebody watches, from x to where it leads."""
+    method, N = discover.algorithm(f"flex_{scheme.lower()}"), len(devices["a"])
+    grad = lambda i, w: devices["a"][i - 1] * (w - devices["b"][i - 1])
+    noise = lambda i, k: (
+        [(Fraction(1, 2), vector([s * r])) for s in (1, -1)] if (r := devices["r"][i - 1]) else []
+    )
+    losses = Losses(grad, noise, (ZERO, *devices["p"]), 1)
+    outcomes = [(q, tuple(range(1, N + 1)), tuple(s)) for q, s in law]
+    rounds = (Round(method, losses, dict(eta=eta, E=E), outcomes) for eta in rates)
+    return tell(x, rounds, first, what)
 
 
 def start(x, span):

@@ -2,7 +2,10 @@
 
 from fractions import Fraction
 
+from fedtheory import discover
 from fedtheory.enclosure.arithmetic import vector
+from fedtheory.exact.one_way import Round, tell
+from fedtheory.exact.traces import Losses
 from fedtheory.participation import moments
 from fedtheory.settings import Setting, beside, names
 from fedtheory.settings.flex import quadratics
@@ -70,9 +73,23 @@ def measure(instance, values, wanted):
     p_tau = moments.coefficients(instance["scheme"], instance["p"], instance["s"], instance["E"])
     grad = lambda k, i, w: vector(instance["a"][k]) * w + vector(instance["tilt"][k][i])
     found = moments.two_lines(grad, vector(instance["x"]), p_tau, instance["s"], values["eta"])
+    tell(instance["x"], [as_round(instance, values["eta"])])
     if "sq_gap_rate" in wanted:
         found["sq_gap_rate"] = of_rates(grad, instance, p_tau, values["eta"])
     return {name: found[name] for name in wanted}
+
+
+def as_round(instance, eta):
+    """The round as its method goes it: losses a w^2 / 2, and tilts that are noise."""
+    scheme, s = instance["scheme"].lower(), tuple(instance["s"])
+    losses = Losses(
+        lambda i, w: vector(instance["a"][i - 1]) * w,
+        lambda i, k: [(Fraction(1), vector(instance["tilt"][i - 1][k]))],
+        (Fraction(0), *instance["p"]),
+        len(instance["x"]),
+    )
+    law = [(Fraction(1), tuple(range(1, len(s) + 1)), s)]
+    return Round(discover.algorithm(f"flex_{scheme}"), losses, dict(eta=eta, E=instance["E"]), law)
 
 
 def of_rates(grad, instance, p_tau, eta):

@@ -115,9 +115,11 @@ def measure(instance, values, wanted):
             )
     if set(END) & set(wanted):
         work = sum(q * c[k] * s[k] for q, c, s in rounds for k in range(len(devices["a"])))
+        rates = quadratics.staircase(values["eta"], work, values["mu"], instance["tau"])
+        quadratics.told(instance["scheme"], [instance["x"]], devices, law, rates, E)
         devices, span = quadratics.counted_from(best, devices, span)
         state = quadratics.start(instance["x"] - best, span)
-        for eta in quadratics.staircase(values["eta"], work, values["mu"], instance["tau"]):
+        for eta in rates:
             state = quadratics.one_round(state, devices, rounds, eta, E, span)
         found.update(dict.fromkeys(END, quadratics.kept_inside(state[1], state, span)))
     return found

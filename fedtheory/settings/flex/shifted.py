@@ -125,8 +125,10 @@ def after_measure(instance, values, wanted):
     _, after = objectives(instance)
     rounds = moments.rounds_of("C", after["p"], instance["law"], instance["E"])
     work = sum(q * c[k] * s[k] for q, c, s in rounds for k in range(len(after["p"])))
+    rates = quadratics.staircase(values["eta"], work, values["mu"], instance["rounds"])
+    quadratics.told("C", [instance["x"]], after, instance["law"], rates, instance["E"])
     state = quadratics.start(instance["x"], instance["span"])
-    for eta in quadratics.staircase(values["eta"], work, values["mu"], instance["rounds"]):
+    for eta in rates:
         state = quadratics.one_round(state, after, rounds, eta, instance["E"], instance["span"])
     return dict.fromkeys(
         END,

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from fedtheory.algorithms import fsl
 from fedtheory.enclosure.arithmetic import maximum
+from fedtheory.exact import one_way
 from fedtheory.exact.traces import Losses, Rounds, expectation, uniform
 from fedtheory.settings.quantities import Quantities, sq
 from fedtheory.symbols.fsl import TABLE
@@ -46,6 +47,11 @@ class Instance(NamedTuple):
         h = {name: getattr(self, name) for name in fsl.Hyper._fields}
         noise = lambda i, k: self.noise(i)
         return Rounds(fsl.ALGORITHM, Losses(self.grad, noise, (ZERO, *p), d), h)
+
+    def one_round(self, d):
+        """A round, for whoever tells one way that it goes."""
+        rounds = self.rounds(d)
+        return one_way.Round(fsl.ALGORITHM, rounds.losses, rounds.h._asdict(), self.law())
 
     def law(self):
         """[(probability, cohort, work)]."""

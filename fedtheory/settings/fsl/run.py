@@ -4,6 +4,8 @@ otherwise."""
 from fractions import Fraction
 
 from fedtheory.enclosure.arithmetic import minimum, vector
+from fedtheory.exact.one_way import tell
+from fedtheory.exact.watching import watched
 from fedtheory.settings import Setting, beside, losses, names
 from fedtheory.settings.families import UNITS, draw_family, family_coordinates
 from fedtheory.settings.fsl import round as fsl_round
@@ -138,6 +140,8 @@ def measure(instance, values, wanted):
     named = {BY_ROUND[name][0] for name in wanted if name in BY_ROUND}
     asked = [modified if name == "modified" else original for name in sorted(named)]
     quadratic = all(not curve["bends"] and not curve.get("soft") for one in f for curve in one)
+    if quadratic and (named or "tilde_F_T" in wanted) and watched():
+        tell(x, [case.one_round(len(x))] * T)
     lines = [[(one[j]["slope"], one[j]["tilt"]) for one in f] for j in range(len(x))]
     if named:
         by_round = (
