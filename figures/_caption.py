@@ -80,6 +80,8 @@ def files(name, record, data, outcomes):
     about, says = plotted(record, data), shown(record, data, outcomes)
     title = f"{record.cites}: {record.title}."
     where = f"{record.width} width, {WIDTHS[record.width]} in"
+    if record.stacks:
+        where += f"; {name}.column.pdf for one column, {WIDTHS['column']} in"
     tex = r"\caption{\textbf{" + tex_of(title) + "} " + tex_of(f"{about} {says}".strip())
     return {
         "md": "\n\n".join(

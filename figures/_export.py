@@ -113,26 +113,35 @@ def pictures(record, data, judged=()):
     import matplotlib
     from matplotlib.figure import Figure
 
-    from fedtheory.figures import _looks
+    from fedtheory.figures import _columns
 
-    found = {}
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_style.RC)
         figure = Figure(figsize=record.size, layout="constrained")
         record.draw(figure, data)
-        figure.draw_without_rendering()
-        if wrong := _looks.faults(figure, dict(judged)):
-            refuse(
-                f"{record.cites}: the picture",
-                "must show all that it plots, as it was judged",
-                wrong,
-            )
-        figure.set_layout_engine("none")  # three files of one layout
-        for suffix, metadata in METADATA.items():
-            stream = io.BytesIO()
-            figure.savefig(stream, format=suffix, metadata=metadata)
-            found[suffix] = stream.getvalue()
+        found = _files(record, figure, judged, METADATA)
+        if record.stacks:
+            narrow = _files(record, _columns.drawn(record, data), judged, ("pdf", "png"))
+            found |= {f"column.{suffix}": content for suffix, content in narrow.items()}
+    return found
+
+
+def _files(record, figure, judged, suffixes):
+    """suffix -> bytes of a drawn figure that hides nothing."""
+    from fedtheory.figures import _looks
+
+    found = {}
+    figure.draw_without_rendering()
+    if wrong := _looks.faults(figure, dict(judged)):
+        refuse(
+            f"{record.cites}: the picture", "must show all that it plots, as it was judged", wrong
+        )
+    figure.set_layout_engine("none")  # files of one layout
+    for suffix in suffixes:
+        stream = io.BytesIO()
+        figure.savefig(stream, format=suffix, metadata=METADATA[suffix])
+        found[suffix] = stream.getvalue()
     return found
 
 

@@ -211,12 +211,17 @@ CURVES = (
 DEVIATIONS = "Means over seeds and their deviations."
 
 
-def bars(ax, x, values, method, **more):
-    """Means over seeds (x, seeds) in a method's look, with their deviations."""
+ROOM = 0.3  # of the distance of two places: what the bars of one place share
+
+
+def bars(ax, x, values, method, among=(0, 1), **more):
+    """Means over seeds (x, seeds) in a method's look, with their deviations; the n-th line of several
+    stands beside the others, so that no bar hides another."""
     style = _style.look(METHODS[method])
-    values = np.asarray(values)
+    x, values, (n, count) = np.asarray(x, float), np.asarray(values), among
+    room = ROOM * (np.diff(np.unique(x)).min() if len(x) > 1 else 1.0)
     ax.errorbar(
-        x,
+        x + room * ((n + 0.5) / count - 0.5),
         values.mean(axis=1),
         values.std(axis=1, ddof=1),
         **{

@@ -22,6 +22,7 @@ class Figure:
     shows: tuple = ()  # ids of claims that are plotted
     width: str = "column"  # or "page"
     height: float = 2.4  # inches
+    stacks: bool = False  # page-wide panels that may stand below each other, in one column
 
     def __post_init__(self):
         if self.width not in WIDTHS:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from fedtheory.experiments import fsl_scenario2
-from fedtheory.figures import _fsl
+from fedtheory.figures import _fsl, _style
 
 METHODS = tuple(fsl_scenario2.METHODS)
 
@@ -43,7 +43,7 @@ def curves(figure, data, place):
             _fsl.shown(ax, read, method, place, C, best(read, place, C, method), method, **more)
         ax.set(title=f"$C={C}$", xlabel="round $t$")
     axes[0].set(title=f"{place} stand-in, $C={counts(read, place)[0]}$", ylabel="test accuracy")
-    axes[-1].legend(loc="lower right")
+    _style.legend_below(figure, axes[-1])
 
 
 def rows(data):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from fedtheory.experiments import fsl_short
-from fedtheory.figures import _fsl
+from fedtheory.figures import _fsl, _style
 
 METHODS = tuple(fsl_short.METHODS)
 DASHES = (":", "--", "-")
@@ -28,20 +28,23 @@ def by_epochs(figure, data, quantities=("final_accuracy", "rise_time")):
     read = _fsl.Read(data)
     ratios = [ratio for ratio in read.parts(1) if ratio]
     for ax, quantity in zip(figure.subplots(1, len(quantities)), quantities):
+        alone, drawn = [cell for cell in read.cells if not cell[1]], 0
+        count = 2 * len(ratios) + len(alone)
         for method in ("FSL", "DSL"):
             for ratio, dash in zip(ratios, DASHES):
                 cells = [c for c in read.cells if (c[1], c[3]) == (ratio, method)]
                 values = [read(quantity, *cell) for cell in cells]
                 label = f"{method}, $\\eta_0={float(ratio):g}\\,\\eta_l$"
-                x = [int(cell[2]) for cell in cells]
-                _fsl.bars(ax, x, values, method, linestyle=dash, marker="", label=label)
-        for cell in read.cells:
-            if not cell[1]:
-                values = [read(quantity, *cell)] * len(fsl_short.ES)
-                _fsl.bars(ax, fsl_short.ES, values, cell[3], marker="")
+                x, look = [int(cell[2]) for cell in cells], dict(linestyle=dash, marker="")
+                _fsl.bars(ax, x, values, method, (drawn, count), label=label, **look)
+                drawn += 1
+        for n, cell in enumerate(alone, drawn):
+            values = [read(quantity, *cell)] * len(fsl_short.ES)
+            _fsl.bars(ax, fsl_short.ES, values, cell[3], (n, count), marker="")
+        ax.set_xticks(fsl_short.ES)
         ax.set_xlabel("$E_s$")
         ax.set_ylabel(quantity.replace("_", " ") + (" (share)" if quantity == "rise_time" else ""))
-    figure.axes[0].legend(ncols=2)
+    _style.legend_below(figure, figure.axes[0], ncols=4)
 
 
 def over(figure, data, label):
@@ -49,7 +52,7 @@ def over(figure, data, label):
     read = _fsl.Read(data)
     ax = figure.subplots()
     x = [part for part in read.parts(1) if part]
-    for method in METHODS:
+    for n, method in enumerate(METHODS):
         cells = [cell for cell in read.cells if cell[2] == method]
         if len(cells) == len(x):
             _fsl.bars(
@@ -57,12 +60,15 @@ def over(figure, data, label):
                 [float(c[1]) for c in cells],
                 [read("final_accuracy", *c) for c in cells],
                 method,
+                (n, len(METHODS)),
             )
         elif cells:
             values = [read("final_accuracy", *cells[0])] * len(x)
-            _fsl.bars(ax, [float(part) for part in x], values, method, marker="")
+            at = [float(part) for part in x]
+            _fsl.bars(ax, at, values, method, (n, len(METHODS)), marker="")
+    ax.set_xticks([float(part) for part in x], x)
     ax.set(xlabel=label, ylabel="test accuracy")
-    ax.legend()
+    _style.legend_below(figure, ax)
 
 
 def curves(figure, data, label):
@@ -74,4 +80,4 @@ def curves(figure, data, label):
             _fsl.shown(ax, read, cell[2], *cell)
         ax.set(title=label(part), xlabel="round $k$")
     figure.axes[0].set_ylabel("test accuracy")
-    figure.axes[-1].legend(loc="lower right")
+    _style.legend_below(figure, figure.axes[-1])

@@ -138,6 +138,21 @@ def band(ax, x, mean, low, high, name, label=None, **more):
     return line(ax, x, mean, name, label, **more)
 
 
+def legend_below(figure, *axes, ncols=5):
+    """One legend below all panels, where it covers nothing: every label of the axes once, of bars
+    their line alone."""
+    named = {}
+    for ax in axes:
+        for handle, label in zip(*ax.get_legend_handles_labels()):
+            named.setdefault(label, handle[0] if isinstance(handle, tuple) else handle)
+    figure.legend(
+        handles=[*named.values()],
+        labels=[*named],
+        loc="outside lower center",
+        ncols=min(ncols, len(named)),
+    )
+
+
 def spread(wanted, gap, low=-np.inf, high=np.inf):
     """The places nearest to the wanted ones, in squares, that keep their order, a gap, and the
     limits if they fit."""

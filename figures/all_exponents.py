@@ -150,5 +150,6 @@ FIGURE = Figure(
     caption=caption,
     says=says,
     width="page",
+    stacks=True,
     height=2.3,
 )

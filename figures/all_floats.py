@@ -59,7 +59,7 @@ def draw(figure, data):
     for method in VECTORS:
         _style.line(ax, sent(data, method)[1:], data[f"{method}_error"][1:], method, markers=6)
     ax.set(xscale="log", yscale="log", xlabel="floats sent", ylabel=r"$\mathbb{E}\,F(x_t)-F^\star$")
-    ax.legend(loc="lower left", handlelength=2.2)
+    _style.legend_below(figure, ax, ncols=3)
 
 
 def caption(data):

@@ -176,5 +176,6 @@ FIGURE = Figure(
     caption=caption,
     says=says,
     width="page",
+    stacks=True,
     height=5.6,
 )

@@ -65,7 +65,7 @@ def draw(figure, data):
         ax.set_xticks(marked, ["×"] * len(marked), color=_style.DIFFER)
         ax.tick_params(length=0)
         ax.spines[:].set(visible=True, color=_style.RULE)
-    axes[-1].set_xlabel("lines in the order of the proof; rows are instances, × a line that fails")
+    axes[-1].set_xlabel("lines of the proof")
     bar = figure.colorbar(ScalarMappable(Normalize(0, 1), shades), ax=axes, aspect=40, pad=0.01)
     bar.set_label("share of what a line allows that is needed")
     bar.outline.set_linewidth(0.4)
@@ -76,7 +76,7 @@ def caption(data):
     return (
         f"Each strip is a proof, each column a line of it, each row one of {count} instances drawn inside the hypotheses. "
         "Shade: the share of what the line allows beyond what both sides carry that is needed, dark where it is "
-        "tight; red: the line fails there; grey: it says nothing at that instance."
+        "tight; red, with a × below: the line fails there; grey: it says nothing at that instance."
     )
 
 
@@ -117,5 +117,6 @@ FIGURE = Figure(
     caption=caption,
     says=says,
     width="page",
+    stacks=True,
     height=4.6,
 )

@@ -183,22 +183,22 @@ LOOKS = [_style.look(method) for method in MIXED.values()]
 THREE = tuple(look.label for look in LOOKS), tuple(look.colour for look in LOOKS)
 MAPS = (
     Map(
-        *("fsl", f"FSL, least squared gradient of $F$, $T={ROUNDS['fsl']}$", "server", "gamma"),
+        *("fsl", f"FSL, $T={ROUNDS['fsl']}$", "server", "gamma"),
         *(r"server's dissimilarity $\bar\xi/G$", r"weight of the server $\gamma$"),
         *(("FedAvg", "FSL"), (_style.look("fedavg").colour, _style.look("fsl").colour)),
     ),
     Map(
-        *("mixed", f"mixed FL, excess of the mean, $T={ROUNDS['mixed']}$", "apart", "noise"),
+        *("mixed", f"mixed FL, $T={ROUNDS['mixed']}$", "apart", "noise"),
         *("dissimilarity $G$", r"central noise $\sigma_c$"),
         *THREE,
     ),
     Map(
-        *("mixed_steps", f"mixed FL, excess of the mean, $T={ROUNDS['mixed']}$", "steps", "noise"),
+        *("mixed_steps", f"mixed FL, $T={ROUNDS['mixed']}$", "steps", "noise"),
         *("local steps $K$", r"central noise $\sigma_c$"),
         *THREE,
     ),
     Map(
-        *("flex", "flex, squared distance to the optimum", "leave", "remain"),
+        *("flex", "flex, scheme C", "leave", "remain"),
         *(r"departure $\tau_0$", r"remaining rounds $T-\tau_0$"),
         *(("include", "exclude"), (_style.STATUS["vacuous"], _style.look("flex_b").colour)),
     ),
@@ -255,10 +255,10 @@ def caption(data):
     )
     return (
         "Colour: who is ahead by the exact expectation; hatched: where the papers' bounds put another ahead. FSL against "
-        f"FedAvg: each at the longest step of (13), {shared}; bounds are those of theorem 2 on the modified loss and "
-        r"what $\bar\xi$ adds. Mixed FL: theorems B.1 to B.3, convex, each at its longest step, once with "
-        f"$K={theory_mixed.FIXED['K']}$, once with $G={theory_mixed.SPECTRUM['G']:g}$. Flex: one of {LEAVING} devices leaves; "
-        "theorem 3.1 if it is kept in the objective, corollary 3.2.1 from where training stands if not, scheme C at theorem 3.1's "
+        f"FedAvg: the least squared gradient of $F$, each at the longest step of (13), {shared}; bounds are those of theorem 2 on the modified loss and "
+        r"what $\bar\xi$ adds. Mixed FL: the mean point's excess, theorems B.1 to B.3, convex, each at its longest step, once with "
+        f"$K={theory_mixed.FIXED['K']}$, once with $G={theory_mixed.SPECTRUM['G']:g}$. Flex: the squared distance to the optimum, one of {LEAVING} devices leaves; "
+        "theorem 3.1 if it is kept in the objective, corollary 3.2.1 from where training stands if not, at theorem 3.1's "
         "rates. Quadratics of the theory figures, nothing sampled."
     )
 
@@ -298,5 +298,6 @@ FIGURE = Figure(
     caption=caption,
     says=says,
     width="page",
+    stacks=True,
     height=5.2,
 )

@@ -164,5 +164,6 @@ FIGURE = Figure(
     says=says,
     draw=draw,
     width="page",
+    stacks=True,
     height=2.5,
 )

@@ -187,5 +187,6 @@ FIGURE = Figure(
     draw=draw,
     rows=rows,
     width="page",
+    stacks=True,
     height=2.4,
 )

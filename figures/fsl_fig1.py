@@ -4,7 +4,7 @@ server has trained before (FL: from a random one)."""
 import numpy as np
 
 from fedtheory.experiments import fsl_scenario1
-from fedtheory.figures import _fsl
+from fedtheory.figures import _fsl, _style
 from fedtheory.figures._record import Figure
 
 BASE = "FSL gamma=1"
@@ -44,7 +44,7 @@ def panels(figure, data, lines):
         row[0].set_ylabel("test accuracy")
     for ax in axes[1]:
         ax.set_xlabel("round $t$")
-    axes[0, -1].legend(loc="lower right")
+    _style.legend_below(figure, axes[0, -1])
 
 
 def rows(data):
@@ -102,5 +102,6 @@ FIGURE = Figure(
     rows=rows,
     findings=findings,
     width="page",
+    stacks=True,
     height=3.6,
 )

@@ -27,5 +27,6 @@ FIGURE = Figure(
     says=says,
     rows=_scenario2.rows,
     width="page",
+    stacks=True,
     height=2.0,
 )

@@ -40,18 +40,19 @@ def draw(figure, data):
                 (row[2 * column], by_rate, 2),
                 (row[2 * column + 1], by_size, 3),
             ):
-                for cell, dash in zip(chosen, DASHES):
+                for n, (cell, dash) in enumerate(zip(chosen, DASHES)):
                     values = [read(quantity, *cell, name) for name in ("DS", *GAMMAS)]
                     label = f"$\\eta_l$ {cell[2]}" if place_of == 2 else f"{cell[3]} a class"
-                    _fsl.bars(ax, gammas, values, "FSL", linestyle=dash, label=label, marker="")
+                    look = dict(linestyle=dash, label=label, marker="")
+                    _fsl.bars(ax, gammas, values, "FSL", (n, len(chosen)), **look)
                 if quantity == "final_accuracy":
                     ax.set_title(f"{place} st.-in, $C={C}$: {'rate' if place_of == 2 else '$n_0$'}")
                 else:
                     ax.set_xlabel(r"$\gamma$ (0: DS)")
-                    ax.legend(handlelength=2.2, loc="upper right")
         row[0].set_ylabel(
             quantity.replace("_", " ") + (" (share)" if quantity == "rise_time" else "")
         )
+    _style.legend_below(figure, *axes[0], ncols=6)
 
 
 def rows(data):
@@ -159,5 +160,6 @@ FIGURE = Figure(
     rows=rows,
     findings=findings,
     width="page",
+    stacks=True,
     height=3.6,
 )

@@ -2,7 +2,7 @@
 over the classes C of a client and the clients S of a round."""
 
 from fedtheory.experiments import fsl_scenario1
-from fedtheory.figures import _fsl
+from fedtheory.figures import _fsl, _style
 from fedtheory.figures._record import Figure
 
 METHODS = ("FSL", "FSL-p", "DS")
@@ -19,13 +19,13 @@ def draw(figure, data):
     ]
     for ax, (place, S) in zip(figure.subplots(1, len(panels), sharey=True), panels):
         counts = list(dict.fromkeys(cell[1] for cell in read.having(place)))
-        for method in METHODS:
+        for n, method in enumerate(METHODS):
             values = [read("final_accuracy", place, C, S, method) for C in counts]
-            _fsl.bars(ax, range(len(counts)), values, method)
+            _fsl.bars(ax, range(len(counts)), values, method, (n, len(METHODS)))
         ax.set_xticks(range(len(counts)), counts)
         ax.set(title=f"{place} stand-in, $S={S}$", xlabel="$C$")
     figure.axes[0].set_ylabel("test accuracy")
-    figure.axes[0].legend(loc="lower right")
+    _style.legend_below(figure, figure.axes[0])
 
 
 def rows(data):
@@ -56,5 +56,6 @@ FIGURE = Figure(
     rows=rows,
     findings=findings,
     width="page",
+    stacks=True,
     height=2.2,
 )

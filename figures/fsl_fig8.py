@@ -2,7 +2,7 @@
 weight gamma, beside data sharing."""
 
 from fedtheory.experiments import fsl_scenario1
-from fedtheory.figures import _fsl
+from fedtheory.figures import _fsl, _style
 from fedtheory.figures._record import Figure
 
 METHODS = ("FSL", "FSL-p", "DS")
@@ -16,12 +16,12 @@ def draw(figure, data):
     read = _fsl.Read(data)
     for ax, place in zip(figure.subplots(1, 2), fsl_scenario1.SETS):
         gammas = list(dict.fromkeys(cell[1] for cell in read.having(place)))
-        for method in METHODS:
+        for n, method in enumerate(METHODS):
             values = [read("final_accuracy", place, gamma, method) for gamma in gammas]
-            _fsl.bars(ax, [float(gamma) for gamma in gammas], values, method)
+            _fsl.bars(ax, [float(gamma) for gamma in gammas], values, method, (n, len(METHODS)))
         ax.set(title=f"{place} stand-in", xlabel=r"$\gamma$ (DS has none)")
     figure.axes[0].set_ylabel("test accuracy")
-    figure.axes[0].legend()
+    _style.legend_below(figure, figure.axes[0])
 
 
 def rows(data):
@@ -49,5 +49,6 @@ FIGURE = Figure(
     rows=rows,
     findings=findings,
     width="page",
+    stacks=True,
     height=2.2,
 )

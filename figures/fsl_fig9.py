@@ -4,9 +4,8 @@ classes C of a client and the server's samples n_0."""
 import numpy as np
 
 from fedtheory.experiments import fsl_scenario1
-from fedtheory.figures import _fsl, _table
+from fedtheory.figures import _fsl, _style, _table
 from fedtheory.figures._record import Figure
-from fedtheory.figures._style import INK, SHORT, look
 
 NAMES = ("sq_xi", "sq_dissimilarity")
 
@@ -41,17 +40,17 @@ def draw(figure, data):
             ax.plot(
                 at,
                 values.mean(axis=1),
-                color=look("fsl").colour,
+                color=_style.look("fsl").colour,
                 alpha=shade,
                 marker="o",
                 label=rf"$\xi_t^2$, {per} a class",
             )
         values = np.array([G[place, C, pers[0]] for C in counts])
-        ax.plot(at, values.mean(axis=1), color=INK, linestyle=SHORT, label="$G_t^2$")
+        ax.plot(at, values.mean(axis=1), color=_style.INK, linestyle=_style.SHORT, label="$G_t^2$")
         ax.set_xticks(at, counts)
         ax.set(title=f"{place} stand-in", xlabel="$C$", yscale="log")
     figure.axes[0].set_ylabel("mean over the run")
-    figure.axes[1].legend()
+    _style.legend_below(figure, figure.axes[1])
 
 
 def rows(data):
@@ -105,5 +104,6 @@ FIGURE = Figure(
     rows=rows,
     findings=findings,
     width="page",
+    stacks=True,
     height=2.4,
 )

@@ -53,5 +53,6 @@ FIGURE = Figure(
     rows=rows,
     findings=findings,
     width="page",
+    stacks=True,
     height=2.6,
 )

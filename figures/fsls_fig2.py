@@ -48,6 +48,5 @@ FIGURE = Figure(
     draw=draw,
     rows=rows,
     findings=findings,
-    width="page",
-    height=2.6,
+    height=2.4,
 )

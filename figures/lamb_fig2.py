@@ -5,7 +5,7 @@ import numpy as np
 
 from fedtheory.experiments import lamb_mnist
 from fedtheory.experiments.lamb_mnist import EPOCHS, NETS
-from fedtheory.figures import _fsl, _lamb
+from fedtheory.figures import _fsl, _lamb, _style
 from fedtheory.figures._lamb import AMS, LAMB, METHODS, at_best
 from fedtheory.figures._record import Figure
 
@@ -30,7 +30,7 @@ def draw(figure, data):
         for ax, epochs in zip(row, EPOCHS):
             _lamb.panel(ax, read, named(net, epochs), net, epochs)
         row[0].set_ylabel("test accuracy")
-    axes[0, 1].legend(loc="lower right")
+    _style.legend_below(figure, axes[0, 1])
 
 
 def findings(data):
@@ -83,5 +83,6 @@ FIGURE = Figure(
     rows=rows,
     findings=findings,
     width="page",
+    stacks=True,
     height=3.6,
 )

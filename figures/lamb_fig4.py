@@ -1,7 +1,7 @@
 """FED-LAMB, figure 4: ResNet-9 on IID CIFAR-10 with 10 clients, 1 and 3 local epochs."""
 
 from fedtheory.experiments import lamb_cifar
-from fedtheory.figures import _findings, _fsl, _lamb, lamb_fig3
+from fedtheory.figures import _findings, _fsl, _lamb, _style, lamb_fig3
 from fedtheory.figures._lamb import METHODS, at_best
 from fedtheory.figures._record import Figure
 from fedtheory.figures.lamb_fig3 import STAND_IN
@@ -24,7 +24,7 @@ def draw(figure, data):
         title = f"{epochs} local epoch{'s' * (epochs > 1)}"
         _lamb.panel(ax, read, title, *setting(epochs))
     figure.axes[0].set_ylabel("test accuracy")
-    figure.axes[1].legend(loc="lower right")
+    _style.legend_below(figure, figure.axes[1])
 
 
 def findings(data):
@@ -61,5 +61,6 @@ FIGURE = Figure(
     rows=lamb_fig3.rows,
     findings=findings,
     width="page",
+    stacks=True,
     height=2.0,
 )

@@ -322,5 +322,6 @@ FIGURE = Figure(
     says=says,
     title="Bounds, exact expectation, runs and worst cases",
     width="page",
+    stacks=True,
     height=3.6,
 )

@@ -236,5 +236,6 @@ FIGURE = Figure(
     caption=caption,
     says=says,
     width="page",
+    stacks=True,
     height=3.7,
 )

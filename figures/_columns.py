@@ -1,0 +1,89 @@
+"""A page-wide figure as one column of a paper: the same panels, drawn by the same code, below each other
+instead of side by side, with letters of the same size.
+
+Two rows of panels stand as two columns; a grid of four or more goes in pairs; what is less, one by one.
+A label that a panel had from its neighbour is written where it lost it.
+"""
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from fedtheory.figures import _table
+from fedtheory.figures._record import WIDTHS
+
+SMALL, LARGEST = 1.35, 9.0  # inches: the least height of a panel, the greatest of a column
+PAIRS = 4  # so many panels, and they go two by two
+LONG = 16  # letters of a legend's entry, from which on two fill a row
+
+
+class Column(Figure):
+    """A figure whose `subplots` stand in one column."""
+
+    def __init__(self, height, **more):
+        super().__init__(figsize=(WIDTHS["column"], height), layout="constrained", **more)
+        self.asked = self.places = None
+
+    def subplots(self, nrows=1, ncols=1, *, sharex=False, sharey=False, squeeze=True, **ratios):
+        high = self.get_size_inches()[1] / nrows
+        turned = nrows == 2 and ncols > 2
+        across = 2 if turned else min(ncols, 2 if nrows * ncols >= PAIRS else 1)
+        down = -(-nrows * ncols // across)
+        self.set_size_inches(WIDTHS["column"], min(LARGEST, down * max(SMALL, 0.95 * high)))
+        grid, axes = self.add_gridspec(down, across), np.empty((nrows, ncols), object)
+        self.places = np.full((down, across), None)
+        for n, (row, column) in enumerate(np.ndindex(nrows, ncols)):
+            place = (column, row) if turned else divmod(n, across)
+            share = dict(
+                sharex=_shared(sharex, axes, row, column), sharey=_shared(sharey, axes, row, column)
+            )
+            self.places[place] = axes[row, column] = self.add_subplot(grid[place], **share)
+        self.asked = axes
+        if not squeeze:
+            return axes
+        return axes.item() if axes.size == 1 else axes.squeeze()
+
+    def legend(self, *args, ncols=1, **more):
+        """The same with as many entries in a row as a column has room for."""
+        words = more.get("labels") or [each.get_label() for each in more["handles"]]
+        longest = max(map(_table.length, words))
+        return super().legend(*args, ncols=min(ncols, 2 if longest > LONG else 3), **more)
+
+    def relabelled(self):
+        """Labels as panels now stand: each has its own, or that of the row or column that it was in,
+        unless the panel beside or below it says the same."""
+        if self.places is None:
+            return
+        up, along = {}, {}
+        for row in self.asked:
+            text = ""
+            for ax in row:  # the label of the next panel to its left that has one
+                text = up[ax] = ax.get_ylabel() or text
+        for column in self.asked.T:
+            along |= {ax: ax.get_xlabel() or column[-1].get_xlabel() for ax in column}
+        for (row, column), ax in np.ndenumerate(self.places):
+            if ax is None:
+                continue
+            left = self.places[row, column - 1] if column else None
+            below = self.places[row + 1, column] if row + 1 < len(self.places) else None
+            ax.set_ylabel("" if left and up[left] == up[ax] else up[ax])
+            ax.set_xlabel("" if below and along[below] == along[ax] else along[ax])
+            if left and ax.get_shared_y_axes().joined(ax, left):
+                ax.tick_params(labelleft=False)
+            elif not left:
+                ax.tick_params(labelleft=True)
+            if below and ax.get_shared_x_axes().joined(ax, below):
+                ax.tick_params(labelbottom=False)
+
+
+def _shared(how, axes, row, column):
+    """The panel whose scale another has: the first of all, of its row or of its column."""
+    first = {True: (0, 0), "all": (0, 0), "row": (row, 0), "col": (0, column)}.get(how)
+    return axes[first] if first is not None and first != (row, column) else None
+
+
+def drawn(record, data):
+    """A figure's version for one column."""
+    figure = Column(record.height)
+    record.draw(figure, data)
+    figure.relabelled()
+    return figure
