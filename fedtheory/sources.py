@@ -154,6 +154,7 @@ def _names(texts, name):
 # ---------------------------------------------------------------- reach
 
 
+@cache
 def file(module):
     """The source of a module of this project, None for any other."""
     if module.partition(".")[0] not in TOPS:
@@ -281,5 +282,5 @@ def _written(thing):
 
 def forget():
     """Read files anew: they were edited while this process ran."""
-    for each in (facts, data, _digest, _kept, part):
+    for each in (facts, data, file, _digest, _kept, part):
         each.cache_clear()

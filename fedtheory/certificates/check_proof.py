@@ -57,9 +57,10 @@ class Laborious(Refused):
     """It takes more work than a document may."""
 
 
-def require(truth, why):
+def require(truth, why, *part):
+    """Refuse, for a reason and perhaps what of the document it is about: put into words only then."""
     if not truth:
-        raise Refused(why)
+        raise Refused(": ".join([why, *map(shown, part)]))
 
 
 def shown(part):
@@ -104,7 +105,7 @@ class Ring:
         return {m: value for m, value in total.items() if value}
 
     def raised(self, p, n):
-        require(type(n) is int and 0 <= n <= 100, f"no power: {shown(n)}")
+        require(type(n) is int and 0 <= n <= 100, "no power", n)
         result = ONE
         for _ in range(n):
             result = self.times(result, p)
@@ -145,9 +146,7 @@ class Reading:
                 self.know(f"{name}:1", {((name, 1),): Fraction(1), (): Fraction(-1)}, False)
         names = set(self.domains)
         for name, (kind, *parts) in self.nodes.items():  # made of earlier nodes only
-            require(
-                NAME.fullmatch(name) and name not in names | self.vectors, f"no node: {shown(name)}"
-            )
+            require(NAME.fullmatch(name) and name not in names | self.vectors, "no node", name)
             if kind == "define":
                 (self.solved[name],) = trees = parts
             elif kind == "root":
@@ -162,7 +161,7 @@ class Reading:
             self.spelled(trees, names)
             names.add(name)
         for sign, *sides in [*self.assumes, document["shows"]]:
-            require(sign in (*OPPOSITE, "==") and len(sides) == 2, f"no relation: {shown(sign)}")
+            require(sign in (*OPPOSITE, "==") and len(sides) == 2, "no relation", sign)
             self.spelled(sides, names)
         self.settle()
 
@@ -175,11 +174,12 @@ class Reading:
                     or NUMBER.fullmatch(tree)
                     or len(between := tree.split(".")) == 2
                     and {*between} <= self.vectors,
-                    f"no number and no symbol: {shown(tree)}",
+                    "no number and no symbol",
+                    tree,
                 )
             else:
                 op, *parts = tree
-                require(op in ("+", "*", "^", "dot") and parts, f"no operation: {shown(op)}")
+                require(op in ("+", "*", "^", "dot") and parts, "no operation", op)
                 self.spelled(
                     parts[:1]
                     if op == "^"
@@ -254,7 +254,7 @@ class Reading:
                 return self.values[tree]
             if tree in self.domains or tree in self.finite or dot and {v, w} <= self.vectors:
                 return {((tree, 1),): Fraction(1)}, {}
-            require(NUMBER.fullmatch(tree), f"not known to be a finite number: {shown(tree)}")
+            require(NUMBER.fullmatch(tree), "not known to be a finite number", tree)
             self.ring.spend(1 + (len(tree) // 100) ** 2 // 4)
             return self.ring.plus({}, {(): Fraction(tree)}), {}
         self.ring.spend(1)
@@ -265,14 +265,14 @@ class Reading:
         num, den = self.read(first)
         if op == "^":
             (power,) = rest
-            require(type(power) is int and abs(power) <= 100, f"no power: {shown(power)}")
+            require(type(power) is int and abs(power) <= 100, "no power", power)
             den = {f: n * abs(power) for f, n in den.items() if power}
             if power < 0:
                 require(num, "a division by zero")
                 num, den = self.lifted(ONE, {}, den), {key(num): -power}
             else:
                 num = self.ring.raised(num, power)
-        require(op in ("+", "*", "^"), f"no operation: {shown(op)}")
+        require(op in ("+", "*", "^"), "no operation", op)
         for other, below in map(self.read, () if op == "^" else rest):
             full = {
                 f: (max if op == "+" else sum)((den.get(f, 0), below.get(f, 0)))
@@ -288,7 +288,8 @@ class Reading:
             all(map(self.firm, den))
             or self.sign(num) == 2
             and all(self.sign(dict(f)) for f in den),
-            f"it may divide by zero: {shown(tree)}",
+            "it may divide by zero",
+            tree,
         )
         return num, den
 
@@ -316,7 +317,7 @@ class Reading:
     def sides(self, relation):
         """The smaller side and the larger one."""
         sign, *sides = relation
-        require(sign in (*OPPOSITE, "=="), f"no relation: {shown(sign)}")
+        require(sign in (*OPPOSITE, "=="), "no relation", sign)
         return [self.read(side) for side in (sides if "<" in sign else sides[::-1])]
 
     def gap(self, relation, goal=True):
@@ -337,7 +338,8 @@ class Reading:
             else low_finite or not strict
             if goal
             else low_finite or high_finite or strict,
-            f"it divides by what may be zero: {shown(relation)}",
+            "it divides by what may be zero",
+            relation,
         )
         full = {f: max(under.get(f, 0), over.get(f, 0)) for f in {*under, *over}}
         return self.ring.plus(
@@ -347,9 +349,9 @@ class Reading:
     def fact(self, name):
         kind, _, at = name.partition(":")
         if kind == "assumed":
-            require(self.assumes[int(at)][0] != "==", f"no inequality: {shown(name)}")
+            require(self.assumes[int(at)][0] != "==", "no inequality", name)
             return self.gap(self.assumes[int(at)], False)
-        require(name in self.facts, f"no fact: {shown(name)}")
+        require(name in self.facts, "no fact", name)
         if kind in self.solved and kind in self.domains:  # what a domain says of a value
             return self.gap([">" if self.facts[name][1] else ">=", kind, at or "0"], False)
         return self.facts[name]
@@ -358,9 +360,7 @@ class Reading:
         """Replace a symbol by a value: an equation, linear in it with a coefficient that is not
         zero, asks for it."""
         kind, *parts = self.nodes.get(name, [None])
-        require(
-            kind != "root" or name in self.finite, f"no root of what may be negative: {shown(name)}"
-        )
+        require(kind != "root" or name in self.finite, "no root of what may be negative", name)
         relation = (
             ["==", ["^", name, parts[1]], parts[0]]
             if kind == "root"
@@ -384,7 +384,7 @@ class Reading:
     def cases(self, node):
         """What is known where the condition of a node of cases holds, and where it does not."""
         kind, (sign, *sides), *values = self.nodes[node]
-        require(kind == "cases" and node not in self.solved, f"no cases: {shown(node)}")
+        require(kind == "cases" and node not in self.solved, "no cases", node)
         held, denied = branches = self.again(), self.again()
         for here, relation, value in zip(
             branches, ([sign, *sides], [OPPOSITE[sign], *sides]), values
@@ -402,8 +402,7 @@ class Reading:
             self.settle()
         for name, relation, lemma in proof.get("lemmas", ()):
             require(
-                re.fullmatch(r"lemma [0-9]+", name) and name not in self.facts,
-                f"no lemma: {shown(name)}",
+                re.fullmatch(r"lemma [0-9]+", name) and name not in self.facts, "no lemma", name
             )
             self.again().prove(relation, lemma)
             self.know(name, *self.gap(relation))
@@ -419,15 +418,15 @@ class Reading:
         target, total, positive = self.gap(goal)[0], {}, False
         for value, sure in map(self.term, proof["terms"]):
             total, positive = self.ring.plus(total, value), positive or sure
-        require(goal[0] != "==" or not target, f"no identity: {shown(goal)}")
+        require(goal[0] != "==" or not target, "no identity", goal)
         scale = self.whole(proof["scale"])
-        require(self.sign(scale) == 2, f"not known to be positive: {shown(proof['scale'])}")
-        require(self.ring.times(scale, target) == total, f"the sum is not the goal: {shown(goal)}")
-        require(positive or goal[0] not in ("<", ">"), f"nothing makes it strict: {shown(goal)}")
+        require(self.sign(scale) == 2, "not known to be positive", proof["scale"])
+        require(self.ring.times(scale, target) == total, "the sum is not the goal", goal)
+        require(positive or goal[0] not in ("<", ">"), "nothing makes it strict", goal)
 
     def whole(self, tree):
         num, den = self.read(tree)
-        require(not den, f"no polynomial: {shown(tree)}")
+        require(not den, "no polynomial", tree)
         return num
 
     def term(self, term):
@@ -435,7 +434,7 @@ class Reading:
         minor."""
         value = self.whole(term["by"])
         sign = self.sign(value)
-        require(sign, f"of unknown sign: {shown(term['by'])}")
+        require(sign, "of unknown sign", term["by"])
         for factor, strict in map(self.fact, term.get("facts", ())):
             value, sign = self.ring.times(value, factor), min(sign, 1 + strict)
         if "square" in term:
@@ -446,7 +445,7 @@ class Reading:
 
     def minor(self, vectors):
         """The determinant of the inner products of some combinations of vectors."""
-        require(1 <= len(vectors) <= MINOR, f"no minor: {shown(vectors)}")
+        require(1 <= len(vectors) <= MINOR, "no minor", vectors)
         rows = [[self.whole(["dot", v, w]) for w in vectors] for v in vectors]
         return self.determinant(rows)
 
@@ -474,7 +473,7 @@ def bounded(document):
             if isinstance(part, (dict, list, tuple)):
                 below += [*part, *part.values()] if isinstance(part, dict) else part
             else:
-                require(isinstance(part, (str, int)), f"no text and no integer: {shown(part)}")
+                require(isinstance(part, (str, int)), "no text and no integer", part)
                 letters += len(part) if isinstance(part, str) else part.bit_length() // 4
             require(items + len(below) <= ITEMS and letters <= LETTERS, "it is too long")
         items, level = items + len(below), below
@@ -500,5 +499,5 @@ def check(document, ring=None):
     except Exception as error:  # whatever a malformed document leads to
         if isinstance(error, Refused):
             raise
-        raise Refused(f"the document is not well formed: {shown(error)}") from None
+        raise Refused("the document is not well formed", error) from None
     return document["shows"]

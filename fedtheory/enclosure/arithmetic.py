@@ -42,7 +42,9 @@ class Many:
     def _other(self, other):
         if isinstance(other, Many):
             return other.at
-        return near(other) if isinstance(other, (Rational, Interval)) else other
+        if isinstance(other, (float, np.ndarray)):
+            return other
+        return near(other) if isinstance(other, (Fraction, Interval, Rational)) else other
 
     def __add__(self, other):
         return _spread(self, other, np.add)
@@ -234,6 +236,8 @@ def _plain(value):
 def near(value):
     """A float near a number; infinite beyond the range of floats."""
     try:
+        if isinstance(value, Fraction):
+            return value._numerator / value._denominator
         return float(value)
     except OverflowError:
         return np.inf if value > 0 else -np.inf

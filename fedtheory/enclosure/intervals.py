@@ -8,7 +8,7 @@ import mpmath
 import sympy
 
 from fedtheory.enclosure.program import Undefined
-from fedtheory.enclosure.work import SQUARE_BITS, bits, multiplied, spend
+from fedtheory.enclosure.work import SQUARE_BITS, bits, multiplied, product, spend, total
 
 # bits of an exact rational before it is rounded outward; powers of two that bound what is beyond
 LIMIT = 20_000
@@ -63,24 +63,24 @@ class Enclosures:
         return value
 
     def add(self, *terms):
-        total = terms[0]
+        found = terms[0]
         for term in terms[1:]:
-            low = _plus(total[0], term[0])
-            high = low if total[0] is total[1] and term[0] is term[1] else _plus(total[1], term[1])
-            total = (
+            low = _plus(found[0], term[0])
+            high = low if found[0] is found[1] and term[0] is term[1] else _plus(found[1], term[1])
+            found = (
                 self.keep(low, high) if max(_length(low), _length(high)) > LIMIT else (low, high)
             )
-        return self.keep(*total)
+        return self.keep(*found)
 
     def mul(self, *factors):
-        product = factors[0]
+        found = factors[0]
         for factor in factors[1:]:
-            if product[0] is product[1] and factor[0] is factor[1]:
-                end = _product(product[0], factor[0])
-                product = self.keep(end, end)
+            if found[0] is found[1] and factor[0] is factor[1]:
+                end = _product(found[0], factor[0])
+                found = self.keep(end, end)
             else:
-                product = self.keep(*_extremes(product, factor))
-        return product
+                found = self.keep(*_extremes(found, factor))
+        return found
 
     def power(self, base, detail):
         exponent, nonnegative = detail
@@ -310,7 +310,7 @@ def _plus(a, b):
             raise Undefined("infinity minus infinity")
         return a if isinstance(a, float) else b
     multiplied(a, b)
-    return a + b
+    return total(a, b)
 
 
 def _product(a, b):
@@ -319,4 +319,4 @@ def _product(a, b):
             raise Undefined("zero times infinity")
         return INF if (a > 0) == (b > 0) else -INF
     multiplied(a, b)
-    return a * b
+    return product(a, b)

@@ -24,6 +24,12 @@ class NoInstance(Undefined):
 @lru_cache(maxsize=4096)
 def program(expr):
     """The instructions of an expression or a relation, common parts once."""
+    return written((expr,))[0]
+
+
+def written(exprs):
+    """(instructions of expressions or relations, parts that they share once; where each one's
+    result is)."""
     steps, place = [], {}
 
     def emit(op, operands, detail=None):
@@ -68,8 +74,8 @@ def program(expr):
             "abs, exp, log, floor, ceiling and cases"
         )
 
-    visit(expr)
-    return tuple(steps)
+    ends = [visit(expr) for expr in exprs]
+    return tuple(steps), ends
 
 
 _OPERATIONS = (
@@ -98,21 +104,57 @@ def execute(steps, arithmetic, values):
     A part without a value (0/0) matters only if it is used: a case that does not apply may be
     undefined.
     """
-    results = []
+    results, lost = [], False
     for op, operands, detail in steps:
-        arguments = [results[n] for n in operands]
-        lost = next((a for a in arguments if isinstance(a, Undefined)), None)
         if op == "symbol":
             results.append(values[detail])
-        elif lost is not None and op != "piecewise":
-            results.append(lost)
-        else:
-            try:
-                results.append(
-                    getattr(arithmetic, op)(*arguments, *(() if detail is None else (detail,)))
-                )
-            except Undefined as undefined:
+            continue
+        arguments = [results[n] for n in operands]
+        if lost and op != "piecewise":
+            undefined = next((a for a in arguments if isinstance(a, Undefined)), None)
+            if undefined is not None:
                 results.append(undefined)
+                continue
+        try:
+            results.append(
+                getattr(arithmetic, op)(*arguments, *(() if detail is None else (detail,)))
+            )
+        except Undefined as undefined:
+            results.append(undefined)
+            lost = True
     if isinstance(results[-1], Undefined):
         raise results[-1]
     return results[-1]
+
+
+@lru_cache(maxsize=4096)
+def bound(exprs, arithmetic):
+    """`execute` of several formulas at once, by an arithmetic that keeps no state and has a value for
+    everything: values -> results. What depends on numbers alone is computed here."""
+    program, ends = written(exprs)
+    calls, constants = [], {}
+    for place, (op, operands, detail) in enumerate(program):
+        if op == "symbol":
+            calls.append((place, None, detail))
+            continue
+        function = getattr(arithmetic, op)
+        function = function if detail is None else _detailed(function, detail)
+        if all(n in constants for n in operands):
+            constants[place] = function(*[constants[n] for n in operands])
+        else:
+            calls.append((place, function, operands))
+    known = [constants.get(place) for place in range(len(program))]
+
+    def run(values):
+        results = known.copy()
+        for place, function, operands in calls:
+            results[place] = (
+                values[operands] if function is None else function(*[results[n] for n in operands])
+            )
+        return [results[end] for end in ends]
+
+    return run
+
+
+def _detailed(function, detail):
+    return lambda *arguments: function(*arguments, detail)

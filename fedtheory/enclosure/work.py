@@ -7,10 +7,12 @@ microseconds); `Counted` numbers pay for themselves, loops that only enumerate s
 long they are. Where no budget is set, nothing is counted.
 """
 
+import operator
 import threading
 from contextlib import contextmanager
 from contextvars import ContextVar
 from fractions import Fraction
+from math import gcd
 
 from fedtheory.errors import FedtheoryError
 
@@ -94,30 +96,120 @@ class Counted(Fraction):
         return _counted(Fraction.__pow__(self, n))
 
     def __neg__(self):
-        return _counted(Fraction.__neg__(self))
+        return _made(Counted, -self._numerator, self._denominator)
 
     def __abs__(self):
-        return _counted(Fraction.__abs__(self))
+        return _made(Counted, abs(self._numerator), self._denominator)
+
+
+def _made(kind, top, bottom):
+    """A number in lowest terms: nothing is asked of what it is made from."""
+    number = object.__new__(kind)
+    number._numerator, number._denominator = top, bottom
+    return number
 
 
 def _counted(result):
     if type(result) is not Fraction:
         return result
-    number = object.__new__(Counted)
-    number._numerator, number._denominator = result._numerator, result._denominator
-    return number
+    return _made(Counted, result._numerator, result._denominator)
 
 
-def _paying(name):
+# Sums and products in lowest terms (Knuth, TAOCP 4.5.1), of fractions in lowest terms: numerators and
+# denominators, one after the other. `Fraction` does the same and asks for types twice on the way.
+
+
+def _sum(a, b, c, d):
+    common = gcd(b, d)
+    if common == 1:
+        return a * d + b * c, b * d
+    rest = b // common
+    top = a * (d // common) + c * rest
+    again = gcd(top, common)
+    return (top, rest * d) if again == 1 else (top // again, rest * (d // again))
+
+
+def _difference(a, b, c, d):
+    return _sum(a, b, -c, d)
+
+
+def _multiple(a, b, c, d):
+    one, other = gcd(a, d), gcd(c, b)
+    if one > 1:
+        a, d = a // one, d // one
+    if other > 1:
+        c, b = c // other, b // other
+    return a * c, b * d
+
+
+def _quotient(a, b, c, d):
+    return _multiple(a, b, d, c) if c > 0 else _multiple(-a, b, d, -c)
+
+
+QUICK = {Fraction, Counted}  # and no other kind of fraction, which may remember more
+
+
+def total(one, other):
+    """The sum of two exact numbers."""
+    if type(one) is type(other) is Fraction:
+        both = one._numerator, one._denominator, other._numerator, other._denominator
+        return _made(Fraction, *_sum(*both))
+    return one + other
+
+
+def product(one, other):
+    """The product of two exact numbers."""
+    if type(one) is type(other) is Fraction:
+        both = one._numerator, one._denominator, other._numerator, other._denominator
+        return _made(Fraction, *_multiple(*both))
+    return one * other
+
+
+def _paying(name, operation, turned):
     plain = getattr(Fraction, name)
 
-    def operation(self, other):
-        if isinstance(other, (int, Fraction)):
-            multiplied(self, other)
-        return _counted(plain(self, other))
+    def paid(self, other):
+        a, b, kind = self._numerator, self._denominator, type(other)
+        if kind in QUICK:
+            c, d = other._numerator, other._denominator
+        elif kind is int:
+            c, d = other, 1
+        else:
+            if isinstance(other, (int, Fraction)):
+                multiplied(self, other)
+            return _counted(plain(self, other))
+        left = _budget.get()
+        if left is not None:
+            length = a.bit_length() + b.bit_length()
+            left[0] -= 1 + length * (c.bit_length() + d.bit_length()) // SQUARE_BITS
+            if left[0] < 0:
+                raise Spent(SAYS)
+        if turned:
+            a, b, c, d = c, d, a, b
+        if operation is _quotient and not c:
+            return _counted(plain(self, other))  # refuses
+        return _made(Counted, *operation(a, b, c, d))
 
-    return operation
+    return paid
 
 
-for _name in ("add", "sub", "mul", "truediv", "radd", "rsub", "rmul", "rtruediv"):
-    setattr(Counted, f"__{_name}__", _paying(f"__{_name}__"))
+for _name, _operation in dict(add=_sum, sub=_difference, mul=_multiple, truediv=_quotient).items():
+    setattr(Counted, f"__{_name}__", _paying(f"__{_name}__", _operation, False))
+    setattr(Counted, f"__r{_name}__", _paying(f"__r{_name}__", _operation, True))
+
+
+def _comparing(name, relation):
+    plain = getattr(Fraction, name)
+
+    def compared(self, other):
+        if type(other) in QUICK:
+            return relation(
+                self._numerator * other._denominator, other._numerator * self._denominator
+            )
+        return plain(self, other)
+
+    return compared
+
+
+for _name in ("lt", "le", "gt", "ge"):
+    setattr(Counted, f"__{_name}__", _comparing(f"__{_name}__", getattr(operator, _name)))

@@ -9,6 +9,7 @@ only after `certificate_algebra`, which shares nothing with the search but the r
 document, has accepted it.
 """
 
+import hashlib
 from dataclasses import dataclass
 
 import sympy
@@ -28,6 +29,9 @@ PARTS = (
     "parts",
     "shows",
 )  # of a document: what it states
+
+VAIN: set = set()  # searches that found no proof, by name: as work is counted, none will
+MOST = 10_000  # of them
 
 
 @dataclass(frozen=True)
@@ -82,6 +86,9 @@ def prove(target, assumptions=(), symbols=None, budget=10.0, refute=True, seed=0
         }
     )
     statement = stated(target, assumptions, definitions)
+    asked = None if refute or not statement else vain(statement, budget, chain)
+    if asked in VAIN:
+        return None
     proof = search = None
     if statement:
         document = statement.document()
@@ -100,6 +107,10 @@ def prove(target, assumptions=(), symbols=None, budget=10.0, refute=True, seed=0
     if proof is None and search:
         proof = found(search, document)
     if proof is None:
+        if asked is not None:
+            if len(VAIN) >= MOST:
+                VAIN.clear()
+            VAIN.add(asked)
         return None
     document["proof"] = proof
     try:
@@ -107,6 +118,12 @@ def prove(target, assumptions=(), symbols=None, budget=10.0, refute=True, seed=0
     except Laborious:  # what nobody may check is none either
         return None
     return Proof(pruned(document))
+
+
+def vain(statement, budget, chain):
+    """The name of a search for a proof: claims that assume and say the same of numbers share it."""
+    asked = [statement.document(), list(statement.extremes.items()), budget, chain]
+    return hashlib.sha256(repr(asked).encode()).hexdigest()
 
 
 def found(search, document, quick=False):

@@ -155,9 +155,9 @@ class Search:
         return known
 
     def fact(self, reading, name):
-        key = name, str(reading.solved)
         if name in reading.facts and name.partition(":")[0] not in reading.solved:
             return reading.facts[name]
+        key = name, str(reading.solved)
         if key not in self.read:
             try:
                 self.read[key] = reading.fact(name)

@@ -329,6 +329,9 @@ def _solve(room, goal, columns, strict, sure, work):
             goal.get(m, 0) == 0 if equal[n] else goal.get(m, 0) >= 0 for m, n in rows.items()
         )
         return {} if good and (not strict or _sure(room, goal)) else None
+    if _hopeless(room, goal, columns):
+        _counted(sum(map(len, columns)), 0, work)
+        return None
     weight = [max(abs(float(value)) for value in poly.values()) for poly in columns]
     entries = [
         (rows[m], k, float(value) / weight[k])
@@ -366,10 +369,48 @@ def _solve(room, goal, columns, strict, sure, work):
     return exact
 
 
+def _hopeless(room, goal, columns):
+    """Whether signs alone show that there is no solution, which is so of most programs, sooner than
+    a program does: what nothing left can cancel, no column may add to."""
+    helps, hurts = {}, {}  # row -> columns that bring it nearer to the goal, and further away
+    for m in goal.keys() | {m for poly in columns for m in poly}:
+        helps[m, 1], hurts[m, 1] = set(), set()
+        if not room.nonnegative(m):
+            helps[m, -1], hurts[m, -1] = set(), set()
+    for k, poly in enumerate(columns):
+        for m, value in poly.items():
+            (helps if value < 0 else hurts)[m, 1].add(k)
+            if (m, -1) in helps:
+                (hurts if value < 0 else helps)[m, -1].add(k)
+    needs = {(m, way): way * goal.get(m, 0) < 0 for m, way in helps}
+    waiting = list(helps)
+    while waiting:
+        row = waiting.pop()
+        if helps[row]:
+            continue
+        if needs[row]:
+            return True
+        if row[1] * goal.get(row[0], 0) > 0:
+            continue
+        for k in list(hurts[row]):  # would leave it below 0
+            for m in columns[k]:
+                for way in (1, -1):
+                    if (m, way) in helps:
+                        hurts[m, way].discard(k)
+                        if k in helps[m, way]:
+                            helps[m, way].remove(k)
+                            waiting.append((m, way))
+    return False
+
+
 def _programmed(cost, ask, entries, work):
     result = linprog(cost, **ask)
-    work.left -= START + entries * (1.0 + PIVOT * result.nit)
+    _counted(entries, result.nit, work)
     return result
+
+
+def _counted(entries, iterations, work):
+    work.left -= START + entries * (1.0 + PIVOT * iterations)
 
 
 def _sure(room, left):

@@ -97,7 +97,7 @@ class Hunt:
 
     def evaluate(self, expr, values):
         with np.errstate(all="ignore"):
-            return enclosure.execute(enclosure.program(expr), arrays.VALUES, values)
+            return enclosure.bound((expr,), arrays.VALUES)(values)[0]
 
     def merit(self, points):
         """How far a point breaks the target, in relative terms; below -1 where an assumption or a
@@ -108,26 +108,36 @@ class Hunt:
             values[symbol.name] = np.broadcast_to(self.evaluate(value, values), len(points))
             if symbol.is_nonnegative:
                 lost = lost + np.where(values[symbol.name] >= 0, 0.0, 1.0)
-        for rule in self.rules:
-            lost = lost + np.fmax(0.0, np.nan_to_num(self.excess(rule, values), nan=1.0))
-        gain = np.nan_to_num(self.excess(self.goal, values), nan=-1.0)
+        *rules, gain = self.excess([*self.rules, self.goal], values, len(points))
+        for gap in rules:
+            lost = lost + np.where(gap > 0, gap, np.isnan(gap))
+        gain = np.where(np.isnan(gain), -1.0, gain)
         if isinstance(self.goal, (sympy.Lt, sympy.Gt)):
             gain = np.where(gain == 0, 1e-3, gain)  # a tie breaks it
         return np.where(lost > 0, -1.0 - lost, gain)
 
-    def excess(self, relation, values):
-        """(smaller - larger) over their sizes, of a relation that says smaller <= larger."""
-        left, right = (
-            np.asarray(self.evaluate(side, values), dtype=float) for side in relation.args
+    def excess(self, relations, values, size):
+        """(smaller - larger) over their sizes, of relations that say smaller <= larger: a row for
+        each."""
+        if not relations:
+            return np.empty((0, size))
+        both = tuple(
+            side
+            for r in relations
+            for side in (r.args[::-1] if isinstance(r, (sympy.Ge, sympy.Gt)) else r.args)
         )
-        if isinstance(relation, (sympy.Ge, sympy.Gt)):
-            left, right = right, left
         with np.errstate(all="ignore"):
+            found = enclosure.bound(both, arrays.VALUES)(values)
+            sides = np.empty((len(relations), 2, size))
+            for place, side in zip(sides.reshape(-1, size), found):
+                place[:] = side
+            left, right = sides[:, 0], sides[:, 1]
             gap = (left - right) / np.maximum(abs(left) + abs(right), 1e-300)
             gap = np.where(right == np.inf, -1.0, gap)
-        return (
-            np.where(gap == 0, 0.0, abs(gap)) if isinstance(relation, (sympy.Eq, sympy.Ne)) else gap
-        )
+        for row, relation in zip(gap, relations):
+            if isinstance(relation, (sympy.Eq, sympy.Ne)):
+                row[:] = np.where(row == 0, 0.0, abs(row))
+        return gap
 
     def draw(self):
         columns = []

@@ -215,12 +215,13 @@ def side(hunt, expr, values):
 
 def admitted(hunt, values, rules):
     """Where relations hold, and what equations fix is not negative."""
-    lost = np.zeros(len(next(iter(values.values()))))
+    size = len(next(iter(values.values())))
+    lost = np.zeros(size)
     for symbol, _ in hunt.solved:
         if symbol.is_nonnegative:
             lost = lost + np.where(values[symbol.name] >= 0, 0.0, 1.0)
-    for rule in rules:
-        lost = lost + np.fmax(0.0, np.nan_to_num(hunt.excess(rule, values), nan=1.0))
+    for gap in hunt.excess(rules, values, size):
+        lost = lost + np.where(gap > 0, gap, np.isnan(gap))
     return lost <= 1e-9
 
 

@@ -1,6 +1,8 @@
 """Enclosures against numbers worked out otherwise, and the fast path against enclosures."""
 
+import itertools
 import math
+import operator
 from decimal import Decimal, getcontext
 from fractions import Fraction
 
@@ -12,6 +14,7 @@ from sympy import Max, Min, Piecewise, Rational, exp, log, sqrt
 from fedtheory import enclosure
 from fedtheory.enclosure import Undefined, arrays, decide, enclose, number
 from fedtheory.enclosure.intervals import FAR, Enclosures
+from fedtheory.enclosure.work import SQUARE_BITS, Counted, product, total, within
 from fedtheory.errors import InvalidInput
 
 a, b = sympy.symbols("a b", nonnegative=True)
@@ -202,3 +205,54 @@ def test_what_is_no_number_has_no_exact_ends(value):
     for ask in (pair, root):
         with pytest.raises(Undefined, match="infinite"):
             ask(value)
+
+
+def test_formulas_bound_together_are_each_of_them_alone():
+    some = (
+        a**2 / (a + b) + Rational(1, 3),
+        sqrt(b) * (a + b) - Max(a, b) ** 3,
+        sympy.Le(a, b),
+        Rational(2, 7) ** 2,
+        b,
+    )
+    points = dict(a=np.linspace(0.1, 3, 7), b=np.linspace(2, 0.5, 7))
+    found = enclosure.bound(some, arrays.VALUES)(points)
+    for expr, value in zip(some, found):
+        alone = enclosure.execute(enclosure.program(expr), arrays.VALUES, points)
+        np.testing.assert_array_equal(value, alone)
+
+
+NUMBERS = [Fraction(0), Fraction(-7, 3), Fraction(5, 6), Fraction(10**40 + 1, 10**39), 1, 0, -4]
+
+
+@pytest.mark.parametrize("way", ["add", "sub", "mul", "truediv", "lt", "le", "gt", "ge", "eq"])
+def test_counted_numbers_are_fractions_that_pay(way):
+    does = getattr(operator, way)
+    for x, y in itertools.product(NUMBERS, NUMBERS):
+        for one, other in ((Counted(x), y), (x, Counted(y)), (Counted(x), Counted(y))):
+            if way == "truediv" and y == 0:
+                with pytest.raises(ZeroDivisionError):
+                    does(one, other)
+                continue
+            found = does(one, other)
+            assert found == does(Fraction(x), Fraction(y))
+            if way in ("add", "sub", "mul", "truediv"):
+                assert type(found) is Counted and math.gcd(found.numerator, found.denominator) == 1
+                assert found.denominator > 0
+                with within(10) as left:
+                    does(one, other)
+                assert left[0] == 9
+
+
+def test_a_product_of_long_numbers_is_paid_by_its_length():
+    long = Counted(2**20_000)
+    with within(10_000) as left:
+        long * long
+    assert left[0] == 10_000 - 1 - 20_002**2 // SQUARE_BITS
+
+
+def test_sums_and_products_of_plain_fractions_are_those_of_fractions():
+    for x, y in itertools.product(map(Fraction, NUMBERS), map(Fraction, NUMBERS)):
+        assert (total(x, y), product(x, y)) == (x + y, x * y)
+        for found in (total(x, y), product(x, y)):
+            assert math.gcd(found.numerator, found.denominator) == 1 and found.denominator > 0

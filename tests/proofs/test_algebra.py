@@ -8,15 +8,17 @@ import sys
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 import sympy
+from scipy.optimize import linprog
 from sympy import Eq, Ge, Le, Lt, Max, Min, Rational, Symbol, sqrt
 
 from fedtheory import discover, enclosure
 from fedtheory.certificates import check_proof
 from fedtheory.claims.fsl._assumptions import EQ11_STEP, EQ13
 from fedtheory.errors import InvalidInput
-from fedtheory.proofs import algebra, meaning
+from fedtheory.proofs import algebra, meaning, positivity
 from fedtheory.proofs.algebra import Counterexample, Proof
 from fedtheory.symbols import fsl as f
 
@@ -422,3 +424,37 @@ def test_what_metrics_mean_agrees_with_a_computed_round():
             value.replace(meaning.Inner, lambda v, w: vectors[v].dot(vectors[w]))
             == measured[metric]
         )
+
+
+def test_what_signs_show_to_be_hopeless_no_program_solves():
+    """Random small programs: what `_hopeless` gives up has no solution, says SciPy of the same."""
+    generator = np.random.default_rng(0)
+    room = positivity.Room(["p", "q"], [2, 0])
+    monomials = [(i, j) for i in range(3) for j in range(3)]
+    given_up = solved = 0
+    for _ in range(400):
+        draw = lambda most: {
+            monomials[k]: int(generator.choice([-2, -1, 1, 3]))
+            for k in generator.choice(len(monomials), generator.integers(1, most), replace=False)
+        }
+        goal, columns = draw(4), [draw(4) for _ in range(generator.integers(1, 7))]
+        rows = sorted({*goal, *(m for poly in columns for m in poly)})
+        matrix = np.array([[poly.get(m, 0) for poly in columns] for m in rows], dtype=float)
+        b = np.array([goal.get(m, 0) for m in rows], dtype=float)
+        free = np.array([room.nonnegative(m) for m in rows])
+        asked = dict(A_ub=matrix[free], b_ub=b[free], A_eq=matrix[~free], b_eq=b[~free])
+        feasible = linprog(np.ones(len(columns)), **asked).status == 0
+        hopeless = positivity._hopeless(room, goal, columns)
+        assert not (hopeless and feasible)
+        given_up, solved = given_up + hopeless, solved + feasible
+    assert given_up > 50 and solved > 50
+
+
+def test_a_search_in_vain_is_remembered_and_a_larger_one_is_made():
+    target = Le(x**2 + y**2, 3 * x * y, evaluate=False)
+    algebra.VAIN.clear()
+    assert algebra.prove(target, budget=0.1, refute=False) is None
+    assert len(algebra.VAIN) == 1
+    assert algebra.prove(target, budget=0.2, refute=False) is None
+    assert algebra.prove(target, [Eq(x, y)], budget=0.1, refute=False)
+    assert len(algebra.VAIN) == 2
