@@ -1,5 +1,5 @@
-"""A paper: what its own text, or a reference to it in another of the papers, says of it. Nothing is
-invented."""
+"""A paper: what its own text says of it, a reference to it in another of the papers, or where it was
+published. Nothing is invented."""
 
 from typing import NamedTuple
 

@@ -1,5 +1,6 @@
 """From results to the package in a folder, and what is said of it at the end."""
 
+import hashlib
 import json
 import os
 import platform
@@ -207,10 +208,9 @@ def _draw(pictures):
 
 
 def _assets():
-    return [
-        (Path(package.__file__).with_name(name)).read_text()
-        for name in ("package_page.html", *package.SCRIPTS)
-    ]
+    names = ("package_page.html", "package_math.txt", package.FONT, *package.SCRIPTS)
+    content = (Path(package.__file__).with_name(name).read_bytes() for name in names)
+    return [hashlib.sha256(one).hexdigest() for one in content]
 
 
 def findings(drawn):

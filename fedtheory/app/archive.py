@@ -20,7 +20,7 @@ from fedtheory import __version__
 from fedtheory.app import ledger
 
 CRATE = "ro-crate-metadata.json"
-PLAIN = ("README.md", "LICENSE", "references.bib", "claims.csv", "check.py", CRATE)
+PLAIN = ("README.md", "LICENSE", "OFL.txt", "references.bib", "claims.csv", "check.py", CRATE)
 KINDS = {
     ".json": "application/json",
     ".html": "text/html",
@@ -46,6 +46,8 @@ WHAT = {
     "environment.json": "what the package was made with",
     "sources.json": "hashes of the sources that decided",
     "references.bib": "the papers",
+    "LICENSE": "the licence of all of it but the font",
+    "OFL.txt": "the licence of the font in which the page sets formulas, a part of STIX Two Math",
     CRATE: "a description that archives read",
     "SHA256SUMS": "hashes of all other files",
 }
@@ -61,6 +63,7 @@ def beside(book, certificates, timings, figures=()):
 
     files = {
         "LICENSE": licence(),
+        "OFL.txt": Path(__file__).with_name("package_math.txt").read_bytes(),
         "references.bib": bibliography(book["papers"]).encode(),
         "claims.csv": table(book, timings).encode(),
         "check.py": derivations.standing_alone().encode(),
@@ -170,7 +173,7 @@ def readme(book, certificates, timings, figures):
         "",
         *(f"- `{name}`: {what}" for name, what in WHAT.items() if name != "figures/" or figures),
         "",
-        "The licence of all of it is in `LICENSE`; the papers belong to their authors.",
+        "The papers belong to their authors.",
     ]
     return "\n".join(lines) + "\n"
 

@@ -17,7 +17,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from xml.etree import ElementTree
 
-from fedtheory.app import archive, ledger, paging
+from fedtheory.app import archive, ledger, paging, prose
 from fedtheory.errors import InvalidInput, refuse
 
 CHECKERS = "checkers.json"  # which checkers accept each certificate, where two were asked
@@ -34,6 +34,7 @@ WORDS = {
 }
 LARGEST, MOST = 2**28, 5000  # bytes of a package in all, and files
 SCRIPTS = ("package_explorer.js", "package_page.js")
+FONT = "package_math.woff2"  # of formulas: tests/app/subset_font.py makes it
 DRAWERS = (
     "matplotlib",
     "jinja2",
@@ -160,7 +161,7 @@ def _template():
         shown=shown,
         breakable=paging.breakable,
         graph=paging.graph,
-        prose=lambda text, symbols: paging.prose(text, symbols, typeset),
+        prose=lambda text, symbols: prose.typeset(text, symbols, typeset),
         captioned=lambda text: paging.captioned(text, typeset),
     )
     return room.get_template("package_page.html")
@@ -218,6 +219,7 @@ def page(book, pictures=None, checkers=None, documents=None):
         words=WORDS,
         drawn=drawn,
         script=Markup(script),
+        font=base64.b64encode(Path(__file__).with_name(FONT).read_bytes()).decode(),
         seal=seal,
         papers=listing(lambda e: e["paper"]),
         kinds=listing(lambda e: e["kind"]),
@@ -235,12 +237,18 @@ def page(book, pictures=None, checkers=None, documents=None):
 
 @cache
 def explored(name):
-    """A recorded claim's bound as JSON, for sliders; None of any other claim."""
+    """A recorded claim's bound as JSON, for sliders, which begin at the numbers of the runs beside it;
+    None of any other claim."""
     from fedtheory import discover
+    from fedtheory.app.beside import beside
     from fedtheory.verdicts import exploring
 
     claim = discover.recorded(name) if re.fullmatch(r"[\w.]{1,100}", name) else None
     data = None if claim is None else exploring.explored(claim)
+    runs = None if data is None else beside(claim, data["start"])
+    if runs is not None:
+        data["beside"] = runs
+        data["start"].update(runs["numbers"], **{runs["over"]: str(runs["T"][-1])})
     return None if data is None else json.dumps(data, separators=(",", ":"))
 
 

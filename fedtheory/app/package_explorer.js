@@ -53,10 +53,10 @@ const explore = (() => {
 
   return (box, label, at = {}, changed = () => {}) => {
     const data = JSON.parse(box.dataset.explore), names = Object.keys(data.start);
-    const upper = data.sign.startsWith("<"), start = name => number(data.start[name]);
+    const upper = data.sign.startsWith("<"), runs = data.beside, start = name => number(data.start[name]);
     const fields = {}, rows = element("div", {class: "rows"}), heading = element("h3", {}, "Move the bound");
-    const out = element("output"), rules = element("ul"), plot = element("svg", {viewBox: "0 0 640 176", role: "img"});
-    let moving = names.includes("T") ? "T" : names[0];
+    const out = element("output"), rules = element("ul"), measured = element("p", {class: "measured"}), plot = element("svg", {viewBox: "0 0 640 176", role: "img"});
+    let moving = runs ? runs.over : names.includes("T") ? "T" : names[0];
 
     const everything = values => {
       for (const [name, program] of Object.entries(data.solved)) values[name] = run(program, values);
@@ -65,6 +65,20 @@ const explore = (() => {
       return {bound, floor, failing, empty: upper && bound >= floor};
     };
     const values = () => Object.fromEntries(names.map(name => [name, number(fields[name].text.value)]));
+    // Runs stand beside a bound only at their own numbers; they have all numbers of rounds.
+    const alike = here => runs && Object.entries(runs.numbers).every(([name, text]) => here[name] === number(text));
+
+    const measure = here => {
+      if (!runs) return;
+      const at = runs.T.indexOf(here[runs.over]), about = `${runs.trials} runs on ${runs.says}`;
+      if (!alike(here)) {
+        const back = element("button", {type: "button", class: "plain"}, "Set them so");
+        back.addEventListener("click", () => { for (const [name, text] of Object.entries(runs.numbers)) fields[name].text.value = text; tell(); });
+        measured.replaceChildren(`There are ${about}, with other numbers than these. `, back);
+      } else measured.replaceChildren(`Beside it, ${about}: `, ...(at === -1 ? [`from ${runs.over} = ${runs.T[0]} to ${runs.T.at(-1)} alone.`] : [
+        `left side, ${runs.exact ? "exact: " : "mean of the runs: "}`, element("output", {class: "left"}, shown(runs.exact ? runs.exact[at] : runs.left[at])),
+        `${runs.exact ? `; mean of the runs ${shown(runs.left[at])}` : ""}, of which 8 in 10 lie from ${shown(runs.low[at])} to ${shown(runs.high[at])}.`]));
+    };
 
     const draw = () => {
       const here = values(), x0 = here[moving], domain = data.domains[moving], points = [];
@@ -72,7 +86,11 @@ const explore = (() => {
         const x = domain === "unit" || domain === "real" ? moves(domain, x0, n / 80 - 1) : Math.max(domain === "count" ? 1 : 0, (x0 || 1) * 10 ** (n / 40 - 2));
         points.push({x, ...everything({...here, [moving]: x})});
       }
-      const high = points.filter(p => p.bound > 0 && Number.isFinite(p.bound)).map(p => Math.log10(p.bound));
+      const across = x => 46 + (domain === "unit" || domain === "real" ? NaN : 40 * (Math.log10(x / x0) + 2)) * 580 / 160;
+      const seen = !alike(here) ? [] : runs.T.map((T, n) => ({x: moving === runs.over ? across(T) : T === here[runs.over] ? 336 : NaN, n}))
+        .filter(p => p.x >= 46 && p.x <= 626);
+      const sides = seen.flatMap(({n}) => [runs.exact?.[n], runs.left[n], runs.low[n], runs.high[n]]);
+      const high = [...points.map(p => p.bound), ...sides].filter(y => y > 0 && Number.isFinite(y)).map(Math.log10);
       const low = Math.min(...high), top = Math.max(...high, low + 1e-9), left = n => 46 + n * 580 / 160;
       const tall = bound => 140 - 120 * (Math.log10(bound) - low) / (top - low);
       const path = points.map((p, n) => p.bound > 0 && Number.isFinite(p.bound) ? `${left(n).toFixed(1)} ${tall(p.bound).toFixed(1)}` : "").join("|")
@@ -81,6 +99,8 @@ const explore = (() => {
       const shade = (test, name) => points.flatMap((p, n) => test(p) ? [element("rect", {class: name, x: left(n) - 1.8, y: 14, width: 3.7, height: 130})] : []);
       plot.replaceChildren(
         ...shade(p => p.empty, "shade"), ...shade(p => p.failing.length, "outside"),
+        ...seen.filter(({n}) => runs.high[n] > 0).map(({x, n}) => element("line", {class: "runs", x1: x, x2: x, y1: tall(runs.high[n]), y2: runs.low[n] > 0 ? tall(runs.low[n]) : 144})),
+        ...seen.map(({x, n}) => ({x, y: (runs.exact ?? runs.left)[n]})).filter(({y}) => y > 0).map(({x, y}) => element("rect", {class: "exact", x: x - 1.5, y: tall(y) - 1.5, width: 3, height: 3})),
         element("line", {class: "axis", x1: 46, x2: 626, y1: 144, y2: 144}), element("path", {class: "curve", d: path}),
         element("line", {class: "here", x1: left(80), x2: left(80), y1: 14, y2: 144}),
         word(46, 160, "start", shown(Number(points[0].x.toPrecision(3)))), word(336, 160, "middle", `${moving} = ${shown(Number(x0.toPrecision(6)))}`), word(626, 160, "end", shown(Number(points[160].x.toPrecision(3)))),
@@ -95,6 +115,7 @@ const explore = (() => {
       if (found.empty) said.push(`says nothing here: ${data.trivial[0]}, which is at most ${shown(found.floor)}`);
       rules.replaceChildren(...(said.length ? said : ["inside its hypotheses" + (data.trivial ? `, and below what is trivially true (${shown(found.floor)})` : "")]).map(text => element("li", {}, text)));
       for (const name of names) if (name !== held) fields[name].slider.value = stands(data.domains[name], start(name), number(fields[name].text.value));
+      measure(values());
       draw();
       changed(Object.fromEntries(names.filter(name => fields[name].text.value !== data.start[name]).map(name => [name, fields[name].text.value])));
     };
@@ -107,7 +128,8 @@ const explore = (() => {
       fields[name] = {slider, text};
       rows.append(element("span", {}, label(name)), slider, text);
     }
-    box.replaceChildren(heading, rows, element("p", {}, "right side: ", out), rules, plot, element("p", {class: "soft"}, "Shaded brown: it says no more than what is trivially true. Shaded grey: a hypothesis fails."));
+    box.replaceChildren(heading, rows, element("p", {}, "right side: ", out), ...(runs ? [measured] : []), rules, plot,
+      element("p", {class: "soft"}, `Line: the right side.${runs ? ` Points: the left side, ${runs.exact ? "exact" : "mean of runs"}; upright: where 8 in 10 runs lie.` : ""} Shaded brown: it says no more than what is trivially true. Shaded grey: a hypothesis fails.`));
     if (Object.keys(at).length) moving = Object.keys(at)[0] in fields ? Object.keys(at)[0] : moving;
     tell();
   };

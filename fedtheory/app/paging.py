@@ -1,5 +1,5 @@
-"""What the page shows beside words: pictures with captions and alternative texts, prose in which
-symbols are typeset, rows of papers, graphs of proofs, and bounds as programs that sliders move."""
+"""What the page shows beside words: pictures with captions and alternative texts, rows of papers, graphs
+of proofs."""
 
 import base64
 import json
@@ -16,9 +16,6 @@ from fedtheory.errors import InvalidInput
 
 EXPERIMENTS = ("finding",)  # kinds of claims about experiments; all others are mathematics
 FINDINGS = ("reproduced", "not reproduced", "no power", "inconclusive")
-SIGNS = {"<=": "≤", ">=": "≥", "->": "→", "!=": "≠", "||": "‖", "^2": "²", "^3": "³", "^4": "⁴"}
-GREEK = "(?:alpha|beta|gamma|delta|epsilon|zeta|eta|theta|kappa|lambda|mu|nu|xi|rho|sigma|tau|phi|psi|omega|Gamma|Delta|Theta|Phi|Psi|Omega)"
-WORDS = {"a", "A", "I", "min", "max"}  # names that prose uses as words
 LARGEST = 2**24  # bytes of one picture
 
 
@@ -95,37 +92,6 @@ def unpacked(page):
 def breakable(name):
     """An id that breaks between its words, never inside one."""
     return Markup(re.sub(r"([._])", r"\1<wbr>", escape(name)))
-
-
-def prose(text, symbols, typeset):
-    """A sentence in which the names of a claim's symbols, other letters with an index, Greek letters
-    and signs are typeset."""
-    known = {s["name"]: s["latex"] for s in symbols if s["name"] not in WORDS}
-    names = [
-        *sorted(map(re.escape, known), key=len, reverse=True),
-        rf"(?:{GREEK}|[A-Za-z])_\w{{1,3}}",
-        GREEK,
-    ]
-    pattern = rf"(?<![\w\\.])({'|'.join(names)})(\^\d)?(?![\w(])|(<=|>=|->|!=|\|\||\^[234])"
-    parts, at = [], 0
-    for found in re.finditer(pattern, text):
-        parts.append(escape(text[at : found.start()]))
-        name = found[1]
-        parts.append(
-            SIGNS[found[3]]
-            if not name
-            else typeset((known.get(name) or letter(name)) + (found[2] or ""))
-        )
-        at = found.end()
-    return Markup("".join(map(str, [*parts, escape(text[at:])])))
-
-
-def letter(name):
-    """p_i or phi_m in LaTeX."""
-    head, _, index = name.partition("_")
-    index = "".join(f"\\{part}" if re.fullmatch(GREEK, part) else part for part in [index])
-    head = head if len(head) == 1 else f"\\{head}"
-    return f"{head}_{{{index}}}" if index else head
 
 
 def captioned(text, typeset):

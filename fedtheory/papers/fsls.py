@@ -8,5 +8,6 @@ PAPER = Paper(
     ("Van Sy Mai", "Richard J. La", "Tao Zhang", "Yuxuan Huang", "Abdella Battou"),
     2023,
     "CISS 2023",
-    known_by="the long paper's reference [20]",
+    "https://doi.org/10.1109/CISS56502.2023.10089643",
+    known_by="the long paper's reference [20], and its publisher",
 )

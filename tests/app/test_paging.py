@@ -53,26 +53,6 @@ def test_a_claim_shows_first_where_it_differs_from_what_is_printed():
     assert '<a class="skip" href="#main">' in page
 
 
-@pytest.mark.parametrize(
-    "text, words",
-    [
-        ("gamma <= 1 and a cohort", "γ ≤ 1 and a cohort"),
-        ("||x||^2 <= G", "‖x‖² ≤ G"),
-        ("p_i = 1/N, not snippet_of_code", "pi = 1/N, not snippet_of_code"),
-        ("<b>bold</b> & so", "<b>bold</b> & so"),
-        ("fsl.eta_l is an id", "fsl.eta_l is an id"),
-    ],
-)
-def test_prose_is_typeset_where_it_names_symbols(text, words):
-    symbols = [
-        dict(name="G", latex="G"),
-        dict(name="a", latex="a"),
-        dict(name="eta_l", latex="\\eta_{l}"),
-    ]
-    found = paging.prose(text, symbols, package.typeset)
-    assert shown(found) == words and "<b>" not in str(found)
-
-
 def test_an_id_breaks_between_words_alone():
     assert paging.breakable("fsl.theorem_1<") == "fsl.<wbr>theorem_<wbr>1&lt;"
 

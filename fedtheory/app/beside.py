@@ -1,0 +1,103 @@
+"""Runs and their exact expectation, which stand beside a bound that sliders move: on the first of a few
+small problems that meets the claim's hypotheses."""
+
+from dataclasses import replace
+from functools import cache
+from itertools import product
+
+import numpy as np
+
+from fedtheory import problems
+from fedtheory.comparing.case import method
+from fedtheory.comparing.comparing import compare
+from fedtheory.errors import FedtheoryError
+from fedtheory.participation import Participation, distribution
+from fedtheory.problem import Constant
+
+ROUNDS, TRIALS = 64, 32
+OVER = ("T", "tau", "R")  # letters that count rounds
+DIGITS, SAMPLED = (
+    9,
+    4,
+)  # of exact numbers, so that every machine's are the same, and of means of runs
+REACH = 4.0  # around the minimiser, where gradients are bounded for theorems that ask for it
+# Numbers of letters that neither a problem nor a hypothesis gives; each method takes those it has
+LETTERS = dict(K=2, K_0=4, E=2, a=1.0, eta_s=2.0)
+STEPS = dict(eta_0=0.02, eta_l=0.04)  # where hypotheses admit them: the longest steps learn nothing
+
+
+@cache
+def tried():
+    """(problem in words, problem, settings) of each problem, in the order in which they are tried."""
+    small = dict(d=2, clients=4, L=1.0, mu=0.5, G=0.5)
+    noisy = dict(small, sigma=0.3, sigma_0=0.1, seed=1)
+    mixed = dict(small, sigma=0.3, sigma_c=0.3, seed=3)
+    own = [[0.0, 0.0, 1.0], [0.0, 0.5, 0.5], [0.5, 0.25, 0.25]]
+    works = (
+        ("all of which do all of the work", {}),
+        ("of which each does its own share of the work", Participation(work=distribution(own))),
+    )
+    four = "quadratic losses of 4 clients in two dimensions"
+    return (
+        (four, problems.quadratic(**noisy, xi_bar=0.2), dict(S=2)),
+        (f"{four}, of mean 0", problems.quadratic(**noisy, xi_bar=0.0), dict(S=2, gamma=4.0)),
+        (f"{four}, all alike, and a central one", problems.mixed(**mixed), dict(S=2)),
+        (f"{four}, and a central one", problems.mixed(**mixed, sigma_f=0.3), dict(S=2)),
+        *(
+            (
+                f"quadratic losses of 3 devices in two dimensions, {how}",
+                on_a_ball(),
+                dict(participation=work) if work else {},
+            )
+            for how, work in works
+        ),
+    )
+
+
+def on_a_ball():
+    """Quadratics with a bound on their gradients, which holds as far as REACH from the minimiser."""
+    centres, noise = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]]), 0.3
+    made = problems.quadratic_from_arrays([1.0, 0.5], centres, sigma=noise, noise="rademacher")
+    farthest = float(np.linalg.norm(centres - made.minimizer(), axis=1).max())
+    bound = Constant(REACH + farthest + noise, "ball", REACH, "the largest distance, and noise")
+    return replace(made, constants={**made.constants, "M": bound})
+
+
+def beside(claim, moved):
+    """The plain data of runs beside a claim's bound, of which `moved` are the letters that sliders move;
+    None where no problem meets its hypotheses, or where the bound takes what each round measures.
+
+    >>> from fedtheory import discover
+    >>> from fedtheory.app.beside import beside
+    >>> beside(discover.claim("fsl.h_lower"), ["T"]) is None
+    True
+    """
+    over = next((name for name in OVER if name in moved), None)
+    if over is None or not claim.algorithm:
+        return None
+    rest = [name for name in moved if name != over]
+    if any(name in claim.quantities and claim.symbols[name].measure.of_a_run for name in rest):
+        return None
+    known = {*method(claim).hyper, *claim.parameters, "S", "participation"}
+    steps = (STEPS, {}) if set(STEPS) <= set(rest + ["eta_0"]) & known else ({},)
+    for (says, problem, settings), more in product(tried(), steps):
+        asked = {n: v for n, v in (LETTERS | settings | more).items() if n in known}
+        try:
+            found = compare(claim, problem, rounds=ROUNDS, trials=TRIALS, **asked)
+        except FedtheoryError:
+            continue
+        if all(np.ndim(found.numbers.get(name, np.zeros(1))) == 0 for name in rest):
+            return told(found, says, over, rest)
+    return None
+
+
+def told(found, says, over, rest):
+    """A comparison as plain data."""
+    listed = lambda values, digits: [float(f"{value:.{digits}g}") for value in values.tolist()]
+    sampled = {name: listed(getattr(found, name), SAMPLED) for name in ("left", "low", "high")}
+    exact = None if found.left_exact is None else listed(found.left_exact, DIGITS)
+    numbers = {name: f"{float(found.numbers[name]):.12g}" for name in rest}
+    return (
+        dict(says=says, over=over, numbers=numbers, T=found.T.tolist(), exact=exact, trials=TRIALS)
+        | sampled
+    )
