@@ -161,7 +161,7 @@ def _template():
         shown=shown,
         breakable=paging.breakable,
         graph=paging.graph,
-        prose=lambda text, symbols: prose.typeset(text, symbols, typeset),
+        prose=lambda text, symbols, words=True: prose.typeset(text, symbols, typeset, words),
         captioned=lambda text: paging.captioned(text, typeset),
     )
     return room.get_template("package_page.html")
@@ -184,15 +184,16 @@ def documents(files):
 
 
 def story(document):
-    """(picture, words) of what a certificate shows, where it is a counterexample; None of any
-    other."""
+    """(picture, [(how far it is indented, words)] of each line) of what a certificate shows, where it is
+    a counterexample; None of any other."""
     from markupsafe import Markup
 
     from fedtheory.telling.picture import picture
     from fedtheory.telling.words import told
 
     try:
-        words = "\n".join(told(document))
+        lines = [line for line in told(document) if line.strip()]
+        words = [(len(line) - len(line.lstrip()), line.strip()) for line in lines]
         return (Markup(picture(document)), words) if words else None
     except Exception:  # of somebody else's package: what its replay says, not how it can be told
         return None

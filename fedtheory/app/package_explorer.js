@@ -2,6 +2,7 @@
 // Python computes the same steps exactly.
 const explore = (() => {
   "use strict";
+  const LEFT = 74, WIDE = 552;  // where a plot of 640 begins, and how far it goes
   const number = text => {
     const [p, q] = String(text).split("/");
     return q === undefined ? (p.trim() === "" ? NaN : Number(p)) : Number(p) / Number(q);
@@ -29,6 +30,7 @@ const explore = (() => {
     return found[found.length - 1];
   };
   const shown = x => Number.isFinite(x) ? String(Number(x.toPrecision(15))) : Number.isNaN(x) ? "no value" : x > 0 ? "infinite" : "minus infinity";
+  const short = x => x >= 1e-3 && x < 1e5 ? String(Number(x.toPrecision(2))) : x.toExponential(1);
   const element = (tag, attributes = {}, ...inside) => {
     const svg = ["svg", "path", "rect", "line", "text"].includes(tag);
     const made = svg ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
@@ -86,12 +88,13 @@ const explore = (() => {
         const x = domain === "unit" || domain === "real" ? moves(domain, x0, n / 80 - 1) : Math.max(domain === "count" ? 1 : 0, (x0 || 1) * 10 ** (n / 40 - 2));
         points.push({x, ...everything({...here, [moving]: x})});
       }
-      const across = x => 46 + (domain === "unit" || domain === "real" ? NaN : 40 * (Math.log10(x / x0) + 2)) * 580 / 160;
-      const seen = !alike(here) ? [] : runs.T.map((T, n) => ({x: moving === runs.over ? across(T) : T === here[runs.over] ? 336 : NaN, n}))
-        .filter(p => p.x >= 46 && p.x <= 626);
+      const left = n => LEFT + n * WIDE / 160;
+      const across = x => LEFT + (domain === "unit" || domain === "real" ? NaN : 40 * (Math.log10(x / x0) + 2)) * WIDE / 160;
+      const seen = !alike(here) ? [] : runs.T.map((T, n) => ({x: moving === runs.over ? across(T) : T === here[runs.over] ? left(80) : NaN, n}))
+        .filter(p => p.x >= LEFT && p.x <= LEFT + WIDE);
       const sides = seen.flatMap(({n}) => [runs.exact?.[n], runs.left[n], runs.low[n], runs.high[n]]);
       const high = [...points.map(p => p.bound), ...sides].filter(y => y > 0 && Number.isFinite(y)).map(Math.log10);
-      const low = Math.min(...high), top = Math.max(...high, low + 1e-9), left = n => 46 + n * 580 / 160;
+      const low = Math.min(...high), top = Math.max(...high, low + 1e-9);
       const tall = bound => 140 - 120 * (Math.log10(bound) - low) / (top - low);
       const path = points.map((p, n) => p.bound > 0 && Number.isFinite(p.bound) ? `${left(n).toFixed(1)} ${tall(p.bound).toFixed(1)}` : "").join("|")
         .split(/\|(?:\|)+|^\|+|\|+$/).filter(Boolean).map(part => "M" + part.split("|").join("L")).join("");
@@ -101,10 +104,10 @@ const explore = (() => {
         ...shade(p => p.empty, "shade"), ...shade(p => p.failing.length, "outside"),
         ...seen.filter(({n}) => runs.high[n] > 0).map(({x, n}) => element("line", {class: "runs", x1: x, x2: x, y1: tall(runs.high[n]), y2: runs.low[n] > 0 ? tall(runs.low[n]) : 144})),
         ...seen.map(({x, n}) => ({x, y: (runs.exact ?? runs.left)[n]})).filter(({y}) => y > 0).map(({x, y}) => element("rect", {class: "exact", x: x - 1.5, y: tall(y) - 1.5, width: 3, height: 3})),
-        element("line", {class: "axis", x1: 46, x2: 626, y1: 144, y2: 144}), element("path", {class: "curve", d: path}),
+        element("line", {class: "axis", x1: LEFT, x2: LEFT + WIDE, y1: 144, y2: 144}), element("path", {class: "curve", d: path}),
         element("line", {class: "here", x1: left(80), x2: left(80), y1: 14, y2: 144}),
-        word(46, 160, "start", shown(Number(points[0].x.toPrecision(3)))), word(336, 160, "middle", `${moving} = ${shown(Number(x0.toPrecision(6)))}`), word(626, 160, "end", shown(Number(points[160].x.toPrecision(3)))),
-        ...(high.length ? [word(42, 24, "end", (10 ** top).toPrecision(2)), word(42, 142, "end", (10 ** low).toPrecision(2))] : []),
+        word(LEFT, 160, "start", shown(Number(points[0].x.toPrecision(3)))), word(left(80), 160, "middle", `${moving} = ${shown(Number(x0.toPrecision(6)))}`), word(LEFT + WIDE, 160, "end", shown(Number(points[160].x.toPrecision(3)))),
+        ...(high.length ? [word(LEFT - 4, 24, "end", short(10 ** top)), word(LEFT - 4, 142, "end", short(10 ** low))] : []),
       );
       plot.setAttribute("aria-label", `The right side over ${moving}, from ${shown(points[0].bound)} to ${shown(points[160].bound)}; shaded where it says nothing that is not trivially true, or a hypothesis fails.`);
     };

@@ -96,10 +96,12 @@
   };
   const moved = (way, ...what) => history[way](null, "", address(...what) === "#" ? location.pathname + location.search : address(...what));
 
-  const follow = () => {
-    const hash = decodeURIComponent(location.hash.slice(1).replace(/\+/g, " "));
-    if (hash && !hash.includes("=")) return bodies.some(b => b.dataset.id === hash) ? open(hash) : undefined;
-    const asked = new URLSearchParams(location.hash.slice(1));
+  const shown = figure => {
+    figure.querySelector("details").open = true;
+    figure.scrollIntoView();
+  };
+
+  const view = asked => {
     for (const name of fields) {
       form.elements[name].value = asked.get(name) ?? usual[name] ?? "";
       if (form.elements[name].selectedIndex === -1) form.elements[name].value = usual[name] ?? "";
@@ -107,6 +109,15 @@
     most = FEW;
     sort(asked.get("sort") ?? "");
     filter();
+  };
+
+  const follow = () => {
+    const hash = decodeURIComponent(location.hash.slice(1).replace(/\+/g, " "));
+    const figure = hash.startsWith("figure-") && document.getElementById(hash);
+    if (figure) return shown(figure);
+    if (hash && !hash.includes("=")) return bodies.some(b => b.dataset.id === hash) ? open(hash) : undefined;
+    const asked = new URLSearchParams(location.hash.slice(1));
+    view(asked);
     const at = (asked.get("at") ?? "").split(",").filter(Boolean).map(part => part.split(":"));
     if (asked.has("open")) open(asked.get("open"), Object.fromEntries(at));
     else if (fields.some(name => asked.has(name))) document.getElementById("claims").scrollIntoView();
@@ -139,8 +150,8 @@
       rows.append(...here.dataset.symbols.split(" ").map(n => legend[n].cloneNode(true)));
       here.querySelector("p").replaceWith(rows);
     }
-    if (here.closest("details[id]") !== here) return;
-    for (const place of here.querySelectorAll("[data-plot]")) {
+    const plots = here.dataset.plot ? (here.closest("details[id]").open ? [here] : []) : here.id ? here.querySelectorAll("[data-plot][open]") : [];
+    for (const place of plots) {
       const picture = document.querySelector(`#figure-${CSS.escape(place.dataset.plot)} img`);
       if (picture && !place.querySelector("img")) {
         const copy = picture.cloneNode();
@@ -176,6 +187,12 @@
   });
   document.addEventListener("click", event => {  // an id opens its claim and leaves the view as it is
     const link = event.target.closest('a[href^="#"]'), id = link && decodeURIComponent(link.getAttribute("href").slice(1));
+    const figure = id?.startsWith("figure-") && document.getElementById(id);
+    if (figure) {
+      event.preventDefault();
+      history.pushState(null, "", link.getAttribute("href"));
+      return shown(figure);
+    }
     if (!link || !bodies.some(b => b.dataset.id === id)) return;
     event.preventDefault();
     moved("pushState", id);
@@ -192,6 +209,7 @@
     const blob = document.getElementById("parts");
     if (blob) parts = JSON.parse(await unpacked(blob.dataset.packed));
     addEventListener("popstate", follow);
+    view(new URLSearchParams());
     follow();
   };
   ready();

@@ -11,6 +11,7 @@ GREEK = "alpha|beta|gamma|delta|epsilon|zeta|eta|theta|kappa|lambda|mu|nu|xi|rho
 GREEK += "|Gamma|Delta|Theta|Lambda|Xi|Pi|Sigma|Phi|Psi|Omega"
 PLAIN = {"F": "F", "f": "f"}  # losses, of which every paper speaks
 WORDS = {"a", "A", "I"}  # letters that prose uses as words
+LETTER = re.compile("a|A|I")
 WORD = re.compile(rf"a|A|I|(?!(?:{GREEK})$)[a-z]{{3,}}")  # names that it may use so
 OPERATORS = {
     "<=": r"\leq",
@@ -43,8 +44,8 @@ def pattern(known):
         ref=r"(?<![\w)~*])\((?:\d+[a-z]?|[a-z]|[ivx]+)\)",  # (8) is a number of the text
         number=r"(?<![\w.])\d+(?:\.\d+)?(?![\w.]?\w)|(?<=[-+] )\.\.\.",
         factor=r"(?<![\w.])\d+(?=(?:[A-Za-z]_|sqrt\())",
-        function=rf"(?<!\w)(?:(?:sqrt|ln|log|exp|min|max|O|Theta|Omega)(?=\()|grad(?= )|sum(?:_\w)?(?= [B-HJ-Zb-z](?:_|\b)| [(|])|E(?=\[|\|\|))",
-        tilde=rf"(?<![\w\\.])(?:tilde-[A-Za-z]\w*|(?:{GREEK}|[A-Za-z])~)",
+        function=r"(?<!\w)(?:(?:sqrt|ln|log|exp|min|max|O|Theta|Omega)(?=\()|grad(?= )|sum(?:_\w)?(?= [B-HJ-Zb-z](?:_|\b)| [(|])|E(?=\[|\|\|))",
+        tilde=rf"(?<![\w\\.])(?:tilde-[A-Za-z]\w*|(?:{GREEK}|[A-Za-z])(?:~|-bar(?:_\w)?\b))",
         known=rf"(?<![\w\\.])(?:{names})(?!\w|-\w|\.\d)" if names else r"(?!)",
         name=rf"(?<![\w\\.])(?:{GREEK}|[A-Za-z])(?:{index}|(?<=[a-z]{{2}})(?![\w]))",
         star=r"(?<=[A-Za-z])\*(?!\w)",
@@ -59,15 +60,19 @@ def pattern(known):
     return re.compile("|".join(f"(?P<{kind}>{one})" for kind, one in kinds.items()))
 
 
-def typeset(text, symbols, math):
+def typeset(text, symbols, math, words=True):
     """A sentence as HTML, in which what is mathematics went through `math`; `symbols` are those of a
-    claim, as its ledger has them.
+    claim, as its ledger has them. Names such as `drift` are words, not symbols, unless `words` is False.
 
     >>> from fedtheory.app.prose import typeset
     >>> typeset("falls like 1/sqrt(K S) in (8)", [dict(name="K", latex="K"), dict(name="S", latex="S")], "<{}>".format)
     Markup('falls like <1 / \\\\sqrt{K S}> in (8)')
     """
-    known = PLAIN | {s["name"]: s["latex"] for s in symbols if not WORD.fullmatch(s["name"])}
+    known = PLAIN | {
+        s["name"]: s["latex"]
+        for s in symbols
+        if not (WORD if words else LETTER).fullmatch(s["name"])
+    }
     parts, at = [], 0
     for run in runs(tokens(text, known), text):
         parts += [signs(text[at : run[0].start]), str(math(latex(run)))]
@@ -180,12 +185,26 @@ def latex(run):
             parts.append((r"\sqrt{%s}" if token.text == "sqrt" else "^{%s}") % latex(inside))
             n = after
             continue
+        if broken(run[n : n + 4]):
+            parts.append(rf"\frac{{{token.text}}}{{{run[n + 2].text}}}")
+            n += 3
+            continue
         written = (
             r"\|" if token.kind == "bar" else "^{\\star}" if token.kind == "star" else token.latex
         )
         parts.append(written)
         n += 1
     return " ".join(parts)
+
+
+def broken(some):
+    """Whether tokens begin with 1/2 x or 1/2 (, where a slash would seem to go on."""
+    kinds = [token.kind for token in some]
+    return (
+        kinds[:3] == ["number", "sign", "number"]
+        and some[1].text == "/"
+        and kinds[3:4] in (["name"], ["letter"], ["open"], ["function"])
+    )
 
 
 def group(run, n):
@@ -206,7 +225,7 @@ def group(run, n):
 def letter(name):
     """p_i, phi_m, sigma_bar or tilde-V in LaTeX."""
     over = name.startswith("tilde-") or name.endswith("~")
-    name = name.removeprefix("tilde-").rstrip("~")
+    name = name.removeprefix("tilde-").rstrip("~").replace("-bar", "_bar")
     head, _, index = name.partition("_")
     head = head if len(head) == 1 else f"\\{head}"
     index = index.strip("{}")

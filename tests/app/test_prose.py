@@ -37,6 +37,7 @@ def marked(text):
         ("eta_l = 0.1 K = 2", r"⟨\eta_{l} = 0.1⟩ ⟨K = 2⟩"),
         ("what x* and tilde-V mean", r"what ⟨x ^{\star}⟩ and ⟨\tilde{V}⟩ mean"),
         ("1/8 of it, 12 rounds, || alone", "⟨1 / 8⟩ of it, 12 rounds, ‖ alone"),
+        ("1/2 (T - 1)^2 and theta-bar_r", r"⟨\frac{1}{2} ( T - 1 ) ^{2}⟩ and ⟨\bar{\theta}_{r}⟩"),
         ("f_1, ..., f_N are convex", "⟨f_{1}⟩, ..., ⟨f_{N}⟩ are convex"),
     ],
 )
