@@ -21,6 +21,7 @@ import numba
 import numpy as np
 from numba.core import compiler, config, types
 from numba.core.caching import _Cache
+from numba.core.datamodel import default_manager
 from numba.core.serialize import dumps
 from numba.extending import intrinsic
 from numba.np.numpy_support import as_dtype as numba_as_dtype
@@ -198,6 +199,8 @@ def compiled(kernel):
 def _words(value):
     if isinstance(value, tuple):
         return [word for item in value for word in _words(item)]
+    if compiled(value):
+        return _entries(value)
     if isinstance(value, np.ndarray):
         if not value.flags.c_contiguous or value.dtype.kind not in "fiu":
             refuse(
@@ -215,9 +218,20 @@ def _words(value):
     return [int(np.float64(value).view(np.int64))]
 
 
+def _entries(kernel):
+    """A kernel that was erased, as Numba lays a function out: where C enters it, where its object
+    is, which nobody asks, and where machine code of Numba's enters it."""
+    (result,) = kernel.overloads.values()
+    at = result.library.get_pointer_to_function
+    known = dict(c_addr=at(result.fndesc.llvm_cfunc_wrapper_name))
+    known["jit_addr"] = at(result.fndesc.llvm_func_name)
+    fields = default_manager[types.FunctionType(result.signature)]._fields
+    return [known.get(field, 0) for field in fields]
+
+
 def pack(value, of=None):
-    """A named tuple of C-contiguous arrays and 8-byte numbers as the words Numba would lay out; of
-    a type, if one is named.
+    """A named tuple of C-contiguous arrays, 8-byte numbers and erased kernels as the words Numba
+    would lay out; of a type, if one is named.
 
     The null owner makes reference counting a no-op, so threads do not contend; the caller keeps
     both the words and the arrays alive.
@@ -236,6 +250,10 @@ def _fits(value, of):
             got = (item.ndim, item.dtype) if isinstance(item, np.ndarray) else None
             if got != (wanted.ndim, as_dtype(wanted.dtype)):
                 refuse(f"{type(value).__name__}.{name}", f"must be an {wanted}", item)
+        elif isinstance(wanted, types.FunctionType):
+            kinds = [*item.overloads] if compiled(item) else []
+            if kinds != [wanted.signature.args]:
+                refuse(f"{type(value).__name__}.{name}", f"must be an erased {wanted}", item)
 
 
 as_dtype = cache(numba_as_dtype)
@@ -273,10 +291,9 @@ def _loader(of):
 
 
 @cache  # reading machine code back takes milliseconds, and property tests build thousands of runs
-@cache
 def erase(kernel, returns, arguments):
     """`kernel` behind a signature without its tuples: each packed type in `arguments` becomes an
-    address, each tuple of functions its functions.
+    address.
 
     `arguments` holds Numba types; a named tuple stands for data that the caller passes through
     `pack`.
@@ -284,15 +301,9 @@ def erase(kernel, returns, arguments):
     if DISABLED:
         return kernel
     scope = {"kernel": kernel, "__name__": __name__}
-    names, passed = [], []
-    for name, of in zip([f"a{n}" for n in range(len(arguments))], arguments):
-        if _functions(of):
-            scope["made_" + name] = of.instance_class
-            parts = [f"{name}_{n}" for n in range(len(of.types))]
-            names += parts
-            passed.append(f"made_{name}({', '.join(parts)})")
-            continue
-        names.append(name)
+    names = [f"a{n}" for n in range(len(arguments))]
+    passed = []
+    for name, of in zip(names, arguments):
         if isinstance(of, types.NamedTuple):
             scope["load_" + name] = _loader(of)
             passed.append(f"load_{name}({name})")
@@ -302,20 +313,9 @@ def erase(kernel, returns, arguments):
     exec(source, scope)  # a fixed template over our own names: nothing of a user's enters the text  # noqa: S102 (text made here, of names alone)
     identity = kernel.identity and ("erased", digest(__name__), kernel.identity, str(arguments))
     wrapper = compile(scope["erased"], identity=identity)
-    wrapper.compile(signature(returns, arguments))
+    crossing = (ADDRESS if isinstance(of, types.NamedTuple) else of for of in arguments)
+    wrapper.compile(returns(*crossing))
     return wrapper
-
-
-def _functions(of):
-    """Whether a type is that of a tuple of functions: machine code has no layout for these."""
-    return isinstance(of, types.NamedTuple) and isinstance(of.types[0], types.FunctionType)
-
-
-def signature(returns, arguments):
-    """The types that cross the border for arguments of some types."""
-    crossing = [of.types if _functions(of) else (of,) for of in arguments]
-    flat = (part for parts in crossing for part in parts)
-    return returns(*(ADDRESS if isinstance(of, types.NamedTuple) else of for of in flat))
 
 
 def manifest():

@@ -243,6 +243,7 @@ def warmup(arguments):
     import fedtheory as ft
     from fedtheory import discover
     from fedtheory.algorithm import example_hyper
+    from fedtheory.runs import engine
 
     begun = time.perf_counter()
     problems, algorithms = dict(discover.examples()), discover.algorithms()
@@ -254,6 +255,7 @@ def warmup(arguments):
     for done, (name, on) in enumerate(pairs, 1):
         ft.run(problems[on], name, rounds=1, **example_hyper(algorithms[name]))
         report(done, len(pairs))
+    engine.kernel("advance_together")  # which only long runs of few trials ask for
     line.clear()
     seconds = time.perf_counter() - begun
     return (

@@ -10,8 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
-from numba.core.types import WrapperAddressProtocol
-from numba.experimental.function_type import _get_wrapper_address
 
 from fedtheory import jit
 from fedtheory.errors import NotExact
@@ -37,25 +35,6 @@ class Round(NamedTuple):
     law: Law
 
 
-class _Entry(WrapperAddressProtocol):
-    """A compiled kernel as its signature and address."""
-
-    def __new__(cls, kernel):
-        return kernel if isinstance(kernel, cls) else super().__new__(cls)
-
-    def __init__(self, kernel):
-        if kernel is not self:
-            self.kernel = kernel  # keeps the machine code alive
-            self._signature = next(iter(kernel.overloads.values())).signature
-            self._address = _get_wrapper_address(kernel, self._signature)
-
-    def signature(self):
-        return self._signature
-
-    def __wrapper_address__(self):
-        return self._address
-
-
 class Batch:
     """Rounds of an algorithm on a problem, for batches of states."""
 
@@ -70,22 +49,9 @@ class Batch:
         self.asks_server = bool(self.machine.asks & engine.SERVER_GRAD)
         self.asks_client = bool(self.machine.asks & engine.CLIENT_GRAD)
         self._hyper = (None,)
-        self._hasten()
 
     def objective_is(self, problem, h):
         self.machine.objective_is(problem, h)
-        self._hasten()
-
-    def _hasten(self):
-        """Enter the engine's machine code with addresses in hand: Numba's dispatcher would look up
-        the type and the address of each of twelve kernels anew in every call, which costs more than
-        a batch of small rounds."""
-        machine = self.machine
-        if machine.packed:
-            machine.loops["advance"] = next(
-                iter(engine.kernel("advance").overloads.values())
-            ).entry_point
-            machine.rules = tuple(_Entry(kernel) for kernel in machine.rules)
 
     def run(self, round, fields, cohort, work, kind=NONE, table=NO_TABLE):
         """One round of len(cohort) <= size trials. Each field is (n, ...), or (1, ...) for one

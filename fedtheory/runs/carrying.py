@@ -22,7 +22,7 @@ from fedtheory.runs.planning import start_of
 from fedtheory.runs.result import Run
 
 # seconds from which a round's clients may share the workers, and that this has to be able to save
-LONG_ROUND, WORTH = 2e-3, 1.0
+LONG_ROUND, WORTH = 2e-4, 0.2
 CHUNK_SECONDS = 0.2  # a chunk aims at this: often enough for progress and Ctrl-C
 SAVED = 2**28  # bytes of state that are copied before a long round, to go back to
 PATIENCE = 0.7  # seconds that Ctrl-C leaves the chunk under way before it is dropped

@@ -14,18 +14,8 @@ from numba.core.errors import NumbaExperimentalFeatureWarning
 
 from fedtheory import jit, metrics, rng
 from fedtheory.problem import IMPULSE, MINIBATCH, RADEMACHER, ROWS, SPHERE, TABLE
-from fedtheory.runs.groups import (
-    CHUNK,
-    COHORT,
-    LAW,
-    ROUND,
-    RULES,
-    SCRATCH,
-    TRIALS,
-    TRUTH,
-    Draws,
-    Round,
-)
+from fedtheory.runs.groups import CHUNK, COHORT, LAW, RULES, SCRATCH, TRIALS, TRUTH, Draws, Round
+from fedtheory.runs.meeting import ENDED, TAKEN, meet, take
 
 SERVER_GRAD, CLIENT_GRAD = 1, 2  # the gradients an algorithm asks for when a round begins
 OBJECTIVE, SERVER, DISTANCE = metrics.OBJECTIVE, metrics.SERVER, metrics.DISTANCE
@@ -262,57 +252,97 @@ def close_round(rules, law, truth, now, cohort, scratch, ordinal):
 
 
 @jit.jit
+def the_round(truth, trials, chunk, trial, r):
+    """Round r of a chunk, of one trial."""
+    t = chunk.first_round + r
+    key = np.uint64(rng.stream(chunk.seed, chunk.first_trial + trial, t))  # a bare int, interpreted
+    table = chunk.table[trial % chunk.table.shape[0]]
+    return Round(
+        trials.state[trial],
+        chunk.hyper[r],
+        trials.x[trial],
+        trials.w[trial],
+        t,
+        Draws(chunk.kind, key, table),
+        chunk.cohort[trial, r],
+        chunk.work[trial, r],
+        chunk.server_work[r],
+        chunk.shares[r],
+        truth.wanted if (t + 1) % truth.every == 0 else THE_SERVER,
+        chunk.record[trial, r],
+        trials.stop,
+    )
+
+
+@jit.jit
+def end_round(rules, law, truth, trials, chunk, cohort, scratch, now, trial, r):
+    """A round closed and kept, unless it was stopped; true if it was."""
+    ordinal = np.int64(law.asks & SERVER_GRAD)
+    for s in range(now.work.size):
+        ordinal += now.work[s] + (law.asks & CLIENT_GRAD) // CLIENT_GRAD
+    if trials.stop[0] == 0 and not close_round(rules, law, truth, now, cohort, scratch, ordinal):
+        trials.diverged[trial] = now.t
+    if trials.stop[0] != 0:
+        return True
+    if chunk.path.shape[1] > 0:
+        copy(now.x, chunk.path[trial, r])
+    return False
+
+
+@jit.jit
 def advance(rules, law, truth, trials, chunk, cohort, scratch, low, high):
     """The rounds of a chunk, of trials low .. high - 1. Trials that left the finite numbers rest,
     their records NaN."""
-    S = chunk.cohort.shape[2]
+    S = np.int64(chunk.cohort.shape[2])
     for trial in range(low, high):
-        table = chunk.table[trial % chunk.table.shape[0]]
         for r in range(chunk.cohort.shape[1]):
-            t = chunk.first_round + r
             if trials.diverged[trial] >= 0:
                 fill(chunk.record[trial, r], np.nan)
                 continue
-            key = np.uint64(
-                rng.stream(chunk.seed, chunk.first_trial + trial, t)
-            )  # a bare int, where interpreted
-            now = Round(
-                trials.state[trial],
-                chunk.hyper[r],
-                trials.x[trial],
-                trials.w[trial],
-                t,
-                Draws(chunk.kind, key, table),
-                chunk.cohort[trial, r],
-                chunk.work[trial, r],
-                chunk.server_work[r],
-                chunk.shares[r],
-                truth.wanted if (t + 1) % truth.every == 0 else THE_SERVER,
-                chunk.record[trial, r],
-                trials.stop,
-            )
+            now = the_round(truth, trials, chunk, trial, r)
             open_round(rules, law, now, scratch)
             first = np.int64(law.asks & SERVER_GRAD)
-            work_slots(rules, law, now, cohort, scratch, first, THE_SERVER, np.int64(S))
-            for s in range(S):
-                first += now.work[s] + (law.asks & CLIENT_GRAD) // CLIENT_GRAD
-            if trials.stop[0] == 0 and not close_round(
-                rules, law, truth, now, cohort, scratch, first
-            ):
-                trials.diverged[trial] = t
-            if trials.stop[0] != 0:
+            work_slots(rules, law, now, cohort, scratch, first, THE_SERVER, S)
+            if end_round(rules, law, truth, trials, chunk, cohort, scratch, now, trial, r):
                 return
-            if chunk.path.shape[1] > 0:
-                copy(now.x, chunk.path[trial, r])
+
+
+@jit.jit
+def advance_together(rules, law, truth, trials, chunk, cohort, scratch, gate, worker, workers):
+    """The same for all trials, by workers that run this loop side by side: each works for the next
+    client that is free, the first one opens and closes rounds. For few trials of long rounds whose
+    gradients come in no given order."""
+    for trial in range(trials.x.shape[0]):
+        for r in range(chunk.cohort.shape[1]):
+            if trials.diverged[trial] >= 0:
+                if worker == 0:
+                    fill(chunk.record[trial, r], np.nan)
+                continue
+            now = the_round(truth, trials, chunk, trial, r)
+            if worker == 0:
+                open_round(rules, law, now, scratch)
+                gate[TAKEN] = 0
+            meet(gate, workers)
+            s = take(gate)
+            while s < now.cohort.size:
+                work_slots(rules, law, now, cohort, scratch, THE_SERVER, s, s + 1)
+                s = take(gate)
+            meet(gate, workers)
+            if worker == 0:
+                gate[ENDED] = end_round(
+                    rules, law, truth, trials, chunk, cohort, scratch, now, trial, r
+                )
+            meet(gate, workers)
+            if gate[ENDED]:
+                return
 
 
 # What each loop takes, and gives back.
 _I8 = jit.types.int64
+_GROUPS = (RULES, LAW, TRUTH, TRIALS, CHUNK, COHORT, SCRATCH)
 _SIGNATURES = {
-    "advance": (jit.types.void, RULES, LAW, TRUTH, TRIALS, CHUNK, COHORT, SCRATCH, _I8, _I8),
-    "open_round": (jit.types.void, RULES, LAW, ROUND, SCRATCH),
-    "work_slots": (jit.types.void, RULES, LAW, ROUND, COHORT, SCRATCH, _I8, _I8, _I8),
-    "close_round": (jit.types.boolean, RULES, LAW, TRUTH, ROUND, COHORT, SCRATCH, _I8),
+    "advance": (jit.types.void, *_GROUPS, _I8, _I8),
+    "advance_together": (jit.types.void, *_GROUPS, jit.INTEGERS, _I8, _I8),
 }
 
 

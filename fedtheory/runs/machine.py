@@ -5,7 +5,7 @@ from queue import SimpleQueue
 
 import numpy as np
 
-from fedtheory import jit, metrics, rng
+from fedtheory import jit, metrics
 from fedtheory.algorithm import ROLES, NoLocal
 from fedtheory.errors import InvalidInput
 from fedtheory.runs import engine
@@ -13,19 +13,18 @@ from fedtheory.runs.groups import (
     CHUNK,
     COHORT,
     LAW,
-    ROUND,
+    RULES,
     SCRATCH,
     TRIALS,
     TRUTH,
     Cohort,
-    Draws,
     Law,
-    Round,
     Rules,
     Scratch,
     Trials,
     Truth,
 )
+from fedtheory.runs.meeting import COUNTERS
 
 NO_TABLE = np.zeros((1, 1, 1))
 NO_PATH = np.zeros((1, 0, 1))
@@ -209,7 +208,7 @@ class Machine:
             *roles(problem, "objective", "grad", "loss", "test"),
             *self.kernels,
         )
-        self.rules = kernels if self.packed else (Rules(*kernels),)
+        self.rules = self._handed(RULES, Rules(*kernels), "rules")
         of, self._words = (
             self.trained,
             [jit.pack(of.data) for of in (self.trained, problem)] if self.packed else None,
@@ -262,68 +261,36 @@ class Machine:
         """A chunk of rounds for all trials: blocks of trials over the pool, or, together, clients
         over the pool."""
         trials, workers = len(self.slabs.x), len(self.slabs.scratches)
-        if not together:
-            size = trials if workers == 1 else max(1, -(-trials // (4 * workers)))
-            advance = self.advancing(chunk)
-            run_blocks(pool, workers, trials, size, advance)
+        if together and self.packed:
+            run_together(pool, workers, self.advancing_together(chunk))
             return
-        size = max(1, -(-chunk.cohort.shape[2] // (2 * workers)))
-        for r in range(len(chunk.hyper)):
-            for trial in range(trials):
-                self.advance_together(trial, r, chunk, pool, size)
+        size = trials if workers == 1 else max(1, -(-trials // (4 * workers)))
+        run_blocks(pool, workers, trials, size, self.advancing(chunk))
 
     def advancing(self, chunk):
         """(worker, low, high) -> that block of trials through a chunk of rounds."""
-        rounds = self._handed(CHUNK, chunk._replace(seed=np.uint64(chunk.seed)), "chunk")
-        given = (*self.rules, self.law, self.truth, self.trials, rounds)
-        loop = self.loops["advance"]
+        given, loop = self._given(chunk), self.loops["advance"]
         return lambda worker, low, high: loop(
             *given, self.cohorts[worker], self.scratches[worker], low, high
         )
 
-    def advance_together(self, trial, r, chunk, pool, parts):
-        """One round of one trial, its clients spread over the pool: for few trials of much work."""
-        if self.diverged[trial] >= 0 or self.stop[0]:
-            return
-        now = self._round(trial, r, chunk)
-        handed, cohort = self._handed(ROUND, now, "round"), self.cohorts[0]
-        given = (*self.rules, self.law)
-        self.loops["open_round"](*given, handed, self.scratches[0])
-        run_blocks(
-            pool,
-            len(self.scratches),
-            len(now.cohort),
-            parts,
-            lambda worker, low, high: self.loops["work_slots"](
-                *given, handed, cohort, self.scratches[worker], 0, low, high
-            ),
+    def advancing_together(self, chunk):
+        """worker -> its part of all trials' rounds, where every worker runs at the same time."""
+        given, loop = self._given(chunk), self.loops["advance_together"]
+        gate, workers = np.zeros(COUNTERS, dtype=np.int64), len(self.scratches)
+        return lambda worker: loop(
+            *given, self.cohorts[0], self.scratches[worker], gate, worker, workers
         )
-        if self.stop[0]:
-            return
-        fine = self.loops["close_round"](*given, self.truth, handed, cohort, self.scratches[0], 0)
-        if not fine:
-            self.diverged[trial] = now.t
-        if chunk.path.shape[1]:
-            chunk.path[trial, r] = now.x
 
-    def _round(self, trial, r, chunk):
-        slabs, t = self.slabs, chunk.first_round + r
-        key = np.uint64(rng.stream(np.uint64(chunk.seed), chunk.first_trial + trial, t))
-        return Round(
-            slabs.state_handles[trial],
-            chunk.hyper[r],
-            slabs.x[trial],
-            slabs.w[trial],
-            t,
-            Draws(chunk.kind, key, NO_TABLE[0]),
-            chunk.cohort[trial, r],
-            chunk.work[trial, r],
-            chunk.server_work[r],
-            chunk.shares[r],
-            self.wanted if (t + 1) % self.every == 0 else 0,
-            chunk.record[trial, r],
-            self.stop,
-        )
+    def _given(self, chunk):
+        rounds = self._handed(CHUNK, chunk._replace(seed=np.uint64(chunk.seed)), "chunk")
+        return self.rules, self.law, self.truth, self.trials, rounds
+
+
+def run_together(pool, workers, task):
+    """task(worker) of all workers at the same time."""
+    for future in [pool.submit(task, worker) for worker in range(workers)]:
+        future.result()
 
 
 def run_blocks(pool, workers, count, size, task):

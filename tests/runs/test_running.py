@@ -8,6 +8,7 @@ import sys
 import textwrap
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from fedtheory.errors import Diverged, Interrupted, InvalidInput
 from fedtheory.participation import Arrival, Departure, Participation, uniform
 from fedtheory.problem import Kernels
 from fedtheory.runs import carrying, machine
+from fedtheory.runs.planning import plan_of
 
 ROOT = Path(__file__).resolve().parents[2]
 FSL = dict(S=3, K=3, K_0=2, eta_l=0.05, eta_0=0.05, gamma=0.7)
@@ -98,35 +100,43 @@ def test_bits_do_not_depend_on_the_process(problem):
     )
 
 
-def test_clients_spread_over_workers_give_the_same_bits(problem):
-    """The loops that long rounds of few trials use, against the one that everything else uses."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    from fedtheory.runs.carrying import Job
-    from fedtheory.runs.planning import plan_of
-
+def run_both_ways(problem, workers, R, rounds, **given):
+    """A run of two trials in chunks of R rounds: on one thread's loop, and with the clients of a
+    round spread over workers."""
     plan = plan_of(
         problem,
         "fsl",
-        rounds=6,
+        rounds=rounds,
         trials=2,
         seed=9,
         S=3,
         participation=Participation(work=uniform(0)),
         keep="x",
         names=tuple(ft.metrics),
-        given={k: v for k, v in FSL.items() if k != "S"},
+        given={k: v for k, v in {**FSL, **given}.items() if k != "S"},
     )
     results = []
     for together in (False, True):
-        job = Job(plan, None, workers=2)
-        with ThreadPoolExecutor(2) as pool:
+        job = carrying.Job(plan, None, workers=workers)
+        with ThreadPoolExecutor(workers) as pool:
             while job.done < plan.rounds:
-                part = job.chunk(2)
+                part = job.chunk(R)
                 job.machine.carry(part, pool, together)
                 job.keep(part)
         results.append(job.result())
-    same(*results)
+    return results
+
+
+@pytest.mark.parametrize("workers", [2, 3])
+def test_clients_spread_over_workers_give_the_same_bits(problem, workers):
+    same(*run_both_ways(problem, workers, 2, 6))
+
+
+def test_clients_spread_over_workers_diverge_in_the_same_round(problem):
+    """All leave a trial together, and go on with the next."""
+    one, other = run_both_ways(problem, 3, 50, 100, eta_l=[0.02] * 3 + [50.0] * 97)
+    assert 3 <= one.diverged.min() and one.diverged.max() < 99
+    same(one, other)
 
 
 def test_trials_are_independent_of_their_number_and_of_one_another(problem):
@@ -396,11 +406,11 @@ def test_clients_share_workers_where_rounds_are_long_and_as_long_as_it_is_faster
     assert not pace.together(10**6)
     pace.took(5.0, False)  # the first chunk compiled its loops: it says nothing
     assert not pace.together(10**6)
-    pace.took(0.5, False)
+    pace.took(0.15, False)
     assert pace.together(100) and not pace.together(1)  # one round is not worth it
     pace.took(9.0, True)
     assert pace.together(100)
-    pace.took(0.3, True)
+    pace.took(0.1, True)
     assert pace.together(100)
     pace = carrying.Pace()
     for seconds, together in ((5.0, False), (0.5, False), (9.0, True), (0.7, True)):

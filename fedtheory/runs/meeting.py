@@ -1,0 +1,60 @@
+"""Where the workers of one loop meet without leaving machine code.
+
+A thread that sleeps between two parts of a round is woken late, and often on a core that is taken;
+so who waits stays awake and offers its core to others. A gate is an array of counters, each in a
+line of the cache by itself, that change in one piece.
+"""
+
+import os
+import time
+
+import numpy as np
+from numba.core import types
+from numba.extending import intrinsic
+
+from fedtheory.jit import DISABLED, jit
+
+ARRIVED, TAKEN, ENDED = np.int64(0), np.int64(8), np.int64(16)
+COUNTERS = 24
+
+if DISABLED:  # loops then run on one thread
+
+    def added(gate, place, n):
+        before = gate[place]
+        gate[place] += n
+        return before
+
+    def give_way():
+        time.sleep(0)
+else:
+
+    @intrinsic
+    def added(typing_context, gate, place, n):
+        """What a counter showed, to which n is added before anybody else does."""
+
+        def generate(context, builder, signature, arguments):
+            array, at, more = arguments
+            data = context.make_array(signature.args[0])(context, builder, array).data
+            return builder.atomic_rmw("add", builder.gep(data, [at]), more, "seq_cst")
+
+        return types.int64(gate, types.int64, types.int64), generate
+
+    # by name, which machine code that is kept can hold
+    give_way = types.ExternalFunction(
+        "SwitchToThread" if os.name == "nt" else "sched_yield", types.int32()
+    )
+
+
+@jit
+def take(gate):
+    """The next piece of work: each is taken by one worker."""
+    return added(gate, TAKEN, np.int64(1))
+
+
+@jit
+def meet(gate, workers):
+    """Wait until all workers have come here."""
+    others = added(gate, ARRIVED, np.int64(1))
+    last = (others // workers + 1) * workers
+    while added(gate, ARRIVED, np.int64(0)) < last:
+        give_way()
