@@ -210,19 +210,22 @@ def normals(key, client, step, out):
 
 @jit
 def signs(key, client, step, out):
-    """Fill `out` with independent fair signs."""
+    """Fill `out` with independent fair signs, 32 of a word. Words wait at the front of `out`, so
+    that drawing them vectorises; the last is told first, as its signs overwrite none before it."""
     key = np.uint64(key)
-    for start in range(0, out.size, 32):
-        word, _, _, _ = philox(
-            np.uint64(start // 32),
-            np.uint64(client),
-            np.uint64(step),
-            NOISE,
-            key & _LOW,
-            key >> _32,
-        )
-        for j in range(start, min(start + 32, out.size)):
-            out[j] = 1.0 - 2.0 * np.float64((word >> np.uint64(j - start)) & np.uint64(1))
+    c1, c2, k0, k1 = np.uint64(client), np.uint64(step), key & _LOW, key >> _32
+    words = (out.size + 31) // 32
+    for i in range(words):
+        word, _, _, _ = philox(np.uint64(i), c1, c2, NOISE, k0, k1)
+        out[i] = np.float64(np.int64(word))
+    for i in range(words - 1, -1, -1):
+        word = np.int64(out[i])
+        if 32 * i + 32 <= out.size:
+            for j in range(32):
+                out[32 * i + j] = 1.0 - 2.0 * np.float64((word >> j) & 1)
+        else:
+            for j in range(out.size - 32 * i):
+                out[32 * i + j] = 1.0 - 2.0 * np.float64((word >> j) & 1)
 
 
 @jit
@@ -263,16 +266,28 @@ def below(key, client, step, purpose, index, bound):
 
 
 @jit
+def indices(key, client, step, purpose, size, shrinks, out):
+    """Fill `out` with independent uniform integers, as `below` draws them: of {0, ..., size - 1},
+    or, where the set shrinks, of {i, ..., size - 1} at place i."""
+    key = np.uint64(key)
+    c1, c2, k0, k1 = np.uint64(client), np.uint64(step), key & _LOW, key >> _32
+    for i in range(out.size):
+        a, b, _, _ = philox(np.uint64(i), c1, c2, purpose, k0, k1)
+        first = i * shrinks
+        out[i] = first + min(np.int64(_unit(a, b) * (size - first)), size - first - 1)
+
+
+@jit
 def subset(key, client, step, purpose, deck, out):
     """Draw out.size distinct elements of `deck`, uniformly, in uniform order; `deck` is left as it
     was."""
-    size, count = deck.size, out.size
-    for j in range(count):  # Fisher and Yates, stopped early
-        other = j + below(key, client, step, purpose, j, size - j)
+    indices(key, client, step, purpose, deck.size, 1, out)
+    for j in range(out.size):  # Fisher and Yates, stopped early
+        other = out[j]
         deck[j], deck[other] = deck[other], deck[j]
+    for j in range(out.size - 1, -1, -1):  # undo, so that the next draw does not depend on this one
+        other = out[j]
         out[j] = deck[j]
-    for j in range(count - 1, -1, -1):  # undo, so that the next draw does not depend on this one
-        other = j + below(key, client, step, purpose, j, size - j)
         deck[j], deck[other] = deck[other], deck[j]
 
 

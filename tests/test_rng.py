@@ -186,6 +186,17 @@ def test_below_is_uniform():
     assert {rng.below(key, 1, 0, rng.BATCH, index, 1) for index in range(50)} == {0}
 
 
+@pytest.mark.parametrize("count", [1, 7, 8, 33])
+def test_indices_are_draws_one_at_a_time(count):
+    key, out = stream(1, 2, 3), np.empty(count, dtype=np.int64)
+    for shrinks in (0, 1):
+        rng.indices(key, 4, 5, rng.BATCH, 40, shrinks, out)
+        drawn = [
+            i * shrinks + rng.below(key, 4, 5, rng.BATCH, i, 40 - i * shrinks) for i in range(count)
+        ]
+        assert out.tolist() == drawn
+
+
 def arrangements(sampler, deck, count, draws):
     places = {way: n for n, way in enumerate(itertools.permutations(deck, count))}
     counts = np.zeros(len(places), dtype=int)

@@ -1,8 +1,7 @@
-"""Small matrix products in registers: four samples by four columns, or four features by four
-columns, at a time.
+"""Small matrix products in registers: four samples, or four features, by up to sixteen columns.
 
 A sample is a row base + rows[b] of X, whose width F is a multiple of four. Matrices of the
-workspace are vectors with rows of P numbers, P a multiple of four: W and G have F rows, Z one row a
+workspace are vectors with rows of P numbers, P = columns(C): W and G have F rows, Z one row a
 sample and room for a multiple of four of them. Sums run over samples or features in order, whatever
 the machine.
 """
@@ -12,63 +11,114 @@ from fedtheory.problems._vector import load, multiply_add, store, zero
 
 
 @jit
+def columns(C):
+    """C and its padding: a multiple of four, and two of them at least, as a tile is two vectors."""
+    return max(8, (C + 3) // 4 * 4)
+
+
+@jit
 def widen(x, C, W, P):
-    """W[f P + c] = x[f C + c]; columns C to P keep what they hold."""
-    whole = C - C % 4
-    for f in range(x.size // C):
-        for c in range(0, whole, 4):
-            store(W, f * P + c, load(x, f * C + c))
-        for c in range(whole, C):
+    """W[f P + c] = x[f C + c]; its padding holds other numbers of x, and of rows that x lacks 0."""
+    F, four = x.size // C, zero(4)
+    inside = max(0, (x.size - P) // C + 1)  # rows from which P numbers can be read
+    for f in range(inside):
+        for c in range(0, P, 4):
+            store(W, f * P + c, load(x, f * C + c, four))
+    for k in range(inside * P, W.size):
+        W[k] = 0.0
+    for f in range(inside, F):
+        for c in range(C):
             W[f * P + c] = x[f * C + c]
 
 
 @jit
 def narrow(G, P, C, ridge, x, out):
-    """out = G without its padding, plus ridge x."""
-    whole = C - C % 4
-    for f in range(x.size // C):
-        for c in range(0, whole, 4):
-            store(out, f * C + c, multiply_add(load(G, f * P + c), ridge, load(x, f * C + c)))
-        for c in range(whole, C):
+    """out = G without its padding, plus ridge x. What a row writes too much, the next one mends."""
+    F, four = x.size // C, zero(4)
+    inside = max(0, (x.size - P) // C + 1)
+    for f in range(inside):
+        for c in range(0, P, 4):
+            given = load(G, f * P + c, four)
+            store(out, f * C + c, multiply_add(given, ridge, load(x, f * C + c, four)))
+    for f in range(inside, F):
+        for c in range(C):
             out[f * C + c] = G[f * P + c] + ridge * x[f * C + c]
 
 
 @jit
 def scores(X, base, rows, W, P, Z):
     """Z[b P + c] = W_c' a of row base + rows[b]."""
-    last, F = rows.size - 1, X.shape[1]
+    last = rows.size - 1
+    twelve = 12 if P % 8 == 4 else 0
+    wide = P - (P - twelve) % 16
     for b in range(0, rows.size, 4):
         r_0, r_1 = base + rows[b], base + rows[min(b + 1, last)]
         r_2, r_3 = base + rows[min(b + 2, last)], base + rows[min(b + 3, last)]
-        for c in range(0, P, 4):
-            z_0 = z_1 = z_2 = z_3 = zero()
-            for f in range(F):
-                w = load(W, f * P + c)
-                z_0 = multiply_add(z_0, X[r_0, f], w)
-                z_1 = multiply_add(z_1, X[r_1, f], w)
-                z_2 = multiply_add(z_2, X[r_2, f], w)
-                z_3 = multiply_add(z_3, X[r_3, f], w)
-            store(Z, b * P + c, z_0)
-            store(Z, (b + 1) * P + c, z_1)
-            store(Z, (b + 2) * P + c, z_2)
-            store(Z, (b + 3) * P + c, z_3)
+        a = X[r_0], X[r_1], X[r_2], X[r_3]
+        if twelve:
+            scores_tile(a, W, P, Z, b, 0, zero(8), 8, zero(4))
+        for c in range(twelve, wide, 16):
+            scores_tile(a, W, P, Z, b, c, zero(8), c + 8, zero(8))
+        if wide < P:
+            scores_tile(a, W, P, Z, b, wide, zero(4), wide + 4, zero(4))
+
+
+@jit(inline="always")
+def scores_tile(a, W, P, Z, b, c, left, e, right):
+    """Columns c .. of the width of `left`, e .. of that of `right`."""
+    a_0, a_1, a_2, a_3 = a
+    y_0 = y_1 = y_2 = y_3 = left
+    z_0 = z_1 = z_2 = z_3 = right
+    for f in range(a_0.size):
+        v, w = load(W, f * P + c, left), load(W, f * P + e, right)
+        y_0, z_0 = multiply_add(y_0, a_0[f], v), multiply_add(z_0, a_0[f], w)
+        y_1, z_1 = multiply_add(y_1, a_1[f], v), multiply_add(z_1, a_1[f], w)
+        y_2, z_2 = multiply_add(y_2, a_2[f], v), multiply_add(z_2, a_2[f], w)
+        y_3, z_3 = multiply_add(y_3, a_3[f], v), multiply_add(z_3, a_3[f], w)
+    store(Z, b * P + c, y_0)
+    store(Z, b * P + e, z_0)
+    store(Z, (b + 1) * P + c, y_1)
+    store(Z, (b + 1) * P + e, z_1)
+    store(Z, (b + 2) * P + c, y_2)
+    store(Z, (b + 2) * P + e, z_2)
+    store(Z, (b + 3) * P + c, y_3)
+    store(Z, (b + 3) * P + e, z_3)
 
 
 @jit
 def outer(X, base, rows, Z, P, G):
     """G[f P + c] += sum_b a_f Z[b P + c], a = row base + rows[b]."""
+    twelve = 12 if P % 8 == 4 else 0
+    wide = P - (P - twelve) % 16
     for f in range(0, X.shape[1], 4):
-        for c in range(0, P, 4):
-            g_0, g_1 = load(G, f * P + c), load(G, (f + 1) * P + c)
-            g_2, g_3 = load(G, (f + 2) * P + c), load(G, (f + 3) * P + c)
-            for b in range(rows.size):
-                r = base + rows[b]
-                z = load(Z, b * P + c)
-                g_0 = multiply_add(g_0, X[r, f], z)
-                g_1 = multiply_add(g_1, X[r, f + 1], z)
-                g_2 = multiply_add(g_2, X[r, f + 2], z)
-                g_3 = multiply_add(g_3, X[r, f + 3], z)
-            store(G, f * P + c, g_0)
-            store(G, (f + 1) * P + c, g_1)
-            store(G, (f + 2) * P + c, g_2)
-            store(G, (f + 3) * P + c, g_3)
+        if twelve:
+            outer_tile(X, base, rows, Z, P, G, f, 0, zero(8), 8, zero(4))
+        for c in range(twelve, wide, 16):
+            outer_tile(X, base, rows, Z, P, G, f, c, zero(8), c + 8, zero(8))
+        if wide < P:
+            outer_tile(X, base, rows, Z, P, G, f, wide, zero(4), wide + 4, zero(4))
+
+
+@jit(inline="always")
+def outer_tile(X, base, rows, Z, P, G, f, c, left, e, right):
+    """Columns c .. of the width of `left`, e .. of that of `right`."""
+    k_0, k_1, k_2, k_3 = f * P, (f + 1) * P, (f + 2) * P, (f + 3) * P
+    g_0, h_0 = load(G, k_0 + c, left), load(G, k_0 + e, right)
+    g_1, h_1 = load(G, k_1 + c, left), load(G, k_1 + e, right)
+    g_2, h_2 = load(G, k_2 + c, left), load(G, k_2 + e, right)
+    g_3, h_3 = load(G, k_3 + c, left), load(G, k_3 + e, right)
+    for b in range(rows.size):
+        a = X[base + rows[b]]
+        y, z = load(Z, b * P + c, left), load(Z, b * P + e, right)
+        g_0, h_0 = multiply_add(g_0, a[f], y), multiply_add(h_0, a[f], z)
+        g_1, h_1 = multiply_add(g_1, a[f + 1], y), multiply_add(h_1, a[f + 1], z)
+        g_2, h_2 = multiply_add(g_2, a[f + 2], y), multiply_add(h_2, a[f + 2], z)
+        g_3, h_3 = multiply_add(g_3, a[f + 3], y), multiply_add(h_3, a[f + 3], z)
+    store(G, k_0 + c, g_0)
+    store(G, k_0 + e, h_0)
+    store(G, k_1 + c, g_1)
+    store(G, k_1 + e, h_1)
+    store(G, k_2 + c, g_2)
+    store(G, k_2 + e, h_2)
+    store(G, k_3 + c, g_3)
+    store(G, k_3 + e, h_3)

@@ -1,8 +1,9 @@
-"""Arithmetic for hot loops: an exponential that vectorises, and four numbers at once.
+"""Arithmetic for hot loops: an exponential that vectorises, and several numbers at once.
 
-Numba vectorises simple loops but leaves hand-unrolled ones scalar. `Lanes` is a vector of four
-float64 that lives in registers; each lane is computed as the scalar would be (no fused
-multiply-add, no reordering), so the bits are the same on every machine.
+Numba vectorises simple loops but leaves hand-unrolled ones scalar. `Lanes` is a vector of four or
+eight float64 that lives in registers, wherever a machine's are too short in several; each lane is
+computed as the scalar would be (no fused multiply-add, no reordering), so the bits are the same on
+every machine.
 """
 
 import numpy as np
@@ -51,75 +52,103 @@ def half_square(x):
 
 if DISABLED:
 
-    def zero():
-        return np.zeros(4)
+    def zero(width):
+        return np.zeros(width)
 
-    def load(a, i):
-        return a[i : i + 4].copy()
+    def load(a, i, like):
+        return a[i : i + like.size].copy()
 
     def store(a, i, v):
-        a[i : i + 4] = v
+        a[i : i + v.size] = v
 
     def multiply_add(v, s, w):
         return v + s * w
+
+    def add(v, w):
+        return v + w
+
+    def total(v):
+        while v.size > 1:
+            v = v[: v.size // 2] + v[v.size // 2 :]
+        return v[0]
 else:
-    _VECTOR = ir.VectorType(ir.DoubleType(), 4)
+    _WORD = ir.IntType(32)
 
     class Lanes(types.Type):
-        def __init__(self):
-            super().__init__("Lanes")
-
-    _LANES = Lanes()
+        def __init__(self, width):
+            self.width, self.vector = width, ir.VectorType(ir.DoubleType(), width)
+            super().__init__(f"Lanes({width})")
 
     @register_model(Lanes)
     class _LanesModel(models.PrimitiveModel):
         def __init__(self, manager, of):
-            super().__init__(manager, of, _VECTOR)
+            super().__init__(manager, of, of.vector)
 
-    def _pointer(context, builder, of, array, i):
+    def _pointer(context, builder, of, vector, array, i):
         start = context.make_array(of)(context, builder, array).data
-        return builder.bitcast(builder.gep(start, [i]), _VECTOR.as_pointer())
+        return builder.bitcast(builder.gep(start, [i]), vector.as_pointer())
+
+    def _shuffled(builder, v, lanes):
+        any_ = ir.Constant(v.type, ir.Undefined)
+        mask = ir.Constant(ir.VectorType(_WORD, len(lanes)), lanes)
+        return builder.shuffle_vector(v, any_, mask)
+
+    @intrinsic(prefer_literal=True)
+    def zero(typing_context, width):
+        """Zeros, of a width that is written as a number: 4 or 8."""
+        of = Lanes(width.literal_value)
+        nothing = ir.Constant(of.vector, [0.0] * of.width)
+        return of(width), lambda context, builder, signature, arguments: nothing
 
     @intrinsic
-    def zero(typing_context):
-        """Four zeros."""
-        return _LANES(), lambda context, builder, signature, arguments: ir.Constant(
-            _VECTOR, [0.0] * 4
-        )
-
-    @intrinsic
-    def load(typing_context, a, i):
-        """a[i : i + 4] of a contiguous vector."""
+    def load(typing_context, a, i, like):
+        """a[i], a[i + 1], .. of a contiguous vector, as many as `like` has lanes."""
 
         def generate(context, builder, signature, arguments):
-            return builder.load(_pointer(context, builder, a, *arguments), align=8)
+            return builder.load(_pointer(context, builder, a, like.vector, *arguments[:2]), align=8)
 
-        return _LANES(a, types.int64), generate
+        return like(a, types.int64, like), generate
 
     @intrinsic
     def store(typing_context, a, i, v):
-        """a[i : i + 4] = v."""
+        """The lanes of v to a[i], a[i + 1], .. of a contiguous vector."""
 
         def generate(context, builder, signature, arguments):
             array, at, value = arguments
-            builder.store(value, _pointer(context, builder, a, array, at), align=8)
+            builder.store(value, _pointer(context, builder, a, v.vector, array, at), align=8)
             return context.get_dummy_value()
 
-        return types.void(a, types.int64, _LANES), generate
+        return types.void(a, types.int64, v), generate
 
     @intrinsic
     def multiply_add(typing_context, v, s, w):
-        """v + s w, for a scalar s."""
+        """v + s w, for a scalar or lanes s."""
 
         def generate(context, builder, signature, arguments):
-            v, s, w = arguments
-            any_ = ir.Constant(_VECTOR, ir.Undefined)
-            first = ir.Constant(ir.IntType(32), 0)
-            spread = builder.shuffle_vector(
-                builder.insert_element(any_, s, first),
-                any_,
-                ir.Constant(ir.VectorType(ir.IntType(32), 4), [0] * 4),
-            )
-            return builder.fadd(v, builder.fmul(spread, w))
+            added, factor, value = arguments
+            if not isinstance(s, Lanes):
+                alone = ir.Constant(v.vector, ir.Undefined)
+                alone = builder.insert_element(alone, factor, ir.Constant(_WORD, 0))
+                factor = _shuffled(builder, alone, [0] * v.width)
+            return builder.fadd(added, builder.fmul(factor, value))
 
-        return _LANES(_LANES, types.float64, _LANES), generate
+        return v(v, s if isinstance(s, Lanes) else types.float64, w), generate
+
+    @intrinsic
+    def add(typing_context, v, w):
+        """v + w, lane by lane."""
+        return v(v, w), lambda context, builder, signature, arguments: builder.fadd(*arguments)
+
+    @intrinsic
+    def total(typing_context, v):
+        """The sum of the lanes: halves are added until one is left."""
+
+        def generate(context, builder, signature, arguments):
+            (value,), width = arguments, v.width
+            while width > 1:
+                width //= 2
+                low = _shuffled(builder, value, [*range(width)])
+                value = builder.fadd(low, _shuffled(builder, value, [*range(width, 2 * width)]))
+            return builder.extract_element(value, ir.Constant(_WORD, 0))
+
+        return types.float64(v), generate

@@ -16,7 +16,7 @@ from fedtheory.errors import refuse
 from fedtheory.jit import jit
 from fedtheory.problem import Kernels, Problem, layers_from
 from fedtheory.problems import _linear, _samples
-from fedtheory.problems._tiles import narrow, outer, scores, widen
+from fedtheory.problems._tiles import columns, narrow, outer, scores, widen
 from fedtheory.problems._vector import exp, half_square
 from fedtheory.rng import NO_DRAW, log
 
@@ -85,11 +85,16 @@ def add_losses(data, base, rows, weight, W, P, Z, G, measured):
 
 @jit
 def workspace(data, x):
-    """P, W widened, a zero gradient G, and scores Z of a block."""
-    P = (data.classes + 3) // 4 * 4
-    W, G = np.zeros(data.X.shape[1] * P), np.zeros(data.X.shape[1] * P)
+    """P, W widened, a zero gradient G, and room for the scores Z of a block: one piece of memory,
+    as asking for it is what costs."""
+    P = columns(data.classes)
+    size = data.X.shape[1] * P
+    room = np.empty(2 * size + BLOCK * P)
+    W, G, Z = room[:size], room[size : 2 * size], room[2 * size :]
     widen(x, data.classes, W, P)
-    return P, W, G, np.zeros(BLOCK * P)
+    for k in range(size):
+        G[k] = 0.0
+    return P, W, G, Z
 
 
 @jit

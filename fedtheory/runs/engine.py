@@ -59,8 +59,7 @@ def sample_rows(kind, key, client, step, ordinal, table, replacement, deck, rows
         for b in range(rows.size):
             rows[b] = np.int64(table[ordinal, b])
     elif replacement:
-        for b in range(rows.size):
-            rows[b] = rng.below(key, client, step, rng.BATCH, b, deck.size)
+        rng.indices(key, client, step, rng.BATCH, deck.size, 0, rows)
     else:
         rng.subset(key, client, step, rng.BATCH, deck, rows)
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from fedtheory.errors import Impossible, InvalidInput
+from fedtheory.problems._quadratic import symmetric_times
 from fedtheory.problems.quadratics import quadratic, quadratic_from_arrays
 from tests.problems.measured import contradicted, finite_difference, reached
 
@@ -57,6 +58,17 @@ def test_values_and_gradients_are_the_formulas(kind):
         assert np.allclose(problem.grad(x), p @ grads, rtol=1e-12, atol=1e-13)
         assert np.allclose(problem.grad(x), finite_difference(problem.loss, x), atol=1e-7)
     assert np.allclose(problem.grad(problem.minimizer()), 0, atol=1e-14)
+
+
+@pytest.mark.parametrize("d", [*range(1, 27), 32, 45, 100])
+def test_a_symmetric_matrix_of_integers_times_integers_is_exact(d):
+    """Whatever the order of additions: every entry counts, the blocks right of the diagonal twice."""
+    generator = np.random.default_rng(d)
+    A = generator.integers(-99, 100, (d, d))
+    A, v = A + A.T, generator.integers(-99, 100, d)
+    out = np.full(d, np.nan)
+    symmetric_times(A.astype(float), v.astype(float), out)
+    assert out.tolist() == (A @ v).tolist()
 
 
 def test_small_integers_are_exact():
