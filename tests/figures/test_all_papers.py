@@ -6,6 +6,7 @@ import pytest
 
 import fedtheory as ft
 from fedtheory import figures
+from fedtheory.experiments import _samples, _training
 from fedtheory.figures import (
     _slack,
     _store,
@@ -215,11 +216,31 @@ def test_maps_of_who_is_ahead_look_well():
 
 
 def test_what_is_sent_is_counted():
-    data = dict(rounds=np.arange(3))
+    data = dict(exact_rounds=np.arange(3), rounds=np.array([0, 2, 4]), real=np.array(False))
     assert all_floats.sent(data, "scaffold").tolist() == [0, 4 * 16 * 8, 2 * 4 * 16 * 8]
-    for method in all_floats.VECTORS:
+    for method in all_floats.EXACT:
         data |= {f"{method}_error": np.array([4.0, 2.0, 1.0]), f"{method}_step": np.array(0.1)}
-    assert "Fed-SGD $512$" in looks("all_floats", data)
+    cells = [(method, step) for method in all_floats.VECTORS for step in ("1", "3")]
+    curves = np.array([[[0.1, 0.2 * float(step), 0.25 * float(step)]] * 2 for _, step in cells])
+    curves[0] = np.nan  # a step at which a method left the numbers
+    data |= dict(cells=np.array(["|".join(cell) for cell in cells]), test_accuracy=curves)
+    data |= dict(clients=np.array(10), parameters=np.array(100))
+    told = looks("all_floats", data)
+    assert "Fed-SGD $512$" in told  # 2 rounds of 2 vectors of 8 floats for 16 clients
+    assert "accuracy is $0.68$: Fed-SGD $8\\,000$" in told  # 4 rounds of 2 vectors of 100 for 10
+    assert "Fed-LAMB $16\\,000$" in told
+
+
+def test_the_twin_s_floats_are_its_parameters(monkeypatch):
+    monkeypatch.setattr(all_floats, "VECTORS", dict(fedavg=2))
+    found = all_floats.twin("smoke", QUIET)
+    asked = all_floats.request("smoke", "fedavg", 1.0, 0)
+    told = _samples.written({name: asked.get(name) for name in _training.PROBLEM})
+    assert int(found["parameters"]) == _samples.prepared(told).d
+    assert found["test_accuracy"].shape == (1, 2, 11)
+
+
+def test_exact_errors_are_those_of_runs():
     of = ft.problems.quadratic(seed=3, **all_floats.SPECTRUM)
     found = all_floats.errors(of, "fedsgd", 0.5, 4)
     run = ft.run(
