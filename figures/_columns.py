@@ -50,7 +50,7 @@ class Column(Figure):
 
     def relabelled(self):
         """Labels as panels now stand: each has its own, or that of the row or column that it was in,
-        unless the panel beside or below it says the same."""
+        unless a panel beside or below it, of the same scale, says it."""
         if self.places is None:
             return
         up, along = {}, {}
@@ -65,13 +65,12 @@ class Column(Figure):
                 continue
             left = self.places[row, column - 1] if column else None
             below = self.places[row + 1, column] if row + 1 < len(self.places) else None
-            ax.set_ylabel("" if left and up[left] == up[ax] else up[ax])
-            ax.set_xlabel("" if below and along[below] == along[ax] else along[ax])
-            if left and ax.get_shared_y_axes().joined(ax, left):
-                ax.tick_params(labelleft=False)
-            elif not left:
-                ax.tick_params(labelleft=True)
-            if below and ax.get_shared_x_axes().joined(ax, below):
+            level = left is not None and ax.get_shared_y_axes().joined(ax, left)
+            above = below is not None and ax.get_shared_x_axes().joined(ax, below)
+            ax.set_ylabel("" if level and up[left] == up[ax] else up[ax])
+            ax.set_xlabel("" if above and along[below] == along[ax] else along[ax])
+            ax.tick_params(labelleft=not level)
+            if above:
                 ax.tick_params(labelbottom=False)
 
 

@@ -2,7 +2,9 @@
 
 An exponent is the slope of the logarithm where one letter is doubled and nothing else changes but
 the steps that a statement prescribes. A bound may be right and its exponents wrong: a letter on
-which the truth does not depend has exponent 0.
+which the truth does not depend has exponent 0. Mixed FL is asked where noise and dissimilarity
+matter; flex and FED-LAMB in the one letter that their statements follow, the number of rounds. The
+truth is an exact expectation, of FED-LAMB the mean of many runs.
 """
 
 import numpy as np
@@ -11,15 +13,31 @@ import fedtheory as ft
 from fedtheory import discover
 from fedtheory.claims.fsl.corollaries import step_c
 from fedtheory.comparing.objectives import objective
-from fedtheory.figures import _caption, _style, theory_fsl, theory_mixed
+from fedtheory.figures import _caption, _style, theory_flex, theory_fsl, theory_lamb, theory_mixed
 from fedtheory.figures._record import Figure
 from fedtheory.symbols import fsl as fsl_symbols
 
 T = dict(smoke=100, quick=1000, paper=10000)
 FSL = dict(gamma=0.5, K=2, S=4, G=1.0, xi_bar=1.0, sigma=1.0)
-MIXED = dict(S=4, K=2, G=1.0, sigma=1.0, sigma_c=1.0)
+MIXED = dict(S=4, K=2, G=8.0, sigma=8.0, sigma_c=8.0)
 METHODS = {f"mixed.theorem{t}_convex_explicit": m for t, m in theory_mixed.METHODS.items()}
 COROLLARY = "fsl.corollary1_explicit"
+FLEX = {  # claim -> the scheme, and devices
+    "flex.table1_A_hom_explicit": "A, alike",
+    "flex.table1_B_hom_explicit": "B, alike",
+    "flex.table1_C_hom_explicit": "C, alike",
+    "flex.table1_C_het_explicit": "C, unlike",
+    "flex.table1_A_het_explicit": "A, unlike",
+    "flex.table1_B_het_explicit": "B, unlike",
+}
+LAMB = {f"lamb.corollary1_explicit@{steps}": f"$T={steps}$" for steps in (1, 2)}
+TRIALS = dict(smoke=40, quick=400, paper=2000)  # of FED-LAMB's runs
+PANELS = {  # title -> the method whose colour is drawn, statements
+    "FSL, corollary 1": ("fsl", (COROLLARY,)),
+    **{f"{_style.look(m).label}, convex": (m, (id,)) for id, m in METHODS.items()},
+    r"flex, table 1, in $\tau$": ("flex_c", tuple(FLEX)),
+    "FED-LAMB, cor. 1, in $R$": ("fed_lamb", tuple(LAMB)),
+}
 
 
 def fsl(T, gamma, K, S, **sources):
@@ -66,8 +84,19 @@ def slopes(both, letters):
     }
 
 
+def over_rounds(id, T, trials):
+    """Exponents of (bound, truth) of flex or FED-LAMB in the number of rounds."""
+    if id in FLEX:
+        truths = theory_flex.exact(id, 2 * T)[[T, 2 * T]]
+        limits = [theory_flex.bound(id, each) for each in (T, 2 * T)]
+    else:
+        truths = [theory_lamb.measured(id, R, trials, 1)[1] for R in (T, 2 * T)]
+        limits = [theory_lamb.bound(id, R) for R in (T, 2 * T)]
+    return np.log2([limits[1] / limits[0], truths[1] / truths[0]])
+
+
 def compute(scale, progress):
-    found, total = [], 1 + len(METHODS)
+    found, total = [], 1 + len(METHODS) + len(FLEX) + len(LAMB)
     made = slopes(fsl, dict(FSL, T=T[scale]))
     found += [(COROLLARY, name, *pair) for name, pair in made.items()]
     progress(1, total)
@@ -75,61 +104,69 @@ def compute(scale, progress):
         made = slopes(lambda id=id, **letters: mixed(id, **letters), dict(MIXED, T=T[scale]))
         found += [(id, name, *pair) for name, pair in made.items()]
         progress(n + 2, total)
+    for n, id in enumerate([*FLEX, *LAMB], 1 + len(METHODS)):
+        letter = "tau" if id in FLEX else "R"
+        found.append((id, letter, *over_rounds(id, T[scale], TRIALS[scale])))
+        progress(n + 1, total)
     names = ("claim", "letter", "bound", "exact")
     return dict({n: np.array(c) for n, c in zip(names, zip(*found))}, T=np.array(T[scale]))
 
 
-def title(id):
-    return "FSL, corollary 1" if id == COROLLARY else f"{_style.look(METHODS[id]).label}, convex"
+def named(id, letter):
+    """A row of a panel."""
+    table = discover.claim(id.partition("@")[0]).table
+    return FLEX.get(id) or LAMB.get(id) or f"${table[letter].latex}$"
 
 
 def draw(figure, data):
-    ids = [COROLLARY, *METHODS]
-    axes = figure.subplots(1, len(ids), sharex=True)
-    for ax, id in zip(axes, ids):
-        at = np.flatnonzero(data["claim"] == id)
-        look = _style.look("fsl" if id == COROLLARY else METHODS[id])
+    axes = figure.subplots(2, 3, sharex=True)
+    for ax, (title, (method, ids)) in zip(axes.flat, PANELS.items()):
+        at = np.flatnonzero(np.isin(data["claim"], ids))
         for y, n in enumerate(at):
             ends = data["bound"][n], data["exact"][n]
             ax.plot(ends, [y, y], color=_style.RULE, linewidth=0.9, zorder=0)
+        colour = _style.look(method).colour
         ax.plot(data["bound"][at], np.arange(len(at)), "|", color=_style.INK, markersize=8)
-        ax.plot(data["exact"][at], np.arange(len(at)), "o", color=look.colour, markersize=3.5)
-        table = discover.claim(id).table
-        letters = [f"${table[name].latex}$" for name in data["letter"][at].tolist()]
+        ax.plot(data["exact"][at], np.arange(len(at)), "o", color=colour, markersize=3.5)
+        letters = [named(*each) for each in zip(data["claim"][at].tolist(), data["letter"][at])]
         ax.axvline(0, color=_style.RULE, linewidth=0.6, zorder=0)
-        ax.set(yticks=range(len(at)), yticklabels=letters, ylim=(len(at) - 0.5, -0.5))
-        ax.set(title=title(id), xlabel="exponent")
+        ax.set(yticks=range(len(at)), yticklabels=letters, ylim=(len(at) - 0.5, -0.5), title=title)
         ax.tick_params(axis="y", length=0)
+    for ax in axes[-1]:
+        ax.set_xlabel("exponent")
     from matplotlib.lines import Line2D
 
     bare = dict(linestyle="", color=_style.INK)
     handles = [
         Line2D([], [], marker="|", markersize=8, label="bound", **bare),
-        Line2D([], [], marker="o", markersize=3.5, label="exact expectation", **bare),
+        Line2D([], [], marker="o", markersize=3.5, label="truth", **bare),
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=2)
 
 
 def caption(data):
+    T = int(data["T"])
     return (
         "Exponents: base-2 logarithms of the ratio when one letter is doubled, from "
-        f"{_caption.constants(discover.claim(COROLLARY).table, dict(FSL, T=data['T']))} (FSL) and "
-        f"{_caption.constants(discover.claim(next(iter(METHODS))).table, dict(MIXED, T=data['T']))} (mixed FL), 32 clients, "
-        "quadratics; steps are those that each statement prescribes or admits at the letters' values. Nothing is sampled."
+        f"{_caption.constants(discover.claim(COROLLARY).table, dict(FSL, T=T))} (FSL), "
+        f"{_caption.constants(discover.claim(next(iter(METHODS))).table, dict(MIXED, T=T))} (mixed FL), 32 clients, "
+        rf"from $\tau={T}$ (flex) and $R={T}$ (FED-LAMB) on the problems of the theory figures; steps are those that each "
+        "statement prescribes or admits at the letters' values. The truth is the exact expectation on quadratics, of "
+        "FED-LAMB the mean of runs."
     )
 
 
 def says(data):
-    gap = np.abs(data["bound"] - data["exact"])
-    worst = np.argsort(-gap)[:3]
+    gap, titles = np.abs(data["bound"] - data["exact"]), {}
+    for title, (_, ids) in PANELS.items():
+        titles |= dict.fromkeys(ids, title.partition(", in ")[0])
     name = lambda n: (
-        f"{title(data['claim'][n].item())} in ${discover.claim(data['claim'][n].item()).table[data['letter'][n].item()].latex}$ "
+        f"{titles[data['claim'][n].item()]} in {named(data['claim'][n].item(), data['letter'][n].item())} "
         f"({_caption.number(data['bound'][n])} for {_caption.number(data['exact'][n])})"
     )
-    return (
-        f"Exponents of bound and truth differ by {_caption.number(np.median(gap))} in the median, most for "
-        f"{'; '.join(map(name, worst))}."
-    )
+    worst = "; ".join(map(name, np.argsort(-gap)[:3]))
+    number = _caption.number(np.median(gap))
+    return f"Exponents of bound and truth differ by {number} in the median, most for {worst}."
 
 
 def rows(data):
@@ -143,7 +180,7 @@ def rows(data):
 FIGURE = Figure(
     cites="all papers, exponents",
     title="How bounds grow with their letters, and how the truth does",
-    shows=(COROLLARY, *METHODS),
+    shows=(COROLLARY, *METHODS, *FLEX, "lamb.corollary1_explicit"),
     compute=compute,
     draw=draw,
     rows=rows,
@@ -151,5 +188,5 @@ FIGURE = Figure(
     says=says,
     width="page",
     stacks=True,
-    height=2.3,
+    height=3.6,
 )

@@ -3,7 +3,10 @@ the bound has for it.
 
 The round starts at the minimiser of the modified loss, where nothing is to be gained: what the loss
 rises by is the source's own. The 5-term grows as the square of the step, the 8-term as its cube;
-which of them the truth follows, and with how much of its constant, is read off.
+which of them the truth follows, and with how much of its constant, is read off. Below, what the terms
+come from: how far clients and the server drift from the point along one gradient of length 1, beside
+(26) with its 4 and (27) with its 12 and its 16 = 12 4/3, and the progress per unit of step and squared
+gradient beside h, where clients and server are alike.
 """
 
 import numpy as np
@@ -24,6 +27,11 @@ SOURCES = dict(
 POINTS = dict(smoke=7, quick=25, paper=60)
 SPECTRUM = dict(d=4, clients=8, L=1.0, mu=0.05)
 FIXED = theory_fsl.FIXED
+DRIFTS = {  # what moves -> (the lemma, its constant, gradients of F and of f_0 at the start, title)
+    "clients": ("fsl.lemma4", 4.0, (1.0, 0.0), r"clients along $\nabla F$, (26)"),
+    "server": ("fsl.lemma5", 12.0, (1.0, 0.0), r"server along $\nabla F$, (27)"),
+    "server_own": ("fsl.lemma5", 16.0, (0.0, 1.0), r"server along $\nabla f_0$, (27)"),
+}
 LOW = 1e-3  # the shortest step, as a share of the longest that (11) admits
 
 
@@ -73,6 +81,49 @@ def minimizer(of):
     return -slope / H
 
 
+def alike(slope, server_slope):
+    """Clients that are one, and a server, of curvature 1 in one dimension: gradients at 0 as given."""
+    return ft.problems.quadratic_from_arrays([1.0], [[-server_slope], [-slope]])
+
+
+def after(of, method, **hyper):
+    """Where a round from 0 ends; nothing is random."""
+    return float(ft.expected(of, method, rounds=1, x_0=[0.0], **hyper).mean[1, 0])
+
+
+def drifts(slopes, u):
+    """(E_c, E_0) of a round: mean squares of how far clients and the server are from its start."""
+    of, at = alike(*slopes), numbers("sigma", u)
+    local, own = dict(eta_l=at["eta_l"]), dict(gamma=at["gamma"], eta_0=at["eta_0"])
+    clients = [0.0, *(after(of, "fedavg", **local, eta_g=1.0, K=k) for k in range(1, at["K"]))]
+    local |= dict(eta_g=at["eta_g"], K=at["K"])
+    server = [after(of, "fedavg", **local)]
+    server += [after(of, "fsl", **local, **own, K_0=k) for k in range(1, at["K_0"])]
+    return np.mean(np.square(clients)), np.mean(np.square(server))
+
+
+def drift(name, u):
+    """(exact, bound) of a drift."""
+    id, _, slopes, _ = DRIFTS[name]
+    E_c, E_0 = drifts(slopes, u)
+    claim, at = discover.claim(id), dict(numbers("sigma", u), sigma=0.0, E_c=E_c)
+    at.update(sq_grad=slopes[0] ** 2, sq_server_grad=slopes[1] ** 2)
+    values = {claim.table[key].symbol: value for key, value in at.items()}
+    right = float(claim.expand(claim.lines[0][2]).subs(values))
+    return (E_c if name == "clients" else E_0), right
+
+
+def gained(u):
+    """(exact, h): by how much the modified loss falls, over the step and the squared gradient."""
+    of, at = alike(1.0, 1.0), numbers("sigma", u)
+    names = ("eta_l", "eta_g", "eta_0", "gamma", "K", "K_0")
+    end = after(of, "fsl", **{name: at[name] for name in names})
+    h = discover.claim(CLAIM).table["h"].symbol
+    claim = discover.claim(CLAIM)
+    values = {claim.table[key].symbol: value for key, value in at.items()}
+    return (1.0 - (end + 1.0) ** 2) / 2 / u, float(claim.expand(h).subs(values))
+
+
 def compute(scale, progress):
     u = ceiling() * np.geomspace(LOW, 1, POINTS[scale])
     data = dict(u=u)
@@ -83,24 +134,40 @@ def compute(scale, progress):
             f"{source}_eight": eight,
             f"{source}_exact": np.array([risen(source, step) for step in u]),
         }
-        progress(n + 1, len(SOURCES))
+        progress(n + 1, len(SOURCES) + 1)
+    for name in DRIFTS:
+        data[name] = np.array([drift(name, step) for step in u]).T
+    data["progress"] = np.array([gained(step) for step in u]).T
     given = {n: SPECTRUM[n] for n in ("L", "mu")} | FIXED | {"N": SPECTRUM["clients"]}
     return dict(data, constants=np.array(_caption.constants(discover.claim(CLAIM).table, given)))
 
 
 def draw(figure, data):
-    axes = figure.subplots(1, len(SOURCES), sharex=True, sharey=True)
+    axes = figure.subplots(2, len(SOURCES), sharex=True)
     table, colour = discover.claim(CLAIM).table, _style.look("fsl").colour
-    for ax, (source, words) in zip(axes, SOURCES.items()):
+    for ax, (source, words) in zip(axes[0], SOURCES.items()):
         of = lambda name: np.where(data[name] > FLOOR, data[name], np.nan)
-        ax.plot(data["u"], of(f"{source}_five"), label="5-term", **_style.BOUND)
+        ax.plot(data["u"], of(f"{source}_five"), label="5-term, or bound", **_style.BOUND)
         look = dict(_style.BOUND, linestyle=":")
         ax.plot(data["u"], of(f"{source}_eight"), label="8-term", **look)
         ax.plot(data["u"], of(f"{source}_exact"), color=colour, label="exact")
         ax.set(xscale="log", yscale="log", title=f"${table[source].latex}$: {words}")
-        ax.set_xlabel(r"step $K_0\eta_0$")
-    axes[0].set_ylabel("what one round adds")
-    figure.legend(handles=axes[0].get_lines(), loc="outside lower center", ncols=3)
+    shown = {name: title for name, (*_, title) in DRIFTS.items()} | {"progress": "progress, $h$"}
+    for ax, (name, title) in zip(axes[1], shown.items()):
+        exact, right = data[name]
+        ax.plot(data["u"], right, **_style.BOUND)
+        ax.plot(data["u"], exact, color=colour)
+        ax.set(title=title, xlabel=r"step $K_0\eta_0$")
+        ax.set_yscale("linear" if name == "progress" else "log")
+    for row in (axes[0], axes[1, :-1]):
+        for ax in row[1:]:
+            ax.sharey(row[0])
+            ax.tick_params(labelleft=False)
+        row[0].autoscale_view()
+    axes[0, 0].set_ylabel("what one round adds")
+    axes[1, 0].set_ylabel("drift, mean square")
+    axes[1, -1].set_ylabel("fall over step")
+    figure.legend(handles=axes[0, 0].get_lines(), loc="outside lower center", ncols=3)
 
 
 FLOOR = 1e-15  # below it, a difference of losses is rounding's
@@ -111,7 +178,8 @@ def caption(data):
         f"Quadratics with equal Hessians, one source of error at 1 and the others at 0; {data['constants']}. One round of FSL "
         "from the minimiser of the modified loss: its expected rise, exactly (solid), and the terms "
         r"$5K_0^2\eta_0^2L\Psi$ (dashed) and $8K_0^3\eta_0^3L^2(\Phi+\gamma\kappa\bar\xi^2/(1+\gamma))$ (dotted) of the bound with the same "
-        "source, over steps up to the longest of (11). Nothing is sampled."
+        "source, over steps up to the longest of (11). Below: drifts from the point along one gradient of length 1, curvature 1, "
+        r"beside (26) and (27), and the fall of $\tilde F$ over $K_0\eta_0\|\nabla\tilde F\|^2$ beside $h$. Nothing is sampled."
     )
 
 
@@ -133,15 +201,26 @@ def says(data):
             f"${table[source].latex}$: {_caption.number(max(constant, 0))} for {first} at the shortest step that shows it, "
             f"{_caption.number(100 * max(whole, 0))} % of both terms at the longest"
         )
+    for name, (_, constant, _, title) in DRIFTS.items():
+        exact, right = data[name]
+        share, number = exact[0] / right[0], _caption.number
+        told.append(f"{title}: {number(constant * share)} for {number(constant)}")
+    exact, right = data["progress"]
+    told.append(
+        f"progress {_caption.number(exact[-1])} at the longest step, where $h={_caption.bare(right[-1], 2)}$"
+    )
     return f"What these problems need of the constants: {'; '.join(told)}."
 
 
 def rows(data):
-    found = [["source", "step", "exact", "5-term", "8-term"]]
+    found = [["source", "step", "exact", "5-term, or bound", "8-term"]]
     for source in SOURCES:
         for n, u in enumerate(data["u"]):
             names = ("exact", "five", "eight")
             found.append([source, f"{u:.4g}", *(f"{data[f'{source}_{k}'][n]:.4g}" for k in names)])
+    for name in (*DRIFTS, "progress"):
+        for u, exact, right in zip(data["u"], *data[name]):
+            found.append([name, f"{u:.4g}", f"{exact:.4g}", f"{right:.4g}", ""])
     return found
 
 
@@ -156,5 +235,5 @@ FIGURE = Figure(
     says=says,
     width="page",
     stacks=True,
-    height=2.2,
+    height=3.7,
 )

@@ -6,7 +6,7 @@ import matplotlib
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from fedtheory.figures import _caption, _looks, _style
+from fedtheory.figures import _caption, _columns, _looks, _style
 
 LEAST = 7  # points, at the size in which the figure is printed
 
@@ -20,10 +20,20 @@ def drawn(record, data):
         return figure
 
 
+def in_a_column(record, data):
+    """The same of its version for one column."""
+    with matplotlib.rc_context(_style.RC):
+        figure = _columns.drawn(record, data)
+        figure.draw_without_rendering()
+        return figure
+
+
 def wrong(record, data):
     """Sentences on what is wrong with a figure of these arrays."""
-    figure, outcomes = drawn(record, data), record.findings(data) if record.findings else {}
-    return faults(figure) + _looks.faults(figure, outcomes) + untold(record, data, outcomes)
+    outcomes = record.findings(data) if record.findings else {}
+    figures = [drawn(record, data)] + ([in_a_column(record, data)] if record.stacks else [])
+    found = [f for each in figures for f in faults(each) + _looks.faults(each, outcomes)]
+    return found + untold(record, data, outcomes)
 
 
 def untold(record, data, outcomes):

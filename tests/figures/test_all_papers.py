@@ -103,6 +103,20 @@ def test_what_noise_adds_to_a_round_by_hand():
     assert eight == pytest.approx(8 * u**3 * 0.25 / 16)
 
 
+def test_drifts_and_progress_by_hand():
+    # K = 2 steps of u/4 at clients, eta_g = 2; K_0 = 4 of u/4 at the server, gamma = 1/2
+    u = 1e-4
+    exact, right = fsl_terms.drift("clients", u)
+    assert exact == pytest.approx((u / 4) ** 2 / 2, rel=1e-3)
+    assert right == pytest.approx(4 * 4 * (u / 4) ** 2)
+    exact, right = fsl_terms.drift("server", u)  # aggregation brings it there, its own steps barely
+    assert exact == pytest.approx(u**2, rel=1e-3) and right == pytest.approx(12 * u**2, rel=1e-3)
+    exact, right = fsl_terms.drift("server_own", u)  # 0, 1, 2, 3 steps of u/8
+    assert exact == pytest.approx((0 + 1 + 4 + 9) / 4 * (u / 8) ** 2, rel=1e-3)
+    assert right == pytest.approx(16 / 4 * u**2)
+    assert fsl_terms.gained(u) == pytest.approx((1 + 0.5, 0.5 + 0.5), rel=2e-3)  # 1 + gamma; h
+
+
 def test_terms_look_well():
     u = np.geomspace(1e-3, 0.2, 5)
     made = {
@@ -110,8 +124,10 @@ def test_terms_look_well():
         for source in fsl_terms.SOURCES
         for name, factor in (("exact", 0.5), ("five", 5), ("eight", 8))
     }
+    made |= {name: np.array([u**2, 4 * u**2]) for name in fsl_terms.DRIFTS}
+    made["progress"] = np.array([1.5 - u, 1 - u])
     told = looks("fsl_terms", dict(made, u=u, constants=np.array("$L=1$")))
-    assert r"$\sigma$: $0.5$ for 5" in told
+    assert r"$\sigma$: $0.5$ for 5" in told and "$3$ for $12$" in told and "$h=0.8$" in told
 
 
 # Ceilings, exponents, winners, floats
@@ -145,6 +161,18 @@ def test_ceilings_look_well():
 def test_exponents_of_a_product():
     made = all_exponents.slopes(lambda a, b: (3 * a**2 / b, 5.0 * b), dict(a=2.0, b=7.0))
     assert made["a"] == pytest.approx([2, 0]) and made["b"] == pytest.approx([-1, 1])
+
+
+@pytest.mark.parametrize("id", ["flex.table1_A_hom_explicit", "flex.table1_C_hom_explicit"])
+def test_exponents_over_rounds_are_those_of_a_shifted_power(id):
+    # V / (tau E + gamma), where no device is ever inactive; eta_0 / (tau + gamma / E) is its rate
+    offset = theory_flex.rate(id, theory_flex.of_law(id)["ps"])[1]
+    found, _ = all_exponents.over_rounds(id, 100, 1)
+    assert found >= np.log2((100 + offset) / (200 + offset)) - 1e-9  # the bias holds it back
+    bias = theory_flex.bound(id, 10**9) / theory_flex.bound(id, 100)
+    assert found == pytest.approx(
+        np.log2(bias + (1 - bias) * (100 + offset) / (200 + offset)), rel=0.05
+    )
 
 
 def test_exponents_take_the_bounds_of_the_theory_figures():
