@@ -19,6 +19,9 @@ B = tuple(tuple(map(Q, point)) for point in ((1, 1), (2, 0), (-1, 3), (0, -2)))
 UNEQUAL, EQUAL = (Q(1, 2), Q(1, 3), Q(1, 6)), (Q(1, 3),) * 3
 ALL, PAIRS = ((1, 2, 3),) * 3, ((1, 3), (2, 3), (1, 2), (2, 3))
 SCENE = Instance("three clients", A, B, UNEQUAL, PAIRS, (Q(3), Q(4)))
+# slopes of (-1, -2), (2, 1) and (0, -3), curved so little that no step sees it
+FLAT, SLOPES = Q(1, 10**9), ((0, 0), (-1, -2), (2, 1), (0, -3))
+STRAIGHT = dict(a=(FLAT,) * 4, b=tuple(tuple(-Q(g) / FLAT for g in each) for each in SLOPES))
 TURN = ((Q(3, 5), Q(-4, 5)), (Q(4, 5), Q(3, 5)))
 
 
@@ -120,6 +123,42 @@ def who_rests_keeps(code, own):
     return None
 
 
+def of_straight_losses(code, own):
+    """Whose gradient is the same everywhere keeps it, however far the client went."""
+    return keep_gradients(code, code.scene(**STRAIGHT), "the losses are straight, and")
+
+
+def of_the_start(code, own):
+    return keep_gradients(code, code.scene(), "")
+
+
+def keep_gradients(code, scene, where):
+    """Whether what a client keeps after its round is its gradient at x, where the round began."""
+    states = held_by(code, scene)
+    for t, cohort in enumerate(scene.cohorts):
+        for _, rows in code.memories:
+            for i in cohort:
+                due = float(scene.a[i]) * (states[t]["x"] - floats(scene.b[i]))
+                mine = states[t + 1][rows][i - 1]
+                if not near(mine, due):
+                    gone = f"{rows} of client {i} is {short(mine)}, and its gradient {short(due)}"
+                    return f"{where} after round {t + 1} {gone}".strip()
+    return None
+
+
+def x_alone(code, own):
+    """Begun anew where a round ended, the next one goes as it would have gone."""
+    scene = code.scene()
+    points = code.points(scene)
+    for t in range(1, len(scene.cohorts)):
+        here = tuple(Q(float(z)) for z in points[t])
+        anew = code.points(scene._replace(x_0=here, cohorts=scene.cohorts[t : t + 1]))[1]
+        if not near(anew, points[t + 1]):
+            gone = f"{short(points[t + 1])}, and {short(anew)} begun anew at {short(points[t])}"
+            return f"round {t + 1} ends in {gone}"
+    return None
+
+
 def relabelled(code, own):
     scene, called = code.scene(), (0, 2, 3, 1)  # client i is called called[i]
     before = [0, *(called.index(i) for i in (1, 2, 3))]
@@ -156,9 +195,20 @@ def shifted(code, own):
 
 
 def one_step(code, own):
-    scene = code.scene(cohorts=ALL)
-    slope = float(sum(p * a for p, a in zip(scene.weights, scene.a[1:])))
-    grad = lambda x: slope * (x - floats(scene.minimiser()))
+    return gradient_step(code, own, 0)
+
+
+def both_losses(code, own):
+    return gradient_step(code, own, 1)
+
+
+def gradient_step(code, own, share):
+    """Whether all clients, at one step each, take a gradient step of F, and of a share of f_0."""
+    scene = code.scene(cohorts=ALL, **({"weights": EQUAL} if share else {}))
+    weights = (Q(share), *scene.weights)
+    grad = lambda x: sum(
+        float(p * a) * (x - floats(b)) for p, a, b in zip(weights, scene.a, scene.b)
+    )
     start, then = own.points(scene, True)[:2]
     length = float((start - then) @ grad(start) / (grad(start) @ grad(start)))
     points = code.points(scene, True)
@@ -176,6 +226,17 @@ def alike(code, own):
     one = Instance("one client", A[:2], B[:2], (Q(1),), ((1,),) * 3, SCENE.x_0)
     many = code.scene(a=(A[0], *A[1:2] * 3), b=(B[0], *B[1:2] * 3), cohorts=ALL)
     return apart(code.points(many), code.points(one), "with three clients that are alike")
+
+
+def drawn_of_equals(code, own):
+    if code.everyone:
+        raise Unseen
+    scene = code.scene(a=(A[0], *A[1:2] * 3), b=(B[0], *B[1:2] * 3), cohorts=PAIRS[:3])
+    return apart(
+        code.points(scene),
+        code.points(scene._replace(cohorts=ALL)),
+        "with two of three equal clients in a round",
+    )
 
 
 def copied(code, own):
@@ -201,6 +262,9 @@ LAWS = (
     Law(
         "who rests keeps", INVARIANT, "changes what clients keep who have no part", who_rests_keeps
     ),
+    Law("memories of straight losses", INVARIANT, "keeps no mean gradient", of_straight_losses),
+    Law("memories are gradients at x", INVARIANT, "takes a gradient elsewhere", of_the_start),
+    Law("a round knows x alone", INVARIANT, "has kept what a round before has left", x_alone),
     Law("relabelled clients", METAMORPHIC, "treats clients by their numbers", relabelled),
     Law("order of a cohort", METAMORPHIC, "lets clients of a round see each other", reordered),
     Law("shift", METAMORPHIC, "knows where zero is: shares that do not sum to 1", shifted),
@@ -211,6 +275,18 @@ LAWS = (
         "weighs clients otherwise, or has another step",
         one_step,
     ),
+    Law(
+        "K = 1 is a step of both losses",
+        METAMORPHIC,
+        "weighs the server's loss otherwise, or has another step",
+        both_losses,
+    ),
     Law("equal clients are one", METAMORPHIC, "depends on how many clients there are", alike),
+    Law(
+        "who is drawn of equals",
+        METAMORPHIC,
+        "takes a mean over others than those who work",
+        drawn_of_equals,
+    ),
     Law("copies share a weight", METAMORPHIC, "drops the clients' weights", copied),
 )

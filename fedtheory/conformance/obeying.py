@@ -20,6 +20,7 @@ from fedtheory.conformance.laws import (
     Obeyed,
     Unseen,
 )
+from fedtheory.conformance.work import WORK
 from fedtheory.discover import algorithm
 from fedtheory.errors import Diverged, refuse
 from fedtheory.problems.quadratics import quadratic_from_arrays
@@ -93,7 +94,8 @@ def laws(method, start, round, state, hyper=None, weighted=True):
     own = of_kernels(method, given, weighted)
     code = of_adapter(method, given, own, (start, round, state))
     scene = told(own.scene(), given)
-    return Laws(method.name, tuple(_asked(law, code, own) for law in LAWS), scene)
+    asked = (*LAWS, *WORK) if method.everyone else LAWS
+    return Laws(method.name, tuple(_asked(law, code, own) for law in asked), scene)
 
 
 def _asked(law, code, own):
