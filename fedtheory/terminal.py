@@ -23,6 +23,11 @@ def columns(otherwise, stream=None):
     return shutil.get_terminal_size().columns if stream.isatty() else otherwise
 
 
+def reading(otherwise=88):
+    """Columns of running text: as wide as the terminal, within what is read well."""
+    return min(100, max(60, columns(otherwise)))
+
+
 def fitted(line, wide):
     """A line in so many columns; what is cut off is said to be.
 

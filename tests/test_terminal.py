@@ -96,3 +96,14 @@ def test_in_a_notebook_a_line_is_written_over():
     line.say("a long line", "")
     line.say("short", "")
     assert stream.text == "\ra long line\rshort      "
+
+
+@pytest.mark.parametrize("wide, reads", [(80, 80), (120, 100), (40, 60)])
+def test_running_text_is_as_wide_as_the_terminal_within_what_is_read_well(monkeypatch, wide, reads):
+    monkeypatch.setattr(terminal.sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", str(wide))
+    assert terminal.reading() == reads
+
+
+def test_elsewhere_running_text_has_a_width_of_its_own():
+    assert terminal.reading() == 88 and terminal.reading(86) == 86

@@ -97,22 +97,17 @@ def _out(arguments):
     return Path(arguments.out) if arguments.out else None
 
 
-def _width():
-    """Columns of running text: as wide as the terminal, within what is read well."""
-    return min(100, max(60, terminal.columns(88)))
-
-
 def explain(arguments):
     from fedtheory import discover
 
     if arguments.id in discover.papers():
         from fedtheory.app.explain import of_paper
 
-        return of_paper(arguments.id, _width())
+        return of_paper(arguments.id, terminal.reading())
     from fedtheory.app.explain import described, explain
     from fedtheory.app.judging import asked
 
-    claims, width = [claim for _, claim in asked([arguments.id])], _width()
+    claims, width = [claim for _, claim in asked([arguments.id])], terminal.reading()
     data = [described(claim) for claim in claims]
     return (
         data if len(data) != 1 else data[0],

@@ -12,7 +12,7 @@ from fedtheory.app import ledger
 from fedtheory.claim import Claim
 from fedtheory.errors import InvalidInput, printable, refuse
 from fedtheory.files import write
-from fedtheory.terminal import Line
+from fedtheory.terminal import Line, reading
 
 STATUSES = ("proved", "holds", "violated", "vacuous", "undecided")
 
@@ -85,7 +85,7 @@ def check(
             if out is not None:
                 keep(out, verdict)
     rows = [dict(verdict.as_dict(), seconds=verdict.seconds) for verdict in verdicts]
-    text = "\n\n".join(described(verdict, out) for verdict in verdicts)
+    text = "\n\n".join(described(verdict, out, reading()) for verdict in verdicts)
     held = expect is None or all(verdict.status == expect for verdict in verdicts)
     if not held:
         wrong = [f"{v.claim} is {v.status}" for v in verdicts if v.status != expect]
@@ -256,18 +256,19 @@ def replay(path, as_latex=False):
     if as_latex:
         rows["latex"] = latex(document)
         return rows, rows["latex"] or refuse("--latex", "takes a counterexample", path.name), True
+    width = reading(86)
     text = [
         f"{found.get('claim') or path.name}: {found['status']}, derived anew from the document alone"
     ]
     if found.get("says"):
-        text += textwrap.wrap(found["says"], 86, initial_indent="  ", subsequent_indent="  ")
+        text += textwrap.wrap(found["says"], width, initial_indent="  ", subsequent_indent="  ")
     if story := told(document):
-        text += wrapped(story, 86)
+        text += wrapped(story, width)
     elif "left" in found:
         text.append(f"  left {approximately(found['left'])}, right {approximately(found['right'])}")
     if "rests_on" in found:
         text += textwrap.wrap(
-            f"it rests on {found['rests_on']}", 86, initial_indent="  ", subsequent_indent="  "
+            f"it rests on {found['rests_on']}", width, initial_indent="  ", subsequent_indent="  "
         )
     return (
         rows,
