@@ -12,7 +12,10 @@ One round, as the engine runs it (only `local_step` and `aggregate` are required
     end(state, h)
 
 `State` is a named tuple of arrays with a field `x`; kernels write into it in place. `Local` is what
-a client holds during a round; in `aggregate` its fields carry the cohort as leading axis.
+a client holds during a round; in `aggregate` its fields carry the cohort as leading axis. p_1 .. p_N
+are the round's weights; p_0, the server's place, is 1 in a round whose weights are not those of the
+round before, else 0. What clients keep between rounds is a field of N + 1 rows: where all of it
+starts at zero, a client's row takes memory from when the client first takes part.
 """
 
 from collections.abc import Callable, Sequence

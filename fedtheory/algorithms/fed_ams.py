@@ -32,7 +32,8 @@ class State(NamedTuple):
     x: np.ndarray  # (d,) server point
     v_hat: np.ndarray  # (d,) shared second moment
     m: np.ndarray  # (N + 1, d) clients' moments where kept, else unused
-    v: np.ndarray  # (N + 1, d)
+    v: np.ndarray  # (N + 1, d), of a client that has taken part
+    met: np.ndarray  # (N + 1,) 1 for a client that has taken part: its first v is epsilon
 
 
 class Local(NamedTuple):
@@ -44,7 +45,7 @@ def init(x_0, N, layers, h):
     d = x_0.size
     rows = 1 if h.moments else N + 1
     return State(
-        x_0.copy(), np.full(d, h.epsilon), np.zeros((rows, d)), np.full((rows, d), h.epsilon)
+        x_0.copy(), np.full(d, h.epsilon), np.zeros((rows, d)), np.zeros((rows, d)), np.zeros(rows)
     )
 
 
@@ -57,7 +58,10 @@ def local_start(state, i, y, g, local, h):
     copy(state.x, y)
     if h.moments == 0:
         copy(state.m[i], local.m)
-        copy(state.v[i], local.v)
+        if state.met[i] == 0.0:
+            fill(local.v, h.epsilon)
+        else:
+            copy(state.v[i], local.v)
     else:
         fill(local.m, 0.0)
         copy(state.v_hat, local.v)
@@ -83,6 +87,7 @@ def aggregate(state, cohort, work, p, y, local, h):
         for s in range(cohort.size):
             copy(local.m[s], state.m[cohort[s]])
             copy(local.v[s], state.v[cohort[s]])
+            state.met[cohort[s]] = 1.0
 
 
 ALGORITHM = Algorithm(

@@ -27,11 +27,10 @@ class State(NamedTuple):
     x: np.ndarray  # (d,) server point
     h: np.ndarray  # (d,)
     h_i: np.ndarray  # (N + 1, d) clients' gradients at their last points; row 0 is not used
-    p: np.ndarray  # (N + 1,) the weights that h was made with
 
 
 def init(x_0, N, layers, h):
-    return State(x_0.copy(), np.zeros_like(x_0), np.zeros((N + 1, len(x_0))), np.zeros(N + 1))
+    return State(x_0.copy(), np.zeros_like(x_0), np.zeros((N + 1, len(x_0))))
 
 
 @jit
@@ -51,7 +50,7 @@ def aggregate(state, cohort, work, p, y, local, h):
             change[j] += N * p[i] * gap
             h_i[i, j] -= h.alpha * gap
             state.h[j] -= h.alpha * p[i] * gap  # h - (alpha/N) sum_S (y_i - x)
-    weigh_memory(p, state.p, h_i, state.h)
+    weigh_memory(p, h_i, state.h)
     for j in range(x.size):
         x[j] += change[j] / S - state.h[j] / h.alpha  # mean_S y_i - h / alpha
 

@@ -30,7 +30,6 @@ class State(NamedTuple):
     x: np.ndarray  # (d,) server point
     c: np.ndarray  # (d,) server variate
     c_i: np.ndarray  # (N + 1, d) clients' variates; row 0 is not used
-    p: np.ndarray  # (N + 1,) the weights that c was made with
 
 
 class Local(NamedTuple):
@@ -38,7 +37,7 @@ class Local(NamedTuple):
 
 
 def init(x_0, N, layers, h):
-    return State(x_0.copy(), np.zeros_like(x_0), np.zeros((N + 1, len(x_0))), np.zeros(N + 1))
+    return State(x_0.copy(), np.zeros_like(x_0), np.zeros((N + 1, len(x_0))))
 
 
 def local(d, layers, h):
@@ -69,13 +68,9 @@ def local_end(state, i, s, y, local, h):
 
 
 @jit
-def weigh_memory(p, known, memory, mean):
-    """mean = sum_i p_i memory_i anew where the weights have shifted since they were `known`."""
-    same = True
-    for i in range(p.size):
-        same = same and p[i] == known[i]
-        known[i] = p[i]
-    if not same:
+def weigh_memory(p, memory, mean):
+    """mean = sum_i p_i memory_i anew in a round whose weights are not those of the round before."""
+    if p[0] != 0.0:
         for j in range(mean.size):
             mean[j] = 0.0
             for i in range(1, p.size):
@@ -96,7 +91,7 @@ def aggregate(state, cohort, work, p, y, local, h):
             c_i[i, j] = local.c_plus[s, j]
     for j in range(x.size):
         x[j] += h.eta_g * change[j] / S
-    weigh_memory(p, state.p, c_i, c)
+    weigh_memory(p, c_i, c)
 
 
 def _first_option(h):

@@ -23,13 +23,26 @@ COHORTS = {"full": FULL, "without": WITHOUT, "with": WITH}
 
 @dataclass(frozen=True)
 class Work:
-    """Distributions of s: `pmf(N, E)` gives an (N, E + 1) table, one row a client."""
+    """Distributions of s: `pmf(N, E)` gives E + 1 probabilities for all clients, or an (N, E + 1)
+    table, one row a client; or rows for kinds of clients, and the kind of each: (N,) numbers of rows.
+    """
 
     name: str
     pmf: object
 
     def table(self, N, E):
-        pmf = np.broadcast_to(np.asarray(self.pmf(N, E), dtype=np.float64), (N, E + 1))
+        """(N, E + 1), one row a client."""
+        rows, kinds = self.kinds(N, E)
+        return np.broadcast_to(rows[kinds], (N, E + 1))
+
+    def kinds(self, N, E):
+        """The rows, checked, and which of them is each client's: (N,), or one if that is everybody's."""
+        found = self.pmf(N, E)
+        pmf, kinds = found if isinstance(found, tuple) else (found, None)
+        pmf = np.atleast_2d(np.asarray(pmf, dtype=np.float64))
+        if kinds is None:
+            pmf = np.broadcast_to(pmf, (len(pmf) if len(pmf) == 1 else N, E + 1))
+            kinds = np.arange(len(pmf))
         if (
             not np.all(np.isfinite(pmf))
             or np.any(pmf < 0)
@@ -40,15 +53,14 @@ class Work:
                 f"must give each client probabilities of 0..{E} steps that sum to 1",
                 pmf.sum(axis=1),
             )
-        return pmf / pmf.sum(axis=1, keepdims=True)
+        return pmf / pmf.sum(axis=1, keepdims=True), kinds
 
     def ladder(self, N, E):
-        """Cumulative probabilities; exactly 1 from each client's last possible s on, whatever was
-        rounded."""
-        pmf = self.table(N, E)
-        return np.where(
-            np.cumsum(pmf[:, ::-1], axis=1)[:, ::-1] - pmf > 0, np.cumsum(pmf, axis=1), 1.0
-        )
+        """Cumulative probabilities of the rows, exactly 1 from the last possible s on, whatever was
+        rounded; and which row is whose."""
+        pmf, kinds = self.kinds(N, E)
+        found = np.cumsum(pmf[:, ::-1], axis=1)[:, ::-1] - pmf > 0
+        return np.where(found, np.cumsum(pmf, axis=1), 1.0), kinds
 
 
 def _is_integer(value):
@@ -62,10 +74,9 @@ class _Steps(NamedTuple):
         counts = arguments.array("steps", self.s, f"must be integers 0..{E}")
         if counts.shape not in ((), (N,)):
             refuse("steps", f"must be one integer, or {N} of them", self.s)
-        counts = np.broadcast_to(counts, (N,))
         if np.any(counts != np.floor(counts)) or np.any((counts < 0) | (counts > E)):
             refuse("steps", f"must be integers 0..{E}", self.s)
-        return np.eye(E + 1)[counts.astype(int)]
+        return np.eye(E + 1), np.atleast_1d(counts.astype(int))
 
 
 class _Uniform(NamedTuple):
@@ -213,14 +224,22 @@ class Participation:
         return there
 
     def shares(self, p, first, rounds):
-        """(rounds, N + 1) aggregation coefficients: the objective's weights, arriving clients
-        boosted."""
-        shares = np.tile(p, (rounds, 1))
-        for event in self.arrivals:
-            age = np.arange(first, first + rounds) - event.round
+        """Aggregation coefficients, rows of N + 1: the objective's weights, arriving clients boosted.
+        A row for each round; where fewer are needed, the last is that of all later rounds. Column 0,
+        the server's, is 1 in a round whose coefficients are not those of the round before."""
+        boosts = [event for event in self.arrivals if event.boost]
+        shifted = first > 0 and first in self.restarts
+        rows = rounds if boosts else min(rounds, 1 + shifted)
+        if rows == 1 and not boosts and not shifted:
+            return p[None]
+        shares, t = np.tile(p, (rows, 1)), np.arange(first, first + rows)
+        shares[0, 0] = shifted
+        for event in boosts:
+            age = t - event.round
             shares[:, event.client] *= np.where(
                 age >= 0, 1 + event.boost / (1.0 + np.maximum(age, 0)) ** 2, 1.0
             )
+            shares[(age >= 0) & (t > 0), 0] = 1.0
         return shares
 
     def draw(self, seed, trials, first, rounds, S, E, N):
@@ -229,18 +248,23 @@ class Participation:
         cohort = np.empty((len(trials), rounds, S), dtype=np.int64)
         work = np.empty_like(cohort)
         E = np.ascontiguousarray(E, dtype=np.int64)
-        here = np.empty((rounds, N + 1), dtype=bool)
-        for t in [first, *(t for t in self.shifts if first < t < first + rounds)]:
-            here[t - first :] = self.active(t, N)
+        edges = [first, *(t for t in self.shifts if first < t < first + rounds)]
+        here = np.ones((1, 1), dtype=bool)  # of all clients, where nobody comes or goes
+        if self.arrivals or self.departures:
+            here = np.stack([self.active(t, N) for t in edges])
         tops, which = (
             (E[:0], np.zeros_like(E)) if self.work is None else np.unique(E, return_inverse=True)
         )
-        ladders = np.ones((max(1, tops.size), N, tops.max(initial=0) + 1))
-        for ladder, top in zip(
-            ladders, tops
-        ):  # one for each number of steps asked, whatever the chunk holds
-            if top > 0:
-                ladder[:, : top + 1] = self.work.ladder(N, top)
+        # one for each number of steps asked, whatever the chunk holds
+        nothing = np.ones((1, 1)), np.zeros(1, dtype=np.int64)
+        found = [self.work.ladder(N, top) if top > 0 else nothing for top in tops] or [nothing]
+        ladders = np.ones(
+            (len(found), max(len(rows) for rows, _ in found), tops.max(initial=0) + 1)
+        )
+        for ladder, (rows, _) in zip(ladders, found):
+            ladder[: len(rows), : rows.shape[1]] = rows
+        whole = max(len(kinds) for _, kinds in found)
+        kinds = np.array([np.broadcast_to(each, whole) for _, each in found], dtype=np.int64)
         _draw(
             np.uint64(seed),
             np.asarray(trials, dtype=np.int64),
@@ -248,8 +272,10 @@ class Participation:
             COHORTS[self.cohort],
             N,
             here,
+            np.searchsorted(edges, np.arange(first, first + rounds), side="right") - 1,
             self.work is not None,
             ladders,
+            kinds,
             which,
             E,
             cohort,
@@ -259,32 +285,61 @@ class Participation:
 
 
 @jit
-def _draw(seed, trials, first, mode, N, here, partial, ladders, which, E, cohort, work):
-    """ladders[which[r], i - 1] holds client i's cumulative probabilities of s = 0, 1, .. in round
-    r."""
-    deck = np.arange(1, N + 1)
+def _place(keys, key):
+    """Where a key stands in a table of open addresses, or where it would."""
+    mask = keys.size - 1
+    at = (key * 0x9E3779B1) & mask
+    while keys[at] >= 0 and keys[at] != key:
+        at = (at + 1) & mask
+    return at
+
+
+@jit
+def _without(key, N, keys, values, out):
+    """`rng.subset` of the clients 1 .. N, without a deck of them: only the places of it that hold
+    another client than at first are written down, so that a draw costs what the cohort does.
+    `keys` and `values` have room for twice the cohort, a power of two."""
+    keys[:] = -1
+    for j in range(out.size):
+        other = j + rng.below(key, 0, 0, rng.COHORT, j, N - j)
+        mine, at = _place(keys, j), _place(keys, other)
+        here = values[mine] if keys[mine] == j else j + 1
+        out[j] = values[at] if keys[at] == other else other + 1
+        keys[at], values[at] = other, here
+
+
+@jit
+def _draw(
+    seed, trials, first, mode, N, here, segment, partial, ladders, kinds, which, E, cohort, work
+):
+    """here[segment[r], i] says whether client i is there in round r, kinds[which[r], i - 1] which row
+    of ladders[which[r]] has its cumulative probabilities of s = 0, 1, .. One column is everybody's."""
     S = cohort.shape[2]
+    room = 2
+    while room < 2 * S:
+        room *= 2
+    keys, values = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
     for a in range(trials.size):
         for r in range(cohort.shape[1]):
             key = rng.stream(seed, trials[a], first + r)
             if mode == FULL:
                 for s in range(S):
-                    cohort[a, r, s] = deck[s]
+                    cohort[a, r, s] = s + 1
             elif mode == WITHOUT:
-                rng.subset(key, 0, 0, rng.COHORT, deck, cohort[a, r])
+                _without(key, N, keys, values, cohort[a, r])
             else:
                 for s in range(S):
                     cohort[a, r, s] = 1 + rng.below(key, 0, 0, rng.COHORT, s, N)
             for s in range(S):
                 i = cohort[a, r, s]
-                if not here[r, i] or E[r] == 0:
+                if not here[segment[r], min(i, here.shape[1] - 1)] or E[r] == 0:
                     work[a, r, s] = 0
                 elif not partial:
                     work[a, r, s] = E[r]
                 else:
                     u = rng.uniform(key, i, 0, rng.WORK, 0)
-                    steps = 0
-                    while u >= ladders[which[r], i - 1, steps]:
+                    steps, kind = 0, kinds[which[r], min(i, kinds.shape[1]) - 1]
+                    while u >= ladders[which[r], kind, steps]:
                         steps += 1
                     work[a, r, s] = steps
 

@@ -9,7 +9,7 @@ The first five traces have no inactive rounds, so their grid is {1, ..., E}; tha
 {0, ..., E}.
 """
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -119,8 +119,12 @@ class _Traces(NamedTuple):
     def __call__(self, N, E):
         if self.names is not None and len(self.names) != N:
             refuse("names", f"must give each of {N} devices a trace", self.names)
-        names = assignment(N, self.count, self.seed) if self.names is None else self.names
-        return np.stack([pmf(name, E) for name in names])
+        if self.names is None:
+            used, kinds = _drawn(N, self.count, self.seed)
+            names = [NAMES[k] for k in used]
+        else:
+            names, kinds = np.unique(self.names, return_inverse=True)
+        return np.stack([pmf(name, E) for name in names]), kinds
 
 
 def trace(name):
@@ -133,7 +137,14 @@ def trace(name):
 def assignment(N, count=8, seed=0):
     """The traces of N devices, each drawn uniformly from the first `count` of table 2 (flex,
     section 5.1)."""
-    return [NAMES[k] for k in rng.host(seed, "traces").integers(count, size=N)]
+    used, kinds = _drawn(N, count, seed)
+    return [NAMES[k] for k in used[kinds]]
+
+
+@lru_cache(2)
+def _drawn(N, count, seed):
+    """Places in NAMES that were drawn, and which of them is each device's."""
+    return np.unique(rng.host(seed, "traces").integers(count, size=N), return_inverse=True)
 
 
 def traces(count=8, seed=0, names=None):

@@ -93,6 +93,8 @@ class Job:
         words = plan.trials * (
             2 * plan.S + engine.COLUMNS + (self.path is not None) * plan.problem.d
         )
+        if any(event.boost for event in plan.participation.arrivals):
+            words += plan.problem.N + 1
         R = min(R, edge - t, max(1, CHUNK_WORDS // words))
         first = plan.first_round + t
         cohort, work = plan.participation.draw(

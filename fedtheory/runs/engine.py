@@ -266,7 +266,7 @@ def the_round(truth, trials, chunk, trial, r):
         chunk.cohort[trial, r],
         chunk.work[trial, r],
         chunk.server_work[r],
-        chunk.shares[r],
+        chunk.shares[min(r, chunk.shares.shape[0] - 1)],
         truth.wanted if (t + 1) % truth.every == 0 else THE_SERVER,
         chunk.record[trial, r],
         trials.stop,

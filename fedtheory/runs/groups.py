@@ -72,7 +72,7 @@ class Chunk(NamedTuple):
     cohort: np.ndarray  # (trials, R, S)
     work: np.ndarray
     server_work: np.ndarray  # (R,)
-    shares: np.ndarray  # (R, N + 1), aggregation coefficients
+    shares: np.ndarray  # (R or fewer, N + 1), aggregation coefficients; the last row goes on
     kind: int  # of noise
     table: np.ndarray
     seed: int

@@ -8,7 +8,7 @@ import numpy as np
 from fedtheory import jit, metrics
 from fedtheory.algorithm import ROLES, NoLocal
 from fedtheory.errors import InvalidInput
-from fedtheory.runs import engine
+from fedtheory.runs import engine, lazily
 from fedtheory.runs.groups import (
     CHUNK,
     COHORT,
@@ -39,18 +39,11 @@ class Slabs:
         layers = np.array([layer.start for layer in problem.layers] + [problem.d], dtype=np.int64)
         first = algorithm.init(x_0[0], problem.N, layers, h)
         trials = len(x_0)
-        # of one trial what `init` made is taken as it is: a client's memory may be a gigabyte
-        taken = trials == 1 and len({*map(id, first)}) == len(first)
-        self.arrays = [
-            a[None]
-            if taken and a.flags.owndata and a.flags.c_contiguous
-            else np.repeat(np.ascontiguousarray(a)[None], trials, axis=0)
-            for a in first
-        ]
+        self.arrays = [lazily.repeated(a, trials) for a in first]
         for trial in range(1, trials):
             if not np.array_equal(x_0[trial], x_0[0]):
                 for slab, a in zip(self.arrays, algorithm.init(x_0[trial], problem.N, layers, h)):
-                    slab[trial] = a
+                    lazily.put(np.ascontiguousarray(a), slab[trial])
         self.type = type(first)
         named = dict(zip(self.type._fields, self.arrays))
         self.x, self.w = named["x"], named.get("w", named["x"])
@@ -113,11 +106,11 @@ class Slabs:
         return sum(slab.nbytes for slab in self.arrays)
 
     def copy(self):
-        return [slab.copy() for slab in self.arrays]
+        return [lazily.copied(slab) for slab in self.arrays]
 
     def restore(self, copies):
         for slab, copy in zip(self.arrays, copies):
-            slab[...] = copy
+            lazily.put(copy, slab)
 
 
 class Loops(dict):

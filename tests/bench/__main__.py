@@ -13,7 +13,7 @@ import numpy as np
 
 import fedtheory as ft
 from fedtheory.runs import running
-from tests.bench import jax_peers
+from tests.bench import crowd, jax_peers
 from tests.bench.cases import STEP, cases, softmax_data
 
 
@@ -220,19 +220,22 @@ def starts(out):
 def main():
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument(
-        "cases", nargs="*", help="a, b, c1, c2, growth, cores, expected, own, load; all by default"
+        "cases",
+        nargs="*",
+        help="a, b, c1, c2, growth, cores, crowd, expected, own, load; all by default",
     )
     parser.add_argument("--quick", action="store_true", help="a tenth of the rounds")
     parser.add_argument("--no-jax", action="store_true")
     arguments = parser.parse_args()
     chosen = set(arguments.cases) or {
-        *("a", "b", "c1", "c2", "growth", "cores", "expected", "own", "load")
+        *("a", "b", "c1", "c2", "growth", "cores", "crowd", "expected", "own", "load")
     }
     if chosen & {"a", "b", "c1", "c2"}:
         ratios(chosen, arguments.quick, not arguments.no_jax, sys.stdout)
     for name, part in (
         ("growth", exponents),
         ("cores", scaling),
+        ("crowd", crowd.table),
         ("expected", expectations),
         ("own", own_gradients),
         ("load", starts),

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
+from fedtheory import rng
 from fedtheory.errors import InvalidInput
 from fedtheory.participation import Participation, uniform
 
@@ -34,6 +35,24 @@ def test_without_replacement_every_subset_is_as_likely():
     assert chi_square({**counts, (1, 2): counts[1, 2] + 200}, cells) > 27.9
     ordered = Counter(map(tuple, cohort.reshape(-1, 2).tolist()))
     assert chi_square(ordered, [c for c in product(range(1, 6), repeat=2) if c[0] != c[1]]) < 43.8
+
+
+@pytest.mark.parametrize("S, N", [(1, 1), (2, 5), (7, 7), (10, 1000), (999, 1000)])
+def test_a_cohort_is_the_one_that_a_deck_of_all_clients_would_give(S, N):
+    cohort, _ = draw(Participation(), 2, 5, S, N, seed=3, first=4)
+    for trial in range(2):
+        for r in range(5):
+            key, slow = rng.stream(np.uint64(3), trial, 4 + r), np.empty(S, dtype=np.int64)
+            rng.subset(np.uint64(key), 0, 0, rng.COHORT, np.arange(1, N + 1), slow)
+            np.testing.assert_array_equal(cohort[trial, r], slow)
+
+
+def test_a_cohort_of_a_million_clients_is_uniform():
+    cohort, _ = draw(Participation(), 20, 500, 100, 10**6)
+    assert all(len(set(c)) == 100 for c in cohort.reshape(-1, 100).tolist())
+    counts = np.bincount((cohort.ravel() - 1) // 10**5, minlength=10)
+    assert chi_square(dict(enumerate(counts)), range(10)) < 27.9  # one in a thousand
+    assert cohort.min() >= 1 and cohort.max() > 999_990
 
 
 def test_with_replacement_every_pair_is_as_likely():

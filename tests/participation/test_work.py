@@ -66,7 +66,8 @@ def test_tables(work, E, rows):
 def test_the_last_possible_work_catches_what_rounding_leaves():
     """Ten tenths add up to less than 1; the missing bit must not fall to s = 10, which is
     impossible."""
-    ladder = Work("tenths", lambda N, E: np.array([0.1] * 10 + [0.0])).ladder(2, 10)
+    ladder, kinds = Work("tenths", lambda N, E: np.array([0.1] * 10 + [0.0])).ladder(2, 10)
+    assert kinds.tolist() == [0]  # one row for both clients
     assert (
         np.cumsum([0.1] * 10)[-1] < 1 and np.all(ladder[:, 9:] == 1) and np.all(ladder[:, :9] < 1)
     )

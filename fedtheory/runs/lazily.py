@@ -1,0 +1,59 @@
+"""Memory that is written lazily: a million clients' rows of zeros, of which only those of clients that
+have taken part are anywhere.
+
+The system gives a page of memory to an address that is first written. NumPy asks it for pages of two
+megabytes, of which one row would take a whole one; here they are the smallest there are.
+"""
+
+import mmap
+
+import numpy as np
+
+LARGE = 2**22  # bytes from which NumPy asks for large pages
+BLOCK = 2**20  # numbers that are compared at a time
+PAGE = mmap.PAGESIZE // 8  # numbers
+
+
+def zeros(shape, dtype):
+    """An array of zeros, none of which is in memory yet."""
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    try:
+        pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _unreserved())
+        pages.madvise(mmap.MADV_NOHUGEPAGE)
+    except (AttributeError, OSError, ValueError):  # not on this system
+        return np.zeros(shape, dtype)
+    return np.frombuffer(pages, dtype).reshape(shape)
+
+
+def _unreserved():
+    """Nothing is set aside for pages that may never be written."""
+    return getattr(mmap, "MAP_NORESERVE", 0)
+
+
+def repeated(first, count):
+    """An array `count` times, along a new axis: lazily, where it is long and of zeros."""
+    if first.nbytes >= LARGE and not first.any():
+        return zeros((count, *first.shape), first.dtype)
+    return np.repeat(np.ascontiguousarray(first)[None], count, axis=0)
+
+
+def copied(array):
+    """A copy that writes no page of zeros."""
+    if array.nbytes < LARGE:
+        return array.copy()
+    found = zeros(array.shape, array.dtype)
+    put(array, found)
+    return found
+
+
+def put(array, to):
+    """to[...] = array, contiguous arrays of one shape, on the pages where they differ."""
+    if array.nbytes < LARGE:
+        to[...] = array
+        return
+    source, target = array.reshape(-1), to.reshape(-1)
+    for low in range(0, source.size, BLOCK):
+        part, there = source[low : low + BLOCK], target[low : low + BLOCK]
+        differ = np.flatnonzero(part != there)
+        for page in np.unique(differ // PAGE) * PAGE:
+            there[page : page + PAGE] = part[page : page + PAGE]
