@@ -178,7 +178,10 @@ def export(arguments):
 def mutate(arguments):
     from fedtheory.app import judging
 
-    return judging.mutate(arguments.claims, arguments.budget, arguments.seed)
+    executor = None if arguments.executor == "serial" else arguments.executor
+    return judging.mutate(
+        arguments.claims, arguments.budget, arguments.seed, None, executor, arguments.seeds
+    )
 
 
 def sharpen(arguments):

@@ -304,11 +304,13 @@ def read(path, whose="replay"):
     return inside if "format" not in document and isinstance(inside, dict) else document
 
 
-def mutate(names, budget=60.0, seed=0, stream=None):
+def mutate(names, budget=60.0, seed=0, stream=None, executor=None, seeds=1):
     """(data, text) of the mutants of each claim."""
     from fedtheory.verdicts.mutation import mutate as mutated
 
-    return part_by_part(mutated, names, budget, seed, stream)
+    return part_by_part(
+        partial(mutated, executor=executor, seeds=seeds), names, budget, seed, stream
+    )
 
 
 def sharpen(names, budget=60.0, seed=0, stream=None):

@@ -158,6 +158,10 @@ def _deciding(add):
         metavar="N",
         help="a verdict depends on it and the budget alone",
     )
+    executor = dict(
+        flag=True, default="serial", metavar="SPEC", help=f"who works: {spreading.SPECS}"
+    )
+    seeds = lambda says: dict(flag=True, type=int, default=1, metavar="N", help=says)
     add(
         "check",
         "is a claim true, how tight is it, where does it break",
@@ -166,16 +170,8 @@ def _deciding(add):
         ),
         budget=budget(10),
         seed=seed,
-        executor=dict(
-            flag=True, default="serial", metavar="SPEC", help=f"who works: {spreading.SPECS}"
-        ),
-        seeds=dict(
-            flag=True,
-            type=int,
-            default=1,
-            metavar="N",
-            help="so many searches of each line, from --seed on, each with the whole budget",
-        ),
+        executor=executor,
+        seeds=seeds("so many searches of each line, from --seed on, each with the whole budget"),
         out=dict(flag=True, metavar="DIR", help="where verdicts and certificates go"),
         expect=dict(flag=True, metavar="STATUS", help="exit 1 unless every verdict is this"),
         witnesses=dict(
@@ -206,6 +202,10 @@ def _deciding(add):
         claims=dict(nargs="+", metavar="ID|FILE.py"),
         budget=budget(60),
         seed=seed,
+        executor=executor,
+        seeds=seeds(
+            "look at all of them so many times, from --seed on, with the whole budget each"
+        ),
     )
     add(
         "sharpen",

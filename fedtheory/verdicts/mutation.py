@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import sympy
 
-from fedtheory import arguments, discover, terminal
+from fedtheory import arguments, discover, spreading, terminal
 from fedtheory.enclosure.arithmetic import Many
 from fedtheory.errors import InvalidInput, article
 from fedtheory.proofs import algebra
@@ -95,11 +95,16 @@ class Mutation(Shown):
         )
 
 
-def mutate(claim, budget=60.0, seed=0, progress=None, only=lambda mutant: True):
+def mutate(
+    claim, budget=60.0, seed=0, progress=None, only=lambda mutant: True, executor=None, seeds=1
+):
     """The Mutation of a claim: each mutant killed or not; `budget` is in seconds of one core,
     counted as work.
 
-    `only` picks the mutants that are looked at; `progress=True` shows how far it is.
+    `only` picks the mutants that are looked at; `progress=True` shows how far it is. With `seeds`
+    more than 1 all of them are looked at so many times, from `seed` on, each time with the whole
+    budget: a mutant is killed if it once is. `executor` says who looks, as for `check`, and never
+    changes the result.
 
     >>> import fedtheory as ft
     >>> found = ft.mutate("fsl.h_lower", budget=2)
@@ -107,14 +112,39 @@ def mutate(claim, budget=60.0, seed=0, progress=None, only=lambda mutant: True):
     True
     """
     budget, seed = arguments.budget(budget), arguments.seed(seed)
+    seeds = arguments.whole("seeds", seeds, 1)
+    spreading.maker(executor)
     claim = discover.claim(claim)
     progress = terminal.followed(progress, f"mutants of {claim.id}")
     if not any(sign != "O" for _, sign, _ in claim.lines):
         raise InvalidInput(
             f"mutate takes a claim with an inequality or an equation; {claim.id} is {article(claim.kind)}"
         )
+    changes = [mutant.change for mutant in mutants(claim) if only(mutant)]
+    if executor is None and seeds == 1:
+        return looked(claim, budget, seed, changes, progress)
+    tasks, found = [(claim, budget, seed + n, changes) for n in range(seeds)], []
+    for one in spreading.in_order(looked, tasks, executor):
+        found.append(one)
+        if progress:
+            progress(len(found), seeds, f"seed {seed + len(found) - 1}")
+    return together(found)
+
+
+def together(found):
+    """What several Mutations of the same mutants say: of each, the first that kills it, else one in
+    which it could be asked."""
+    best = lambda one: (one.killed, one.implied, one.asked)
+    return Mutation(
+        found[0].claim, [max(same, key=best) for same in zip(*(m.mutants for m in found))]
+    )
+
+
+def looked(claim, budget, seed, changes, progress=None):
+    """The Mutation of a claim by these changes, from one seed."""
+    chosen = [mutant for mutant in mutants(claim) if mutant.change in set(changes)]
     # Dropped terms first: where they matter, other changes to them show
-    made = sorted(filter(only, mutants(claim)), key=lambda mutant: mutant.at[0] != "term")
+    made = sorted(chosen, key=lambda mutant: mutant.at[0] != "term")
     pool = Pool(claim, budget, seed)
     left, weights = budget - pool.work / hunting.PER_SECOND, [weight(mutant) for mutant in made]
     for n, mutant in enumerate(made):

@@ -166,3 +166,19 @@ def test_a_mutant_may_leave_another_symbol_to_its_equations():
     for m in found.mutants:
         if m.killed:
             assert ft.replay(m.verdict.certificate)["status"] == "violated"
+
+
+def test_who_looks_changes_nothing_and_seeds_add_up():
+    asked = dict(
+        budget=0.3, seed=5, only=lambda mutant: "halved" in mutant.change or mutant.line == 0
+    )
+    alone = [ft.mutate("fsl.h_lower", **(asked | dict(seed=seed))).as_dict() for seed in (5, 6)]
+    both = ft.mutate("fsl.h_lower", **asked, seeds=2)
+    for n, mutant in enumerate(both.as_dict()["mutants"]):
+        assert mutant["killed"] == any(one["mutants"][n]["killed"] for one in alone)
+        assert mutant["change"] == alone[0]["mutants"][n]["change"]
+    for executor in ("threads:2", "processes:2"):
+        spread = ft.mutate("fsl.h_lower", **asked, seeds=2, executor=executor)
+        assert spread.as_dict() == both.as_dict()
+    with pytest.raises(InvalidInput, match="executor"):
+        ft.mutate("fsl.h_lower", budget=0.1, executor="nobody")
