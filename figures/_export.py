@@ -122,8 +122,8 @@ def pictures(record, data, judged=()):
         record.draw(figure, data)
         found = _files(record, figure, judged, METADATA)
         if record.stacks:
-            narrow = _files(record, _columns.drawn(record, data), judged, ("pdf", "png"))
-            found |= {f"column.{suffix}": content for suffix, content in narrow.items()}
+            narrow = _files(record, _columns.drawn(record, data), judged, ("pdf",))
+            found["column.pdf"] = narrow["pdf"]
     return found
 
 

@@ -1,6 +1,8 @@
 """Theory against practice: the plotted numbers against closed forms and the statements
 themselves."""
 
+from random import Random
+
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -80,8 +82,6 @@ def test_the_plotted_expectation_is_the_least_of_the_rounds(id):
 
 
 def test_only_instances_of_that_many_rounds_are_searched():
-    from random import Random
-
     setting = _worst.of_rounds(by_name("fsl_run"), 20)
     assert {setting.shapes(Random(n), frozenset())["rounds"] for n in range(5)} == {"20"}
 
@@ -123,8 +123,6 @@ def errors_apart(runs, exact):
 
 
 def test_only_instances_of_that_many_rounds_and_local_steps_are_searched():
-    from random import Random
-
     setting = _worst.of_rounds(by_name("lamb_run"), 3, T=2)
     assert {
         (s["R"], s["T"]) for s in (setting.shapes(Random(n), frozenset()) for n in range(5))
@@ -343,6 +341,21 @@ def test_where_v_hat_moves_runs_of_every_length_are_one_run():
     ]
     assert means[:, -1] == pytest.approx(np.mean(slow, axis=0), rel=1e-12)
     assert np.all(slow[-1] < size(runs[-1]) / 0.1)  # v_hat above its start
+
+
+def test_no_worst_case_goes_on_where_its_paths_would_multiply():
+    """40 rounds of losses that are no quadratics, with noise: 2^39 ways, which no shape has."""
+    claim, setting = discover.claim("fsl.theorem2"), by_name("fsl_run")
+    random, shapes = Random(1), []
+    while len(shapes) < 2:
+        shape = setting.shapes(random, frozenset())
+        noisy = shape["pieces"] > 1 and shape["noise"] != "none"
+        if shape["pieces"] == 1 and not shapes or noisy and len(shapes) == 1:
+            shapes.append(shape)
+    search = _worst.Search(claim, 0, _worst.of_rounds(setting, 40), 0.01, 0)
+    quadratic, other = (dict(shape, rounds="40") for shape in shapes)
+    small = dict(quadratic, N=1, S=1, K=1, K_0=1, noise="none", noise_0="none")
+    assert search.draws({**small, "own": "tilt"}, Random(0)) and not search.draws(other, Random(0))
 
 
 def test_worst_cases_go_on_from_their_neighbours():
