@@ -219,9 +219,9 @@ def work_slots(rules, law, now, cohort, scratch, ordinal, low, high):
 
 
 @jit.jit
-def close_round(rules, law, truth, now, cohort, scratch, ordinal):
-    """Aggregation (lines 8-9), the server's steps (line 10), and the round's metrics; false if x is
-    not finite."""
+def close_round(rules, law, now, cohort, scratch, ordinal):
+    """Aggregation (lines 8-9), the server's steps (line 10), and the drifts; false if x is not
+    finite."""
     row, h = now.row, now.h
     if now.wanted & DRIFT:
         total, steps = 0.0, 0
@@ -246,7 +246,6 @@ def close_round(rules, law, truth, now, cohort, scratch, ordinal):
     if not finite(now.x):
         fill(row, np.nan)
         return False
-    measure(rules, truth, now.wanted, now.x, row, scratch.g, scratch.g_0)
     return True
 
 
@@ -274,18 +273,19 @@ def the_round(truth, trials, chunk, trial, r):
 
 
 @jit.jit
-def end_round(rules, law, truth, trials, chunk, cohort, scratch, now, trial, r):
-    """A round closed and kept, unless it was stopped; true if it was."""
+def end_round(rules, law, trials, chunk, cohort, scratch, now, trial, r):
+    """A round closed and kept, unless it was stopped; true if there is something to measure."""
     ordinal = np.int64(law.asks & SERVER_GRAD)
     for s in range(now.work.size):
         ordinal += now.work[s] + (law.asks & CLIENT_GRAD) // CLIENT_GRAD
-    if trials.stop[0] == 0 and not close_round(rules, law, truth, now, cohort, scratch, ordinal):
-        trials.diverged[trial] = now.t
+    fine = trials.stop[0] == 0 and close_round(rules, law, now, cohort, scratch, ordinal)
     if trials.stop[0] != 0:
-        return True
+        return False
+    if not fine:
+        trials.diverged[trial] = now.t
     if chunk.path.shape[1] > 0:
         copy(now.x, chunk.path[trial, r])
-    return False
+    return fine
 
 
 @jit.jit
@@ -302,38 +302,49 @@ def advance(rules, law, truth, trials, chunk, cohort, scratch, low, high):
             open_round(rules, law, now, scratch)
             first = np.int64(law.asks & SERVER_GRAD)
             work_slots(rules, law, now, cohort, scratch, first, THE_SERVER, S)
-            if end_round(rules, law, truth, trials, chunk, cohort, scratch, now, trial, r):
+            if end_round(rules, law, trials, chunk, cohort, scratch, now, trial, r):
+                measure(rules, truth, now.wanted, now.x, now.row, scratch.g, scratch.g_0)
+            if trials.stop[0] != 0:
                 return
 
 
 @jit.jit
 def advance_together(rules, law, truth, trials, chunk, cohort, scratch, gate, worker, workers):
     """The same for all trials, by workers that run this loop side by side: each works for the next
-    client that is free, the first one opens and closes rounds. For few trials of long rounds whose
-    gradients come in no given order."""
+    client that is free; the first one opens and closes rounds, and measures a round while the others
+    begin the next. For few trials of long rounds whose gradients come in no given order."""
     for trial in range(trials.x.shape[0]):
+        now = the_round(truth, trials, chunk, trial, THE_SERVER)
+        due = False  # whether round `now` waits to be measured, where it left x
         for r in range(chunk.cohort.shape[1]):
             if trials.diverged[trial] >= 0:
                 if worker == 0:
                     fill(chunk.record[trial, r], np.nan)
                 continue
-            now = the_round(truth, trials, chunk, trial, r)
+            before, now = now, the_round(truth, trials, chunk, trial, r)
             if worker == 0:
                 open_round(rules, law, now, scratch)
                 gate[TAKEN] = 0
             meet(gate, workers)
+            if due:
+                measure(
+                    rules, truth, before.wanted, scratch.left, before.row, scratch.g, scratch.g_0
+                )
             s = take(gate)
             while s < now.cohort.size:
                 work_slots(rules, law, now, cohort, scratch, THE_SERVER, s, s + 1)
                 s = take(gate)
             meet(gate, workers)
+            due = False
             if worker == 0:
-                gate[ENDED] = end_round(
-                    rules, law, truth, trials, chunk, cohort, scratch, now, trial, r
-                )
+                due = end_round(rules, law, trials, chunk, cohort, scratch, now, trial, r)
+                copy(now.x, scratch.left)
+                gate[ENDED] = trials.stop[0]
             meet(gate, workers)
             if gate[ENDED]:
                 return
+        if due:
+            measure(rules, truth, now.wanted, scratch.left, now.row, scratch.g, scratch.g_0)
 
 
 # What each loop takes, and gives back.

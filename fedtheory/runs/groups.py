@@ -126,6 +126,7 @@ class Scratch(NamedTuple):
     g_0: np.ndarray
     noise: np.ndarray
     before: np.ndarray
+    left: np.ndarray  # where a round left x, until it is measured
 
 
 def _function(returns, *arguments):
@@ -158,4 +159,4 @@ CHUNK = jit.tuple_type(
 DRAWS = jit.tuple_type(Draws, _I8, jit.types.uint64, _M)
 ROUND = jit.tuple_type(Round, _A, _A, _V, _V, _I8, DRAWS, _I, _I, _I8, _V, _I8, _V, _I)
 COHORT = jit.tuple_type(Cohort, _M, _I, _A, _V)
-SCRATCH = jit.tuple_type(Scratch, _I, _I, _V, _V, _V, _V)
+SCRATCH = jit.tuple_type(Scratch, _I, _I, _V, _V, _V, _V, _V)

@@ -71,7 +71,7 @@ class Slabs:
         deck = np.arange(max(1, problem.sizes.max()))
         most = problem.sizes if problem.drawing else problem.batch_size
         rows = np.zeros(max(1, most.max(), problem.batch_size.max()), dtype=np.int64)
-        return Scratch(deck, rows, *np.zeros((4, problem.d)))
+        return Scratch(deck, rows, *np.zeros((5, problem.d)))
 
     def _handles(self, kind, slabs, count):
         """One handle for each of `count` tuples whose fields are rows of `slabs`."""

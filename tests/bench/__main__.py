@@ -1,4 +1,4 @@
-"""`python -m tests.bench [--quick] [--no-jax] [CASE ...]`: a table of speed ratios, peaks,
+"""`python -m tests.bench [--quick] [--no-jax] [--no-numpy] [--width 64|32] [CASE ...]`: a table of speed ratios, peaks,
 exponents and threads.
 
 Medians of repeated runs, warm-up apart, every contender in the same process and run.
@@ -8,10 +8,14 @@ import argparse
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 import numpy as np
 
 import fedtheory as ft
+from fedtheory import rng
+from fedtheory.jit import jit
 from fedtheory.runs import running
 from tests.bench import crowd, jax_peers
 from tests.bench.cases import STEP, cases, softmax_data
@@ -29,23 +33,37 @@ def clock(program, repeats, seconds=60.0):
     return float(np.median(times)), float(np.subtract(*np.percentile(times, [75, 25])))
 
 
-def peaks(workers):
-    """What the machine can do: dgemm in flop/s and a read of a large array in bytes/s, on `workers`
-    cores."""
-    from concurrent.futures import ThreadPoolExecutor
+@dataclass
+class Peaks:
+    """What some cores can do, measured: an upper bound of what any program does on them."""
 
+    flops: float  # of dgemm, a second
+    bytes: float  # read from a large array, a second
+    normals: float  # drawn by `rng.normals` alone, a second
+
+
+def peaks(workers):
     matrices = [
         (np.random.rand(768, 768), np.random.rand(768, 768), np.empty((768, 768)))
         for _ in range(workers)
     ]
     arrays = [np.random.rand(2**23) for _ in range(workers)]
+    rows = [np.empty((1024, 1024)) for _ in range(workers)]
     with ThreadPoolExecutor(workers) as pool:
         multiply = lambda: list(pool.map(lambda m: np.dot(m[0], m[1], out=m[2]), matrices))
         read = lambda: list(pool.map(np.sum, arrays))
-        return (
+        draw = lambda: list(pool.map(drawn, rows))
+        return Peaks(
             workers * 2 * 768**3 / clock(multiply, 9)[0],
             workers * 8 * 2**23 / clock(read, 9)[0],
+            workers * 2**20 / clock(draw, 9)[0],
         )
+
+
+@jit
+def drawn(rows):
+    for step in range(len(rows)):
+        rng.normals(np.uint64(1), 1, step, rows[step])
 
 
 def best_of_jax(case, width, repeats=5):
@@ -59,29 +77,32 @@ def best_of_jax(case, width, repeats=5):
     return *timed[label], label
 
 
-def ratios(chosen, quick, use_jax, out):
-    """For each workload: our median and spread, the best JAX program in float64 and in float32, and
-    NumPy, each as seconds and as a ratio to ours."""
+def ratios(chosen, widths, use_numpy, quick, out):
+    """For each workload: our median and spread beside what the cores can do, the best JAX program in
+    each width, and NumPy, each as seconds and as a ratio to ours."""
     cores = running.threads()
-    flops, bandwidth = peaks(cores)
+    peak = peaks(cores)
     print(
-        f"peak of {cores} cores: dgemm {flops / 1e9:.1f} Gflop/s, memory read "
-        f"{bandwidth / 1e9:.1f} GB/s; medians of five, spread = interquartile range\n",
+        f"peaks of {cores} cores: dgemm {peak.flops / 1e9:.1f} Gflop/s, memory read "
+        f"{peak.bytes / 1e9:.1f} GB/s, normals alone {1e9 / peak.normals:.2f} ns each; "
+        "medians of five, spread = interquartile range\n",
         file=out,
     )
     for case in cases(quick):
         if case.name not in chosen:
             continue
         ours, spread = clock(case.ours(case.trials), 5)
+        flops, normals = case.flops * case.trials, case.normals * case.trials
         print(f"{case.name}: {case.what}\n    law: {case.law}", file=out)
         print(
             f"    ours, float64         {ours:8.3f} s  spread {spread:.3f}   "
-            f"{100 * case.flops * case.trials / ours / flops:.1f} % of dgemm, "
-            f"{case.bytes * case.trials / ours / 1e9:.1f} GB/s   target {case.target:g}x",
+            f"{100 * flops / ours / peak.flops:.0f} % of dgemm, "
+            f"{100 * normals / ours / peak.normals:.0f} % of normals alone, "
+            f"{case.bytes * case.trials / ours / 1e9:.1f} GB/s from beyond L1",
             file=out,
             flush=True,
         )
-        for width in (64, 32) if use_jax else ():
+        for width in widths:
             jax, spread, label = best_of_jax(case, width)
             print(
                 f"    JAX, float{width}          {jax:8.3f} s  spread {spread:.3f}   "
@@ -89,19 +110,31 @@ def ratios(chosen, quick, use_jax, out):
                 file=out,
                 flush=True,
             )
-        scaled = clock(case.numpy(case.numpy_trials), 1)[0] * case.trials / case.numpy_trials
-        print(f"    NumPy, float64        {scaled:8.1f} s  {scaled / ours:25.1f}x", file=out)
+            if width == 64:
+                print(reached(case, ours, jax, flops, normals, peak), file=out, flush=True)
+        if use_numpy:
+            scaled = clock(case.numpy(case.numpy_trials), 1)[0] * case.trials / case.numpy_trials
+            print(f"    NumPy, float64        {scaled:8.1f} s  {scaled / ours:25.1f}x", file=out)
+
+
+def reached(case, ours, jax, flops, normals, peak):
+    """Whether the target is, and how far anybody could come on these cores."""
+    least = flops / peak.flops + normals / peak.normals
+    return (
+        f"    target {case.target:g}x: {'reached' if jax / ours >= case.target else 'not reached'}; its "
+        f"products at the speed of dgemm and its normals alone take {least:.3f} s, {jax / least:.1f}x"
+    )
 
 
 def exponents(out):
     """The slope of log time in log size, from a size and its double: 1 is linear."""
-    base = dict(trials=8, rounds=100, N=50, K=20)
+    base = dict(trials=8, rounds=100, N=50, K=20, d=200)
     print("\ncost grows as (exponent of time in each size, others fixed):", file=out)
     for name in base:
         times = []
         for factor in (2, 4):
             n = dict(base, **{name: base[name] * factor})
-            problem = ft.problems.quadratic(200, n["N"], L=1.0, mu=0.1, G=1.0, sigma=1.0, seed=1)
+            problem = ft.problems.quadratic(n["d"], n["N"], L=1.0, mu=0.1, G=1.0, sigma=1.0, seed=1)
             program = lambda: ft.run(
                 problem,
                 "fsl",
@@ -226,12 +259,18 @@ def main():
     )
     parser.add_argument("--quick", action="store_true", help="a tenth of the rounds")
     parser.add_argument("--no-jax", action="store_true")
+    parser.add_argument("--no-numpy", action="store_true")
+    parser.add_argument(
+        "--width", type=int, choices=(64, 32), help="of JAX's floats; both by default"
+    )
     arguments = parser.parse_args()
     chosen = set(arguments.cases) or {
         *("a", "b", "c1", "c2", "growth", "cores", "crowd", "expected", "own", "load")
     }
     if chosen & {"a", "b", "c1", "c2"}:
-        ratios(chosen, arguments.quick, not arguments.no_jax, sys.stdout)
+        widths = (64, 32) if arguments.width is None else (arguments.width,)
+        widths = () if arguments.no_jax else widths
+        ratios(chosen, widths, not arguments.no_numpy, arguments.quick, sys.stdout)
     for name, part in (
         ("growth", exponents),
         ("cores", scaling),

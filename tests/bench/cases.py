@@ -28,6 +28,7 @@ class Case:
     numpy_trials: int  # NumPy runs fewer trials; its time is scaled
     flops: float  # of one trial, gradients only
     bytes: float  # of one trial that must come from beyond L1
+    normals: float  # that one trial draws
     target: float  # how many times faster than the best of JAX in float64
 
 
@@ -97,7 +98,8 @@ def _fsl(name, dense, d, trials, numpy_trials, T=200, S=10, K=10):
         trials,
         numpy_trials,
         steps * (2.0 * d * d if dense else 3.0 * d),
-        steps * (8.0 * d * d if dense else 16.0 * d),
+        steps * (4.0 * d * (d + 8) if dense else 16.0 * d),  # symmetric: half is read
+        steps * d,
         6.0,
     )
 
@@ -170,6 +172,7 @@ def _softmax(name, T, trials, target, K=20, B=20):
         1,
         work,
         T * 100 * K * 8.0 * B * 61,
+        0.0,
         target,
     )
 
