@@ -36,44 +36,44 @@ SCALES = dict(smoke=(2, (10, 30)), quick=(8, (10, 30, 50, 70)), paper=(40, (10, 
 
 def compute(scale, progress):
     seeds, arrivals = SCALES[scale]
-
-    def work(split, seed):
-        problem, arrays = _flex.task(SPLITS[split], N, seed, samples=SAMPLES)
-        before, after = (_flex.held_out(arrays, range(1, last + 1)) for last in (N - 1, N))
-        found, lost = np.empty((len(arrivals), len(BOOST))), np.empty((len(arrivals), 2))
-        for m, tau_0 in enumerate(arrivals):
-            for n, boost in enumerate(BOOST.values()):
-                rounds = tau_0 + HORIZON
-                run = ft.run(
-                    problem,
-                    "flex_c",
-                    rounds=rounds,
-                    seed=seed,
-                    E=E,
-                    eta=staircase(ETA_0, rounds, [tau_0]),
-                    participation=Participation(
-                        work=traces(5, seed), arrivals=(Arrival(N, tau_0, boost),)
-                    ),
-                    metrics=(),
-                    keep="x",
-                    workers=1,
-                )
-                goal = _flex.accuracy(run.x[0, tau_0 - 1 : tau_0], before)[0]
-                at, *later = _flex.accuracy(run.x[0, tau_0:], after)
-                found[m, n] = _flex.first(np.array(later) >= goal, HORIZON)
-            lost[m] = (
-                goal - at,
-                at - later[0],
-            )  # to the newcomer's data, and to the new rate: of vanilla reboot
-        return found, lost
-
-    found = _flex.over([(split, seed) for split in SPLITS for seed in range(seeds)], work, progress)
+    jobs = [(split, seed, arrivals) for split in SPLITS for seed in range(seeds)]
+    found = _flex.over(jobs, rebounds, progress)
     shape = len(SPLITS), seeds, len(arrivals), 2
     return {
         "tau_0": np.array(arrivals),
         "rounds": np.array([rounds for rounds, _ in found]).reshape(shape),
         "lost": np.array([lost for _, lost in found]).reshape(shape),
     }
+
+
+def rebounds(split, seed, arrivals):
+    """(rounds (arrivals, reboots) until the accuracy is back, what of it is lost to the newcomer's
+    data and to the new rate, of vanilla reboot) of a seed."""
+    problem, arrays = _flex.task(SPLITS[split], N, seed, samples=SAMPLES)
+    before, after = (_flex.held_out(arrays, range(1, last + 1)) for last in (N - 1, N))
+    found, lost = np.empty((len(arrivals), len(BOOST))), np.empty((len(arrivals), 2))
+    for m, tau_0 in enumerate(arrivals):
+        for n, boost in enumerate(BOOST.values()):
+            rounds = tau_0 + HORIZON
+            run = ft.run(
+                problem,
+                "flex_c",
+                rounds=rounds,
+                seed=seed,
+                E=E,
+                eta=staircase(ETA_0, rounds, [tau_0]),
+                participation=Participation(
+                    work=traces(5, seed), arrivals=(Arrival(N, tau_0, boost),)
+                ),
+                metrics=(),
+                keep="x",
+                workers=1,
+            )
+            goal = _flex.accuracy(run.x[0, tau_0 - 1 : tau_0], before)[0]
+            at, *later = _flex.accuracy(run.x[0, tau_0:], after)
+            found[m, n] = _flex.first(np.array(later) >= goal, HORIZON)
+        lost[m] = goal - at, at - later[0]
+    return found, lost
 
 
 HEADER = [r"$\tau_0$", "fast", "vanilla", "saved"]

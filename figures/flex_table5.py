@@ -31,39 +31,8 @@ SCALES = dict(smoke=(2, (10, 30)), quick=(5, DEPARTING), paper=(20, DEPARTING))
 
 def compute(scale, progress):
     seeds, departures = SCALES[scale]
-
-    def work(alpha, seed):
-        problem, arrays = _flex.task(alpha, N, seed, samples=SAMPLES)
-        everyone, others = (_flex.held_out(arrays, range(1, last + 1)) for last in (N, N - 1))
-        crossing, ends, shown = np.empty(len(departures)), np.empty((len(departures), 5)), None
-        for m, tau_0 in enumerate(departures):
-            found = []
-            for exclude in (True, False):
-                rounds = tau_0 + HORIZON
-                run = ft.run(
-                    problem,
-                    "flex_c",
-                    rounds=rounds,
-                    seed=seed,
-                    E=E,
-                    metrics=(),
-                    keep="x",
-                    workers=1,
-                    eta=staircase(ETA_0, rounds, [tau_0] if exclude else []),
-                    participation=Participation(
-                        work=traces(5, seed), departures=(Departure(N, tau_0, exclude),)
-                    ),
-                )
-                found.append(_flex.loss(run.x[0, tau_0 + 1 :], others if exclude else everyone))
-            past = _flex.loss(run.x[0, : tau_0 + 1], everyone)  # the same in both
-            excluded, included = found
-            crossing[m] = _flex.first(excluded <= included, HORIZON)
-            ends[m] = past[-1], excluded[0], included[0], excluded[-1], included[-1]
-            if tau_0 == SHOWN:
-                shown = np.array([np.concatenate([past, after]) for after in found])
-        return crossing, ends, shown
-
-    found = _flex.over([(alpha, seed) for alpha in ALPHAS for seed in range(seeds)], work, progress)
+    jobs = [(alpha, seed, departures) for alpha in ALPHAS for seed in range(seeds)]
+    found = _flex.over(jobs, departed, progress)
     shape = len(ALPHAS), seeds, len(departures)
     curves = np.array([curve for _, _, curve in found]).reshape(len(ALPHAS), seeds, 2, -1)
     return {
@@ -72,6 +41,40 @@ def compute(scale, progress):
         "ends": np.array([e for _, e, _ in found]).reshape(*shape, 5),
         "curves": curves[-1],
     }
+
+
+def departed(alpha, seed, departures):
+    """(rounds until the losses cross, the losses just before, after and at the end, for each
+    departure; the two curves of the one that is shown) of a seed."""
+    problem, arrays = _flex.task(alpha, N, seed, samples=SAMPLES)
+    everyone, others = (_flex.held_out(arrays, range(1, last + 1)) for last in (N, N - 1))
+    crossing, ends, shown = np.empty(len(departures)), np.empty((len(departures), 5)), None
+    for m, tau_0 in enumerate(departures):
+        found = []
+        for exclude in (True, False):
+            rounds = tau_0 + HORIZON
+            run = ft.run(
+                problem,
+                "flex_c",
+                rounds=rounds,
+                seed=seed,
+                E=E,
+                metrics=(),
+                keep="x",
+                workers=1,
+                eta=staircase(ETA_0, rounds, [tau_0] if exclude else []),
+                participation=Participation(
+                    work=traces(5, seed), departures=(Departure(N, tau_0, exclude),)
+                ),
+            )
+            found.append(_flex.loss(run.x[0, tau_0 + 1 :], others if exclude else everyone))
+        past = _flex.loss(run.x[0, : tau_0 + 1], everyone)  # the same in both
+        excluded, included = found
+        crossing[m] = _flex.first(excluded <= included, HORIZON)
+        ends[m] = past[-1], excluded[0], included[0], excluded[-1], included[-1]
+        if tau_0 == SHOWN:
+            shown = np.array([np.concatenate([past, after]) for after in found])
+    return crossing, ends, shown
 
 
 def printed(alpha, tau_0):

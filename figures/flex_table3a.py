@@ -1,0 +1,5 @@
+"""Flex, table 3 (a): test accuracy of schemes A, B and C on MNIST as devices become heterogeneous."""
+
+from fedtheory.figures import _flex_networks
+
+FIGURE = _flex_networks.table3("MNIST", "a", "table3a")

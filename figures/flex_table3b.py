@@ -1,0 +1,5 @@
+"""Flex, table 3 (b): test accuracy of schemes A, B and C on EMNIST as devices become heterogeneous."""
+
+from fedtheory.figures import _flex_networks
+
+FIGURE = _flex_networks.table3("EMNIST", "b", "table3b")

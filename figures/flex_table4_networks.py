@@ -1,0 +1,145 @@
+"""Flex, table 4, MNIST and EMNIST: rounds until the accuracy before an arrival is back, with fast and
+with vanilla reboot.
+
+A run that does not get there within its horizon is censored; in sentences it counts as the horizon.
+SYNTHETIC, whose own table is flex_table4, is run too for the sentence that compares the three.
+"""
+
+import numpy as np
+
+from fedtheory.claims.flex.findings import REBOUND
+from fedtheory.experiments import flex_arrivals
+from fedtheory.figures import _flex, _flex_networks, _fsl, _table, flex_table4
+from fedtheory.figures._flex_networks import REBOOTS, SETS
+from fedtheory.figures._record import Figure
+
+
+def compute(scale, progress):
+    data = _flex_networks.arrivals("table4", scale, progress)
+    jobs = [("NIID", seed, flex_table4.SCALES[scale][1]) for seed in range(_seeds(data))]
+    synthetic = _flex.over(jobs, flex_table4.rebounds, progress)
+    return data | {"synthetic": np.array([rounds for rounds, _ in synthetic])[None]}
+
+
+def _seeds(data):
+    return data["test_accuracy"].shape[1]
+
+
+def rounds(data, censored=np.inf):
+    """{(data, tau_0, reboot): (seeds,) rounds}; censored ones are inf, or the horizon."""
+    read = _fsl.Read(data)
+    return {
+        (name, tau_0, reboot): np.minimum(
+            _flex_networks.rebound(read, name, tau_0, reboot), censored
+        )
+        for name, tau_0 in dict.fromkeys(cell[:2] for cell in read.cells)
+        for reboot in REBOOTS
+    }
+
+
+def horizon(data):
+    read = _fsl.Read(data)
+    return _flex_networks.horizon(read, *read.cells[0][:2])
+
+
+def saved(data, name):
+    """(seeds,) rounds that fast reboot saves, the mean over arrivals."""
+    found = rounds(data, horizon(data))
+    return np.mean(
+        [
+            found[name, tau_0, "vanilla"] - found[name, tau_0, "fast"]
+            for n, tau_0, how in found
+            if (n, how) == (name, "fast")
+        ],
+        axis=0,
+    )
+
+
+def cells(data):
+    """(quantity, which) -> rounds over seeds, of each printed cell that was run."""
+    found = {
+        (REBOUND, f"{how} reboot, {name} tau_0={tau_0}"): values
+        for (name, tau_0, how), values in rounds(data).items()
+    }
+    return {key: values for key, values in found.items() if key in _flex.PRINTED}
+
+
+def printed(data):
+    """The same with cells that were not run as NaN."""
+    asked = [key for key in _flex.PRINTED if key[0] == REBOUND and "SYNTHETIC" not in key[1]]
+    return {key: np.full(_seeds(data), np.nan) for key in asked} | cells(data)
+
+
+def findings(data):
+    synthetic = np.minimum(data["synthetic"][0], flex_table4.HORIZON)
+    gains = {("rounds_saved", name, ""): saved(data, name) for name in SETS}
+    gains["rounds_saved", "SYNTHETIC", ""] = (synthetic[..., 1] - synthetic[..., 0]).mean(axis=1)
+    return {
+        **_flex_networks.judged(data, {"flex.table4_emnist": gains}),
+        **_flex_networks.cells_judged(data, printed(data)),
+    }
+
+
+HEADER = [r"$\tau_0$", *(f"{name}: {how}" for name in SETS for how in REBOOTS)]
+
+
+def lines(data):
+    outcomes, found, most = findings(data), rounds(data), horizon(data)
+    arrived = list(dict.fromkeys(tau_0 for _, tau_0, _ in found))
+
+    def cell(name, tau_0, how):
+        key = REBOUND, f"{how} reboot, {name} tau_0={tau_0}"
+        shown = _flex.rounds_of(found[name, tau_0, how], most)
+        return _flex.cell(key, shown, outcomes) if key in _flex.PRINTED else _table.Cell(shown, "")
+
+    return [
+        [tau_0, *(cell(name, tau_0, how) for name in SETS for how in REBOOTS)] for tau_0 in arrived
+    ]
+
+
+def says(data):
+    def told(name):
+        values = saved(data, name)
+        error = values.std(ddof=1) / np.sqrt(len(values))
+        return f"{name} {values.mean():.1f} ± {error:.1f}".replace("-", "−")
+
+    return f"Rounds that fast reboot saves (mean ± standard error): {', '.join(map(told, SETS))}."
+
+
+def draw(figure, data):
+    lost = np.concatenate([*rounds(data).values()])
+    note = (
+        f"Median [quartiles] of {_seeds(data)} seeds; {_flex.censored(lost)} censored at {horizon(data)}. "
+        f"{_table.MARKED}.\n{says(data)}"
+    )
+    if _fsl.smaller(data):
+        note += "\nStand-ins for the data and twins of the networks: the printed numbers are not compared."
+    _table.ours_beside_paper(figure, HEADER, lines(data), note=note)
+
+
+def rows(data):
+    return _table.table_rows(HEADER, lines(data))
+
+
+def caption(data):
+    return _fsl.caption(
+        data,
+        f"One of {flex_arrivals.N} devices, each with a label of its own, joins after round $\\tau_0$. Rounds until the "
+        f"accuracy before the arrival is back: medians and quartiles; runs that do not get there within {horizon(data)} "
+        "rounds are censored and come last.",
+        _flex_networks.STAND_IN,
+    )
+
+
+FIGURE = Figure(
+    cites="flex, table 4, MNIST and EMNIST",
+    title="Rounds until the accuracy before an arrival is back, networks",
+    compute=compute,
+    caption=caption,
+    draw=draw,
+    says=says,
+    rows=rows,
+    findings=findings,
+    width="page",
+    height=1.9,
+)
