@@ -84,8 +84,9 @@ def not_judged(why):
 
 def of_stand_ins(claim):
     """A finding's comparisons that other data than the paper's may judge: all but those with a
-    printed number."""
-    return tuple(each for each in claim.compares if _number(each.other) is None)
+    printed number, and those of what happens at one."""
+    exact = ("True", "False")
+    return tuple(c for c in claim.compares if _number(c.other) is None and c.other not in exact)
 
 
 def worst(verdicts):

@@ -9,7 +9,7 @@ loss is `ft.layers.spreadout` of that table.
 
 from functools import partial
 
-from fedtheory.layers import bag, dense, embedding, gru, hinge, relu
+from fedtheory.layers import bag, dense, embedding, gru, hinge, hinge_spread, relu
 from fedtheory.network import Network
 
 
@@ -17,11 +17,11 @@ def language(width, units, characters):
     return [embedding(characters, width), gru(units), dense(characters, each=True)]
 
 
-def encoder(width, films):
+def encoder(width, films, loss=hinge):
     return [
         *(embedding(films, width), bag()),
         *(dense(width), relu(), dense(width)),
-        hinge(films, width),
+        loss(films, width),
     ]
 
 
@@ -59,5 +59,22 @@ NETWORKS = (
         200,
         partial(encoder, 8),
         "It may judge how the ways of mixing compare, and no printed recall.",
+    ),
+    Network(
+        "encoder_baseline",
+        "mixed FL, section 5.3",
+        (10,),
+        3952,
+        partial(encoder, 16, loss=hinge_spread),
+        "It is the recommender whose clients compute both losses.",
+        "encoder_twin_baseline",
+    ),
+    Network(
+        "encoder_twin_baseline",
+        "mixed FL, section 5.3, small",
+        (5,),
+        200,
+        partial(encoder, 8, loss=hinge_spread),
+        "It may judge how the ways of mixing compare with it, and no printed recall.",
     ),
 )

@@ -19,6 +19,7 @@ from fedtheory.layers import (
     groupnorm,
     gru,
     hinge,
+    hinge_spread,
     pool,
     relu,
     reshape,
@@ -67,6 +68,7 @@ WORDS = {
         (),
         5,
     ),
+    "baseline": ([embedding(5, 3), bag(), dense(3), hinge_spread(5, 3, top=2)], (), 5),
 }
 
 
@@ -132,6 +134,20 @@ def test_an_encoder_pulls_by_the_hinge_and_spreads_at_the_server():
         problem, "parallel_training", rounds=0, eta=0.1, eta_c=0.1, x_0=x, metrics=["test_recall"]
     )
     assert run.metrics["test_recall"][0, 0] == pytest.approx(np.mean(ranks < 2))
+
+
+def test_the_baselines_clients_compute_both_losses():
+    """The sum of the two losses of networks that compute one each, on the same samples."""
+    problem = made("baseline")
+    rows, labels = problem.data.X[-6:], problem.data.y[-6:, 0]
+    stack = [*WORDS["baseline"][0][:-1], hinge(5, 3, top=2)]
+    apart = network(
+        stack, [rows], [labels], (rows, labels), batch=None, classes=5,
+        server_layers=[spreadout(5, 3)],
+    )  # fmt: skip
+    x = problem.start + 0.1 * np.random.default_rng(3).standard_normal(problem.d)
+    both = apart.client_loss(1, x) + apart.client_loss(0, x)
+    assert problem.client_loss(1, x) == pytest.approx(both, rel=1e-9)
 
 
 def test_every_layer_is_in_a_list_above():

@@ -6,6 +6,9 @@ from fedtheory.symbols.lamb import TABLE
 
 ACCURACY, RISE, EARLY, GAP = "final_accuracy", "rise_time", "early_accuracy", "generalization_gap"
 LAMB, AMS, SGD = "Fed-LAMB", "Fed-AMS", "Fed-SGD"
+# How far apart the alike may be, of losses and of accuracies: what a reader tells apart in curves,
+# fixed before any run
+ALIKE, CLOSE = 0.05, 0.02
 RUNS = "Section 4 averages three runs, the checklist says five."
 
 
@@ -111,7 +114,7 @@ CLAIMS = (
         "With more local iterations Fed-LAMB converges the fastest, with similar generalization error as Fed-AMS.",
         C(RISE, LAMB, "<", AMS, "CNN, 3 epochs"),
         C(RISE, LAMB, "<", SGD, "CNN, 3 epochs"),
-        C(GAP, LAMB, "~", AMS, "CNN, 3 epochs"),
+        C(GAP, LAMB, "~", AMS, "CNN, 3 epochs", ALIKE),
     ),
     finding(
         "fig3_resnet",
@@ -139,7 +142,7 @@ CLAIMS = (
         "fig3",
         "On ResNet-9 Fed-AMS compares favorably with Fed-SGD, though their performances are close.",
         C(ACCURACY, AMS, ">=", SGD, "ResNet"),
-        C(ACCURACY, AMS, "~", SGD, "ResNet"),
+        C(ACCURACY, AMS, "~", SGD, "ResNet", CLOSE),
     ),
     # Figure 4: ResNet-9, IID, 10 clients
     finding(

@@ -8,6 +8,17 @@ AUC, ACCURACY, LOSS, RECALL = "final_auc", "final_accuracy", "final_loss", "fina
 RISE, EARLY, DIVERGES = "rounds_to_loss", "early_loss", "diverges"
 PT, ONE, TWO, FL, ORACLE = "PT", "1-W GT", "2-W GT", "only FL", "oracle"
 C = Comparison
+# How far apart the alike may be: the figures print curves, of which a reader tells so much apart;
+# rounds to a loss are a share of all. Fixed before any run.
+MARGINS = {AUC: 0.01, ACCURACY: 0.02, LOSS: 0.05, RECALL: 0.01, RISE: 0.05, "rounds_to_auc": 0.05}
+
+
+def with_margin(comparison):
+    """A comparison of what is alike, with its quantity's margin; a printed number has its own."""
+    printed = comparison.other.replace(".", "", 1).isdecimal()
+    if comparison.relation != "~" or comparison.margin is not None or printed:
+        return comparison
+    return comparison._replace(margin=MARGINS.get(comparison.quantity))
 
 
 def finding(name, cites, figure, says, *compares, printed=None):
@@ -18,7 +29,7 @@ def finding(name, cites, figure, says, *compares, printed=None):
         symbols=TABLE,
         figure=figure,
         says=says,
-        compares=compares,
+        compares=tuple(map(with_margin, compares)),
         meaning=says,
         printed=printed or {},
     )

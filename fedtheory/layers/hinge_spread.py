@@ -1,0 +1,45 @@
+"""The dual encoder's two losses together, as a client computes both: mixed FL's baseline (section 5.3).
+
+Held-out samples are judged by the hinge alone, as those of the methods that leave spreadout to the
+server.
+"""
+
+from functools import partial
+
+from fedtheory import arguments
+from fedtheory.jit import jit
+from fedtheory.layers.hinge import backward as pull_back
+from fedtheory.layers.hinge import fit, judge, spread_backward, spread_forward
+from fedtheory.layers.hinge import forward as pull_forward
+from fedtheory.network import Layer
+
+
+@jit
+def forward(here):
+    spread_forward(here)
+    spread = here.Z[0, 0]
+    pull_forward(here)
+    for r in range(here.Z.shape[0]):
+        here.Z[r, 0] += spread
+
+
+@jit
+def backward(here):
+    spread_backward(here)
+    pull_back(here)
+
+
+def hinge_spread(rows, width, margin=0.9, top=10, table="embedding"):
+    """`hinge` and `spreadout` of the layer called `table`, added.
+
+    >>> import fedtheory as ft
+    >>> ft.layers.hinge_spread(3952, 16).fit((16,)).shape
+    (1,)
+    """
+    rows, width = arguments.whole("rows", rows, 2), arguments.whole("width", width, 1)
+    margin, top = arguments.real("margin", margin), arguments.whole("top", top, 1)
+    how = partial(fit, rows, width, margin, top)
+    return Layer("hinge_spread", forward, backward, how, judge=judge, shares=table)
+
+
+MAKERS = (hinge_spread,)

@@ -1,0 +1,107 @@
+"""What mixed FL's figures share: runs of a task by name, how they are drawn, and when a loss is reached."""
+
+import numpy as np
+
+from fedtheory.claims.mixed.findings import RISE
+from fedtheory.experiments import _curves
+from fedtheory.experiments._mixed import METHODS
+from fedtheory.figures import _fsl, _style, _table
+
+LOOKS = METHODS | {"only FL": "fedavg", "oracle": "server_sgd", "baseline": "fedavg"}
+STAND_INS = dict(
+    smile="on drawn faces with a small perceptron, not on CelebA",
+    language="on two made sources of characters with a small network, not on the paper's corpora",
+    movies="on planted tastes with a small encoder, not on MovieLens",
+)
+
+
+def gathered(progress, **tasks):
+    """Arrays of several tasks, {task: runs of an experiment}: each name begins with its task."""
+    found = {}
+    for task, runs in tasks.items():
+        names = next(iter(runs.values()))["measure"]
+        found |= {f"{task}_{k}": v for k, v in _fsl.gathered(runs, progress, names).items()}
+    first = next(iter(tasks))
+    real = all(found[f"{task}_real"] for task in tasks)
+    return found | {"rounds": found[f"{first}_rounds"], "real": np.array(real)}
+
+
+def read(data, task):
+    """A task's runs, to be read by cell."""
+    start = f"{task}_"
+    return _fsl.Read({k.removeprefix(start): v for k, v in data.items() if k.startswith(start)})
+
+
+def curve(runs, cells, name):
+    """(seeds, measurements) of the mean over one or more cells."""
+    return np.mean([runs.curve(*cell, name=name) for cell in cells], axis=0)
+
+
+def lines(ax, runs, name, cells, dashes=None, label=None):
+    """Curves by label, {label: (look, cells)}: means over seeds, between their extremes. What left the
+    finite numbers ends."""
+    for place, (text, (look, several)) in enumerate(cells.items()):
+        values = curve(runs, several, name)
+        more = dict(linestyle=dashes[place]) if dashes else {}
+        _style.band(
+            ax,
+            runs.data["rounds"],
+            values.mean(axis=0),
+            values.min(axis=0),
+            values.max(axis=0),
+            LOOKS.get(look, look),
+            label=text,
+            **more,
+        )
+    ax.set(xlabel="round $t$", ylabel=label or name.replace("test_", "test ").replace("auc", "AUC"))
+
+
+def final(values):
+    """(seeds,) at the end of curves (seeds, measurements)."""
+    return np.array([_curves.final(each) for each in values])
+
+
+def reached(curves, low=True):
+    """{label: (seeds,)}: after which share of the rounds each has gained nine tenths of what the worst
+    of them gains in the end, seed by seed; inf where it never has."""
+    sign = -1.0 if low else 1.0
+    ends = np.array([sign * final(values) for values in curves.values()])
+    worst = np.nanmin(np.where(np.isfinite(ends), ends, np.nan), axis=0)
+    begun = sign * next(iter(curves.values()))[:, 0]
+    goals = begun + _curves.HIGH * (worst - begun)
+    return {
+        label: np.array([_curves.rise(sign * each, goal) for each, goal in zip(values, goals)])
+        for label, values in curves.items()
+    }
+
+
+def outcomes(data, task, by_claim):
+    return _fsl.outcomes(data, by_claim, STAND_INS[task])
+
+
+def caption(data, task, text):
+    return _fsl.caption(data, text, STAND_INS[task])
+
+
+def rows(data, task, heads, quantities):
+    """Rows of every cell: each metric at the end, mean and deviation over seeds."""
+    runs = read(data, task)
+    head = [*heads, *(name.replace("_", " ") for name in quantities)]
+    return [head] + [
+        [*cell, *(_table.spread_of(final(runs.curve(*cell, name=name))) for name in quantities)]
+        for cell in runs.cells
+    ]
+
+
+def told(values):
+    """`PT 0.91 ± 0.01, ...` of values over seeds by label."""
+    return ", ".join(f"{label} {_table.spread_of(each)}" for label, each in values.items())
+
+
+def faster(found, where):
+    """Cells of the rounds that each takes."""
+    return {(RISE, label, where): values for label, values in found.items()}
+
+
+LINES = "A line is the mean over seeds, its band goes from the least to the most."
+DASHES = (":", (0, (2, 1)), (0, (6, 1.5, 1.5, 1.5)), "-")

@@ -1,0 +1,13 @@
+"""Mixed FL, figure 10: more and shorter steps, the language model."""
+
+from fedtheory.experiments import mixed_language
+from fedtheory.figures import _mixed_steps
+
+FIGURE = _mixed_steps.figure(
+    "mixed FL, figure 10",
+    "More and shorter steps, language",
+    "language",
+    mixed_language.EXPERIMENT,
+    "test_accuracy",
+    ("mixed.fig10_steps",),
+)

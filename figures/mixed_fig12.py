@@ -1,0 +1,92 @@
+"""Mixed FL, figure 12 and section C.4.4: the recommender by 1-way gradient transfer with Adam at the
+server, and with SGD, each at its best rate; beside the baseline with Adam."""
+
+import numpy as np
+
+from fedtheory.claims.mixed.findings import LOSS
+from fedtheory.experiments import mixed_movies
+from fedtheory.figures import _mixed
+from fedtheory.figures._record import Figure
+
+KINDS = (("1-W GT", "Adam"), ("1-W GT", "SGD"), ("baseline", "Adam"))
+PANELS = {"test_loss": "upper right", "test_recall": "lower right"}
+
+
+def compute(scale, progress):
+    return _mixed.gathered(progress, movies=mixed_movies.EXPERIMENT.runs_of("adam", scale))
+
+
+def ends(runs, cell):
+    """(seeds,) losses at the end; what left the finite numbers is the worst."""
+    return np.nan_to_num(_mixed.final(runs.curve(*cell, name="test_loss")), nan=np.inf)
+
+
+def best(runs, kind):
+    """The cell of a method's and optimiser's best rate over all seeds."""
+    return min(runs.having("movies", *kind), key=lambda cell: ends(runs, cell).mean())
+
+
+def best_rates(runs, kind):
+    """(seeds,) the best rate of each seed."""
+    cells = runs.having("movies", *kind)
+    return np.array([float(cells[n][3]) for n in np.argmin([ends(runs, c) for c in cells], axis=0)])
+
+
+def chosen(runs):
+    return {f"{m}, {by}": (m, [best(runs, (m, by))]) for m, by in KINDS}
+
+
+def draw(figure, data):
+    runs = _mixed.read(data, "movies")
+    for ax, (name, place) in zip(figure.subplots(1, 2), PANELS.items()):
+        label = "recall@10" if name == "test_recall" else None
+        _mixed.lines(ax, runs, name, chosen(runs), ("-", ":", "--"), label)
+        ax.legend(loc=place)
+
+
+def findings(data):
+    runs = _mixed.read(data, "movies")
+    curves = {f"{m} {by}": runs.curve(*best(runs, (m, by)), name="test_loss") for m, by in KINDS}
+    cells = _mixed.faster(_mixed.reached(curves), "movies")
+    cells |= {(LOSS, label, "movies"): _mixed.final(values) for label, values in curves.items()}
+    cells |= {("best_eta_s", f"{m} {by}", "movies"): best_rates(runs, (m, by)) for m, by in KINDS}
+    ids = ("fig12_adam", "fig12_baseline", "sectionC44_server_rate")
+    return _mixed.outcomes(data, "movies", {f"mixed.{id}": cells for id in ids})
+
+
+def says(data):
+    runs = _mixed.read(data, "movies")
+    told = {
+        f"{label} ($\\eta_s={several[0][3]}$)": ends(runs, several[0])
+        for label, (_, several) in chosen(runs).items()
+    }
+    return f"Loss at the end: {_mixed.told(told)}."
+
+
+def rows(data):
+    return _mixed.rows(
+        data, "movies", ["task", "method", "server", "rate"], ["test_loss", "test_recall"]
+    )
+
+
+def caption(data):
+    return _mixed.caption(
+        data,
+        "movies",
+        "SGD at clients; Adam and SGD at the server, each at the best rate of its grid by the loss at the end. "
+        f"{_mixed.LINES}",
+    )
+
+
+FIGURE = Figure(
+    cites="mixed FL, figure 12",
+    title="Adam at the server, recommender",
+    compute=compute,
+    caption=caption,
+    draw=draw,
+    says=says,
+    rows=rows,
+    findings=findings,
+    width="page",
+    height=2.3,
+)

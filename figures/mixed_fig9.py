@@ -1,0 +1,13 @@
+"""Mixed FL, figure 9: more and shorter steps, the smile classifier."""
+
+from fedtheory.experiments import mixed_smiles
+from fedtheory.figures import _mixed_steps
+
+FIGURE = _mixed_steps.figure(
+    "mixed FL, figure 9",
+    "More and shorter steps, smiles",
+    "smile",
+    mixed_smiles.EXPERIMENT,
+    "test_auc",
+    ("mixed.fig9_steps", "mixed.sectionC42_steps"),
+)
