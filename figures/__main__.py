@@ -13,7 +13,7 @@ from fedtheory import brought, figures, spreading
 from fedtheory.app.parsing import Parser
 from fedtheory.data._sets import FOLDER
 from fedtheory.errors import FedtheoryError, refuse
-from fedtheory.figures import _making
+from fedtheory.figures import _judged, _making
 
 
 def parser(prog="python -m figures"):
@@ -37,6 +37,11 @@ def parser(prog="python -m figures"):
         default=[],
         metavar="FILE.py",
         help="a file of your own with a FIGURE; its name is the file's",
+    )
+    found.add_argument(
+        "--findings",
+        action="store_true",
+        help="make nothing: say what the figures in --out found of every sentence, and what is not judged",
     )
     found.add_argument("--json", action="store_true", help="one JSON document on standard output")
     return found
@@ -67,6 +72,11 @@ def _made(arguments):
     out = Path(arguments.out)
     if out.exists() and not out.is_dir():
         refuse("--out", "must be a folder", arguments.out)
+    if arguments.findings:
+        rows = _judged.table(out)
+        listed = [row._asdict() for row in rows]
+        print(json.dumps(listed, indent=2) if arguments.json else "\n".join(_judged.told(rows)))
+        return 0
     if arguments.data:
         os.environ.setdefault(FOLDER, arguments.data)  # processes of this command see it too
     folders = [Path(arguments.data), Path(arguments.data) / "data"] if arguments.data else []

@@ -8,11 +8,12 @@ import csv
 import hashlib
 import io
 import json
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 
-from fedtheory import sources
+from fedtheory import discover, sources
 from fedtheory.errors import refuse
 from fedtheory.figures import _caption, _findings, _style
 from fedtheory.files import write
@@ -74,7 +75,19 @@ def _judged(name, record, data):
                 f"must be one of {', '.join(_findings.VERDICTS)}",
                 finding,
             )
+    if record.findings and (missing := sorted(_named().get(name, set()) - {*found})):
+        refuse(f"{name}: findings", "must judge every sentence that names the figure", missing)
     return found
+
+
+@cache
+def _named():
+    """figure -> ids of the sentences that it is to judge."""
+    named = {}
+    for claim in discover.claims():
+        if claim.kind == "finding":
+            named.setdefault(claim.figure, set()).add(claim.id)
+    return named
 
 
 def _defined(name, data, scale):
@@ -187,15 +200,14 @@ ENTRY = ("claim", "figure", "scale", "verdict", "sentence")
 INDEX = ("figure", "title", "cites", "scale", "claims")
 
 
+def entries(file, fields=ENTRY):
+    """What a file of all figures says; what is no entry counts as absent."""
+    return [e for e in _read(file, []) if isinstance(e, dict) and set(e) == set(fields)]
+
+
 def merge(file, fields, name, rows):
     """Put what there is of a figure into the file of all; that of other figures stays."""
-    others = [
-        entry
-        for entry in _read(file, [])
-        if isinstance(entry, dict) and set(entry) == set(fields) and entry["figure"] != name
-    ]
-    entries = others + [dict(zip(fields, row)) for row in rows]
-    entries.sort(key=lambda entry: (entry["figure"], str(entry.get("claim"))))
-    write(
-        file, (json.dumps(entries, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
-    )
+    others = [entry for entry in entries(file, fields) if entry["figure"] != name]
+    all_ = others + [dict(zip(fields, row)) for row in rows]
+    all_.sort(key=lambda entry: (entry["figure"], str(entry.get("claim"))))
+    write(file, (json.dumps(all_, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())

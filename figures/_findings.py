@@ -9,6 +9,9 @@ one-sided tests (Student's t over at least 5 seeds) of the bounds that the sente
                           the margin wherever it stands: no power; else, across the border,
                           inconclusive
 
+What a scale cannot judge, because its data, networks or lengths are not those that a sentence is
+about, is *not judged*, with the reason.
+
 The margin is a record's, fixed before any run: half a unit of the last printed digit, and the noise
 that the paper's own numbers show. It never depends on the runs that are judged, so that noise buys
 no agreement.
@@ -34,13 +37,13 @@ from scipy import stats
 
 from fedtheory.errors import refuse
 
-REPRODUCED, NOT_REPRODUCED, NO_POWER, INCONCLUSIVE = VERDICTS = (
+REPRODUCED, NOT_REPRODUCED, NO_POWER, INCONCLUSIVE, NOT_JUDGED = VERDICTS = (
     "reproduced",
     "not reproduced",
     "no power",
     "inconclusive",
+    "not judged",
 )
-NOT_JUDGED = "not judged at this scale"
 LEVEL, SEEDS = 0.05, 5
 TREND = {"increases in": ">", "decreases in": "<"}
 WORDS = {"<": "<", ">": ">", "<=": "≤", ">=": "≥", "~": "≈", "==": "="}
@@ -79,7 +82,7 @@ def judge(claim, cells, level=LEVEL, family=1, compares=None):
 
 def not_judged(why):
     """The outcome of a sentence that a scale cannot judge."""
-    return Outcome(INCONCLUSIVE, f"{INCONCLUSIVE}: {NOT_JUDGED}, {why}")
+    return Outcome(NOT_JUDGED, f"{NOT_JUDGED} at this scale: {why}")
 
 
 def of_stand_ins(claim):
@@ -92,7 +95,8 @@ def of_stand_ins(claim):
 def worst(verdicts):
     """Of several that must all be: one that fails decides, then one that is open."""
     verdicts = list(verdicts)
-    return next(v for v in (NOT_REPRODUCED, INCONCLUSIVE, NO_POWER, REPRODUCED) if v in verdicts)
+    order = (NOT_REPRODUCED, INCONCLUSIVE, NOT_JUDGED, NO_POWER, REPRODUCED)
+    return next(v for v in order if v in verdicts)
 
 
 def _shared(count, family):

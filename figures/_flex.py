@@ -132,6 +132,7 @@ def agreement(outcomes):
         _findings.NOT_REPRODUCED: "do not",
         _findings.NO_POWER: "have no power",
         _findings.INCONCLUSIVE: "are open",
+        _findings.NOT_JUDGED: "are not judged",
     }
     return ", ".join(
         [

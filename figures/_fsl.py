@@ -26,9 +26,7 @@ OPEN = {
     "fsl.fig5_rates_easy": "it rests on the grid of step sizes, which the paper does not print: three values "
     "and four gave opposite verdicts",
 }
-PRINTED = (
-    "for a printed number belongs to the paper's data and network, and stand-ins have their own"
-)
+PRINTED = "a printed number belongs to the paper's data and network, and stand-ins have their own"
 BETWEEN = "|"  # in the name of a cell
 METHODS = {
     "FL": "fedavg",

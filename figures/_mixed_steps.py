@@ -22,7 +22,7 @@ def figure(cites, title, task, experiment, metric, ids):
                 cells = {f"$K={K}$": (method, [(task, K, method)]) for K in runs.parts(1)}
                 _mixed.lines(ax, runs, name, cells, _mixed.DASHES[-len(cells) :])
                 if name == "test_loss":
-                    ax.set(title=method, xlabel="")
+                    ax.set(title=method, xlabel="", yscale="log")
                     ax.legend(loc="upper right")
                 if method != MIXING[0]:
                     ax.set_ylabel("")

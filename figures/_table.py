@@ -17,9 +17,10 @@ MARKS = {
     "not reproduced": ("✗", DIFFER),
     "no power": ("↔", OPEN),
     "inconclusive": ("?", OPEN),
+    "not judged": ("○", OPEN),
     "": ("", INK),
 }
-MARKED = "✓ agrees, ✗ differs, ↔ no power, ? undecided"
+MARKED = "✓ agrees, ✗ differs, ↔ no power, ? undecided, ○ not judged"
 SYMBOLS = "DejaVu Sans"  # the face that has the marks
 
 
@@ -150,6 +151,7 @@ POINTS = {
     "not reproduced": ("X", DIFFER, DIFFER, "differs"),
     "no power": ("o", INK, "white", "no power"),
     "inconclusive": ("D", OPEN, "white", "undecided"),
+    "not judged": ("s", OPEN, "white", "not judged"),
 }
 
 

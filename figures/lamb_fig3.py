@@ -10,7 +10,7 @@ from fedtheory.figures._lamb import AMS, LAMB, METHODS, at_best
 from fedtheory.figures._record import Figure
 
 STAND_IN = "on a stand-in (textures for CIFAR-10) with small networks, not on the paper's"
-UNTUNED = "for ResNet runs at one rate of each method there, and a sentence on who is ahead rests on the rates"
+UNTUNED = "ResNet runs at one rate of each method there, and a sentence on who is ahead rests on the rates"
 RESNET = ("fig3_resnet", "fig3_resnet_50", "fig3_resnet_ams")
 
 

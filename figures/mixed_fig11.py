@@ -15,7 +15,7 @@ from fedtheory.figures import _findings, _mixed
 from fedtheory.figures._record import Figure
 
 PANELS = {"test_loss": "upper right", "test_accuracy": "lower right"}
-NO_STEPS = "for figures and text vary eta at one K, and nothing here varies K at one eta"
+NO_STEPS = "the paper varies eta at one K, and so do these runs; none varies K at one eta"
 
 
 def compute(scale, progress):

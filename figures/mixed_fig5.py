@@ -24,7 +24,7 @@ def draw(figure, data):
         _mixed.lines(ax, _mixed.read(data, "language"), NAME, parts(source))
         ax.set(title=f"{WHOSE[source]} (for {source})")
     figure.axes[1].set_ylabel("")
-    figure.axes[1].legend(loc="lower right")
+    figure.axes[0].legend(loc="lower right")
 
 
 def ends(data, source):

@@ -15,7 +15,7 @@ from fedtheory.app import ledger
 from fedtheory.errors import InvalidInput
 
 EXPERIMENTS = ("finding",)  # kinds of claims about experiments; all others are mathematics
-FINDINGS = ("reproduced", "not reproduced", "no power", "inconclusive")
+FINDINGS = ("reproduced", "not reproduced", "no power", "inconclusive", "not judged")
 LARGEST = 2**24  # bytes of one picture
 
 

@@ -20,7 +20,10 @@ lamb.lemma1 lamb.lemma2 lamb.theorem1 lamb.theorem1_appendix lamb.corollary1 lam
 lamb.step7 lamb.step11 lamb.step16 lamb.step17 lamb.step_B1 lamb.step_B2 lamb.step_A1 lamb.step_final
 """.split()
 FIGURES = {
-    "flex": {"table3", "table4", "table5", "fig3", "fig4", "fig5"},
+    "flex": {
+        *("table3", "table3a", "table3b", "table4", "table4_networks", "table5"),
+        *("fig3", "fig4", "fig5"),
+    },
     "lamb": {"fig2", "fig3", "fig4"},
 }
 CLAIMS = [claim for claim in discover.claims() if claim.paper in ("flex", "lamb")]

@@ -45,7 +45,7 @@ def test_every_file_is_a_figure():
 @pytest.mark.parametrize(
     "arguments, says",
     [
-        (["mixed_table99"], "figure must be one of mixed_table1, "),
+        (["mixed_table99"], "figure must be one of mixed_fig1, "),
         (["../x"], "got '../x'"),
         (["_style"], "got '_style'"),
         ([ONE, "--scale", "huge"], "--scale must be one of smoke, quick, paper; got 'huge'"),

@@ -24,6 +24,7 @@ SIZES = {
     "lamb_mnist": [10 * 25 + 10, 20 * 250 + 20, 320 * 50 + 50, 50 * 10 + 10],
     "language": [96 * 256, 3 * 1024 * (256 + 1024 + 2), 1024 * 96 + 96],
     "encoder": [3952 * 16, 16 * 16 + 16, 16 * 16 + 16],
+    "encoder_baseline": [3952 * 16, 16 * 16 + 16, 16 * 16 + 16],
     # windows of 3 x 3 and the two numbers a channel that follow them
     "resnet9": RESNET,
     "resnet9_groups": RESNET,

@@ -1,0 +1,69 @@
+"""What figures found of every sentence about an experiment: how many are judged, and why each of the rest
+is not."""
+
+from collections import Counter
+from typing import NamedTuple
+
+from fedtheory import discover, figures
+from fedtheory.figures import _export, _findings
+
+NOT_MADE = "not made"
+JUDGED = (
+    _findings.REPRODUCED,
+    _findings.NOT_REPRODUCED,
+    _findings.NO_POWER,
+    _findings.INCONCLUSIVE,
+)
+
+
+class Row(NamedTuple):
+    claim: str
+    figure: str
+    scale: str
+    verdict: str  # of _findings.VERDICTS, or NOT_MADE
+    sentence: str
+
+
+def sentences():
+    """The claims that are sentences about experiments."""
+    return [claim for claim in discover.claims() if claim.kind == "finding"]
+
+
+def unviewed():
+    """Those whose figure is none, or judges nothing: no run could tell."""
+    able = {name for name, record in figures.figures().items() if record.findings}
+    return [claim.id for claim in sentences() if claim.figure not in able]
+
+
+def table(out):
+    """A Row of each sentence, from the findings that figures left in a folder."""
+    found = {
+        (entry["claim"], entry["figure"]): entry for entry in _export.entries(out / "findings.json")
+    }
+    rows = []
+    for claim in sentences():
+        entry = found.get((claim.id, claim.figure))
+        said = (entry["scale"], entry["verdict"], entry["sentence"]) if entry else None
+        why = f"the figure {claim.figure} is not in this folder"
+        rows.append(Row(claim.id, claim.figure, *(said or ("", NOT_MADE, why))))
+    return rows
+
+
+def told(rows):
+    """The table in words: counts, then the sentences that are not judged under their reasons."""
+    counts = Counter(row.verdict for row in rows)
+    judged = sum(counts[verdict] for verdict in JUDGED)
+    parts = ", ".join(f"{counts[v]} {v}" for v in JUDGED)
+    yield f"{judged} of {len(rows)} sentences about experiments are judged: {parts}"
+    reasons = {}
+    for row in rows:
+        if row.verdict not in JUDGED:
+            reasons.setdefault(_reason(row), []).append(row.claim)
+    for reason, ids in sorted(reasons.items(), key=lambda pair: -len(pair[1])):
+        yield f"  {len(ids)}: {reason}"
+        yield f"      {', '.join(ids)}"
+
+
+def _reason(row):
+    """Why a sentence is not judged; what was found all the same is not part of it."""
+    return row.sentence.partition("; of them")[0]
