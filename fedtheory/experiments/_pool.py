@@ -143,7 +143,7 @@ def estimate(requests):
 
 
 def _paced(request):
-    """Seconds per sample of a run, of its rounds alone: the first time compiles and loads."""
+    """Seconds of a core per sample of a run, of its rounds alone: the first time compiles and loads."""
     took = []
     for rounds in (1, 1, 3):
         short = {**request, "rounds": rounds, "every": rounds, "pretrained": None}
@@ -151,7 +151,7 @@ def _paced(request):
             name: value[:rounds] if isinstance(value, list) else value
             for name, value in request["hyper"].items()
         }
-        begun = time.perf_counter()
+        begun = time.process_time()
         _training.trained(short)
-        took.append(time.perf_counter() - begun)
+        took.append(time.process_time() - begun)
     return max(took[2] - took[1], 1e-6) / (2 * _training.work({**short, "rounds": 1}))
