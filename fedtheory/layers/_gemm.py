@@ -1,81 +1,69 @@
-"""C = beta C + A B by BLAS, on matrices and their transposes, in float32 and float64.
-
-Numba's np.dot neither adds to what is there nor takes a transpose without a copy in all cases; its
-own binding of BLAS does both, and machine code that calls it is kept like any other.
-"""
+"""C = beta C + A B, on matrices and their transposes, in float32 and float64: tiles of sums
+(_tiles.py) over as many terms at a time as the nearest caches hold."""
 
 import numpy as np
-from llvmlite import ir
-from numba.core import cgutils, types
-from numba.extending import intrinsic
-from numba.np.linalg import ensure_blas
 
-from fedtheory.jit import DISABLED, jit
+from fedtheory.jit import jit
+from fedtheory.layers._runs import added
+from fedtheory.layers._tiles import TERMS, Places, Sums, add_products
 
-if DISABLED:
+STRIP = 64  # columns of a B that is turned, at a time
 
-    def _xxgemm(turned_a, turned_b, m, n, k, A, B, beta, C):
-        product = (A.T if turned_a else A) @ (B.T if turned_b else B)
-        C[...] = product + (C if beta else 0)
-else:
-    ensure_blas()
 
-    @intrinsic
-    def _xxgemm(typing_context, turned_a, turned_b, m, n, k, A, B, beta, C):
-        real = C.dtype
+@jit
+def _turned(B, wide, low, some, j, count, room):
+    """room[k, c] = B[j + c, low + k], `count` numbers a row."""
+    for c in range(count):
+        at = (j + c) * wide + low
+        for k in range(some):
+            room[k * count + c] = B[at + k]
 
-        def generate(context, builder, signature, arguments):
-            ta, tb, rows, columns, inner, a, b, scale, c = arguments
-            word, char = ir.IntType(64), ir.IntType(8)
-            pointer = ir.IntType(8).as_pointer()
-            kind = ir.Constant(char, ord("s" if real == types.float32 else "d"))
-            letter = lambda turned: builder.select(
-                builder.icmp_signed("!=", turned, ir.Constant(word, 0)),
-                ir.Constant(char, ord("t")),
-                ir.Constant(char, ord("n")),
-            )
 
-            def matrix(of, value):
-                made = context.make_array(of)(context, builder, value)
-                across = cgutils.unpack_tuple(builder, made.shape, 2)[1]
-                return builder.bitcast(made.data, pointer), across
-
-            number = context.get_value_type(real)
-            one = cgutils.alloca_once_value(builder, ir.Constant(number, 1.0))
-            given = context.cast(builder, scale, signature.args[7], real)
-            more = cgutils.alloca_once_value(builder, given)
-            (data_a, wide_a), (data_b, wide_b), (data_c, wide_c) = (
-                matrix(signature.args[n], value) for n, value in ((5, a), (6, b), (8, c))
-            )
-            # BLAS reads by columns: what it takes for B'A' is our (AB)'.
-            kinds = [char, char, char, word, word, word, pointer, pointer, word, pointer]
-            gemm = cgutils.get_or_insert_function(
-                builder.module,
-                ir.FunctionType(ir.IntType(32), [*kinds, word, pointer, pointer, word]),
-                "numba_xxgemm",
-            )
-            builder.call(
-                gemm,
-                [
-                    *(kind, letter(tb), letter(ta), columns, rows, inner),
-                    *(builder.bitcast(one, pointer), data_b, wide_b, data_a, wide_a),
-                    *(builder.bitcast(more, pointer), data_c, wide_c),
-                ],
-            )
-            return context.get_dummy_value()
-
-        whole = types.int64
-        sizes = (whole,) * 5
-        return types.void(*sizes, A, B, types.float64, C), generate
+@jit
+def _products(A, turned_a, B, turned_b, start, skip, C):
+    """C = start + A B; rows of `start` lie `skip` numbers apart."""
+    rows, columns = C.shape
+    k = A.shape[0] if turned_a else A.shape[1]
+    down, along = (1, A.shape[1]) if turned_a else (A.shape[1], 1)
+    A, wide, B, C = A.reshape(A.size), B.shape[1], B.reshape(B.size), C.reshape(C.size)
+    if turned_b == 0:
+        for low in range(0, k, TERMS):
+            sums = Sums(A, down, 0, along, B, wide, 1, min(TERMS, k - low))
+            places = Places(C, columns, start, skip) if low == 0 else Places(C, columns, C, columns)
+            add_products(sums, low * along, low * wide, 0, places, 0, 1, rows, columns)
+        return
+    room = np.empty(min(k, TERMS) * STRIP, C.dtype)
+    for j in range(0, columns, STRIP):
+        count = min(STRIP, columns - j)
+        for low in range(0, k, TERMS):
+            some = min(TERMS, k - low)
+            _turned(B, wide, low, some, j, count, room)
+            sums = Sums(A, down, 0, along, room, count, 1, some)
+            first = Places(C, columns, start[0 if skip else j :], skip)
+            places = first if low == 0 else Places(C, columns, C, columns)
+            add_products(sums, low * along, 0, 0, places, j, 1, rows, count)
 
 
 @jit
 def gemm(A, turned_a, B, turned_b, beta, C):
-    """C = beta C + A B; A, B by rows, turned if 1."""
-    k = A.shape[0] if turned_a else A.shape[1]
-    if C.size == 0:
-        return
-    _xxgemm(turned_a, turned_b, C.shape[0], C.shape[1], k, A, B, beta, C)
+    """C = beta C + A B, beta 0 or 1; A, B by rows, turned if 1."""
+    if beta == 0.0:
+        _products(A, turned_a, B, turned_b, np.zeros(C.shape[1], C.dtype), 0, C)
+    else:
+        _products(A, turned_a, B, turned_b, C.reshape(C.size), C.shape[1], C)
+
+
+@jit
+def affine(A, B, b, C):
+    """C = A B + b, b being added to each row."""
+    _products(A, 0, B, 0, b, 0, C)
+
+
+@jit
+def add_rows(D, rows, columns, b):
+    """b += the sum of the rows of D, which is flat."""
+    for r in range(rows):
+        added(D, r * columns, b, 0, columns)
 
 
 @jit

@@ -1,7 +1,8 @@
-"""The convolution of images (height, width, channels): windows as rows of a matrix, times W.
+"""The convolution of images (height, width, channels): weighted sums over windows.
 
-Windows of a few lines at a time stand in a workspace that the processor's cache can hold; they
-are gathered again on the way back, which costs less than to keep them.
+A window's line of k pixels and all channels is one run of numbers of an image, so a line of outputs
+is a product of matrices whose rows overlap, a segment for each line of the window: no window is
+copied. The derivative by the image is the same of D, spread by the stride, with W turned round.
 """
 
 from functools import partial
@@ -11,120 +12,103 @@ import numpy as np
 from fedtheory import arguments
 from fedtheory.errors import refuse
 from fedtheory.jit import jit
-from fedtheory.layers._gemm import gemm, he_normal, matrix, zeros
+from fedtheory.layers._gemm import add_rows, he_normal, zeros
+from fedtheory.layers._runs import blank, copied
+from fedtheory.layers._tiles import Places, Sums, add_products
 from fedtheory.network import Fitted, Layer, Parameter
 
-HOLDS = 2**18  # numbers of a workspace of windows
+
+@jit
+def framed(A, at, tall, line, border, apart, wide, channels, room):
+    """Copies an image of `tall` lines of `line` pixels into a blank one with lines of `wide`: pixel
+    (i, j) to (border + apart i, border + apart j)."""
+    if apart == 1:
+        for i in range(tall):
+            to = ((border + i) * wide + border) * channels
+            copied(A, at + i * line * channels, room, to, line * channels)
+        return
+    for i in range(tall):
+        for j in range(line):
+            to = ((border + apart * i) * wide + border + apart * j) * channels
+            copied(A, at + (i * line + j) * channels, room, to, channels)
 
 
 @jit
-def copied(A, at, rows, to, count):
-    """rows[to + c] = A[at + c]; unsigned places spare a look at their sign for each."""
-    at, to = np.uint64(at), np.uint64(to)
-    for c in range(np.uint64(count)):
-        rows[to + c] = A[at + c]
-
-
-@jit
-def added(rows, at, E, to, count):
-    at, to = np.uint64(at), np.uint64(to)
-    for c in range(np.uint64(count)):
-        E[to + c] += rows[at + c]
-
-
-@jit
-def blank(rows, to, count):
-    to, zero = np.uint64(to), rows.dtype.type(0)
-    for c in range(np.uint64(count)):
-        rows[to + c] = zero
-
-
-@jit
-def windows(A, low, high, s, rows):
-    """The windows of lines low .. high - 1 of the output images, one behind the other in `rows`,
-    zero outside the image. A line is one of a sample's tall."""
-    height, width, channels, k, stride, pad = s[0], s[1], s[2], s[3], s[4], s[5]
-    tall, across = s[6], s[7]
-    size, line, q = height * width * channels, k * channels, 0
-    for at_line in range(low, high):
-        b, i = at_line // tall, at_line % tall
-        for j in range(across):
-            first = j * stride - pad
-            left, right = max(0, -first) * channels, min(k, width - first) * channels
-            for u in range(k):
-                y = i * stride + u - pad
-                if y < 0 or y >= height:
-                    blank(rows, q, line)
-                else:
-                    blank(rows, q, left)
-                    at = b * size + (y * width + first) * channels + left
-                    copied(A, at, rows, q + left, right - left)
-                    blank(rows, q + right, line - right)
-                q += line
-
-
-@jit
-def unfold(rows, low, high, s, E):
-    """Adds each window to where it came from."""
-    height, width, channels, k, stride, pad = s[0], s[1], s[2], s[3], s[4], s[5]
-    tall, across = s[6], s[7]
-    size, line, q = height * width * channels, k * channels, 0
-    for at_line in range(low, high):
-        b, i = at_line // tall, at_line % tall
-        for j in range(across):
-            first = j * stride - pad
-            left, right = max(0, -first) * channels, min(k, width - first) * channels
-            for u in range(k):
-                y = i * stride + u - pad
-                if y >= 0 and y < height:
-                    at = b * size + (y * width + first) * channels + left
-                    added(rows, q + left, E, at, right - left)
-                q += line
+def turned(w, k, channels, outputs, V):
+    """V[u, v, o, c] = W[k - 1 - u, k - 1 - v, c, o]."""
+    for window in range(k * k):
+        at, to = (k * k - 1 - window) * channels * outputs, window * channels * outputs
+        for c in range(channels):
+            for o in range(outputs):
+                V[to + o * channels + c] = w[at + c * outputs + o]
 
 
 @jit
 def forward(here):
-    A, s = here.A.reshape(here.A.size), here.sizes
-    across, outputs, inner = s[7], s[8], s[3] * s[3] * s[2]
-    lines = here.A.shape[0] * s[6]
-    some = max(1, min(lines, HOLDS // (across * inner)))
-    room = np.empty(some * across * inner, A.dtype)
-    W, b = matrix(here.w, 0, inner, outputs), here.w[inner * outputs :]
-    Z = here.Z.reshape((lines * across, outputs))
-    for low in range(0, lines, some):
-        high = min(low + some, lines)
-        part = Z[low * across : high * across]
-        windows(A, low, high, s, room)
-        for r in range(part.shape[0]):
-            for j in range(outputs):
-                part[r, j] = b[j]
-        gemm(matrix(room, 0, part.shape[0], inner), 0, W, 0, 1.0, part)
+    A, Z, s = here.A.reshape(here.A.size), here.Z.reshape(here.Z.size), here.sizes
+    height, width, channels, k, stride, pad = s[0], s[1], s[2], s[3], s[4], s[5]
+    tall, across, outputs = s[6], s[7], s[8]
+    wide, size = width + 2 * pad, height * width * channels
+    line, b = wide * channels, here.w[k * k * channels * outputs :]
+    room = np.empty((height + 2 * pad) * line if pad > 0 else 0, A.dtype)
+    blank(room, 0, room.size)
+    for r in range(here.A.shape[0]):
+        image, first = A, r * size
+        if pad > 0:
+            framed(A, r * size, height, width, pad, 1, wide, channels, room)
+            image, first = room, 0
+        sums = Sums(image, channels * stride, line, 1, here.w, outputs, k, k * channels)
+        to = r * tall * across * outputs
+        places = Places(Z, outputs, b, 0)
+        add_products(sums, first, 0, stride * line, places, to, tall, across, outputs)
+
+
+@jit
+def by_weights(here, image, first, line, D, r):
+    """Adds the derivative by W of sample r, whose image begins at `first`: its rows are the places of
+    a window, its terms the pixels of the output."""
+    G, s = here.G, here.sizes
+    channels, k, stride, tall, across, outputs = s[2], s[3], s[4], s[6], s[7], s[8]
+    along = channels * stride
+    sums = Sums(image, 1, line * stride, along, D, outputs, tall, across)
+    b = r * tall * across * outputs
+    places = Places(G, outputs, G, outputs)
+    add_products(sums, first, b, line, places, 0, k, k * channels, outputs)
 
 
 @jit
 def backward(here):
-    A, s = here.A.reshape(here.A.size), here.sizes
+    A, D, s = here.A.reshape(here.A.size), here.D.reshape(here.D.size), here.sizes
     E = here.E.reshape(here.E.size)
-    across, outputs, inner = s[7], s[8], s[3] * s[3] * s[2]
-    lines = here.A.shape[0] * s[6]
-    some = max(1, min(lines, HOLDS // (across * inner)))
-    room = np.empty(some * across * inner, A.dtype)
-    D = here.D.reshape((lines * across, outputs))
-    W, G = matrix(here.w, 0, inner, outputs), matrix(here.G, 0, inner, outputs)
-    b = here.G[inner * outputs :]
-    blank(E, 0, E.size)
-    for low in range(0, lines, some):
-        high = min(low + some, lines)
-        part = D[low * across : high * across]
-        rows = matrix(room, 0, part.shape[0], inner)
-        windows(A, low, high, s, room)
-        gemm(rows, 1, part, 0, 1.0, G)
-        for r in range(part.shape[0]):
-            for j in range(outputs):
-                b[j] += part[r, j]
-        if E.size > 0:
-            gemm(part, 0, W, 1, 0.0, rows)
-            unfold(room, low, high, s, E)
+    height, width, channels, k, stride, pad = s[0], s[1], s[2], s[3], s[4], s[5]
+    tall, across, outputs = s[6], s[7], s[8]
+    n, wide, size = here.A.shape[0], width + 2 * pad, height * width * channels
+    line = wide * channels
+    add_rows(D, n * tall * across, outputs, here.G[k * k * channels * outputs :])
+    room = np.empty((height + 2 * pad) * line if pad > 0 else 0, A.dtype)
+    blank(room, 0, room.size)
+    border = k - 1 - pad
+    broad = width + k - 1
+    asked = E.size > 0
+    spread = np.empty((height + k - 1) * broad * outputs if asked else 0, A.dtype)
+    blank(spread, 0, spread.size)
+    V = np.empty(k * k * channels * outputs if asked else 0, A.dtype)
+    nothing = np.zeros(channels, A.dtype)
+    if asked:
+        turned(here.w, k, channels, outputs, V)
+    for r in range(n):
+        image, first = A, r * size
+        if pad > 0:
+            framed(A, r * size, height, width, pad, 1, wide, channels, room)
+            image, first = room, 0
+        by_weights(here, image, first, line, D, r)
+        if asked:
+            at = r * tall * across * outputs
+            framed(D, at, tall, across, border, stride, broad, outputs, spread)
+            sums = Sums(spread, outputs, broad * outputs, 1, V, channels, k, k * outputs)
+            places = Places(E, channels, nothing, 0)
+            fall = broad * outputs
+            add_products(sums, 0, 0, fall, places, r * size, height, width, channels)
 
 
 def fit(filters, kernel, stride, padding, shape):

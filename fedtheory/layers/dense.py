@@ -5,7 +5,7 @@ from math import prod
 
 from fedtheory import arguments
 from fedtheory.jit import jit
-from fedtheory.layers._gemm import gemm, he_normal, matrix, zeros
+from fedtheory.layers._gemm import add_rows, affine, gemm, he_normal, matrix, zeros
 from fedtheory.network import Fitted, Layer, Parameter
 
 
@@ -13,22 +13,17 @@ from fedtheory.network import Fitted, Layer, Parameter
 def forward(here):
     inputs, outputs, places = here.sizes[0], here.sizes[1], here.sizes[2]
     n = here.A.shape[0] * places
-    Z, b = here.Z.reshape((n, outputs)), here.w[inputs * outputs :]
-    for r in range(n):
-        for j in range(outputs):
-            Z[r, j] = b[j]
-    gemm(here.A.reshape((n, inputs)), 0, matrix(here.w, 0, inputs, outputs), 0, 1.0, Z)
+    W, b = matrix(here.w, 0, inputs, outputs), here.w[inputs * outputs :]
+    affine(here.A.reshape((n, inputs)), W, b, here.Z.reshape((n, outputs)))
 
 
 @jit
 def backward(here):
     inputs, outputs, places = here.sizes[0], here.sizes[1], here.sizes[2]
     n = here.A.shape[0] * places
-    A, D, b = here.A.reshape((n, inputs)), here.D.reshape((n, outputs)), here.G[inputs * outputs :]
+    A, D = here.A.reshape((n, inputs)), here.D.reshape((n, outputs))
     gemm(A, 1, D, 0, 1.0, matrix(here.G, 0, inputs, outputs))
-    for r in range(n):
-        for j in range(outputs):
-            b[j] += D[r, j]
+    add_rows(D.reshape(D.size), n, outputs, here.G[inputs * outputs :])
     if here.E.size > 0:
         E = here.E.reshape((n, inputs))
         gemm(D, 0, matrix(here.w, 0, inputs, outputs), 1, 0.0, E)

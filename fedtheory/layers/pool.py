@@ -8,53 +8,49 @@ import numpy as np
 from fedtheory import arguments
 from fedtheory.errors import refuse
 from fedtheory.jit import jit
+from fedtheory.layers._runs import blank, copied, larger, taken
 from fedtheory.network import Fitted, Layer
 
 
 @jit
 def forward(here):
-    A, Z, s = here.A, here.Z, here.sizes
-    width, channels, k, tall, across = s[1], s[2], s[3], s[4], s[5]
-    for r in range(A.shape[0]):
+    A, Z, s = here.A.reshape(here.A.size), here.Z.reshape(here.Z.size), here.sizes
+    height, width, channels, k, tall, across = s[0], s[1], s[2], s[3], s[4], s[5]
+    line, room = width * channels, np.empty(width * channels, A.dtype)
+    for r in range(here.A.shape[0]):
         for i in range(tall):
+            first = (r * height + i * k) * line
+            copied(A, first, room, 0, line)
+            for u in range(1, k):
+                larger(A, first + u * line, room, 0, line)
             for j in range(across):
-                to = (i * across + j) * channels
-                first = (i * k * width + j * k) * channels
-                for c in range(channels):
-                    Z[r, to + c] = A[r, first + c]
-                for u in range(k):
-                    for v in range(k):
-                        at = first + (u * width + v) * channels
-                        for c in range(channels):
-                            Z[r, to + c] = max(Z[r, to + c], A[r, at + c])
+                to = ((r * tall + i) * across + j) * channels
+                copied(room, j * k * channels, Z, to, channels)
+                for v in range(1, k):
+                    larger(room, (j * k + v) * channels, Z, to, channels)
 
 
 @jit
 def backward(here):
-    A, D, E, s = here.A, here.D, here.E, here.sizes
-    width, channels, k, tall, across = s[1], s[2], s[3], s[4], s[5]
+    A, D, s = here.A.reshape(here.A.size), here.D.reshape(here.D.size), here.sizes
+    E = here.E.reshape(here.E.size)
+    height, width, channels, k, tall, across = s[0], s[1], s[2], s[3], s[4], s[5]
+    line = width * channels
     best, left = np.empty(channels, A.dtype), np.empty(channels, A.dtype)
-    for r in range(E.shape[0]):
-        for j in range(E.shape[1]):
-            E[r, j] = 0
+    if tall * k < height or across * k < width:
+        blank(E, 0, E.size)
+    for r in range(here.E.shape[0]):
         for i in range(tall):
             for j in range(across):
-                to = (i * across + j) * channels
-                first = (i * k * width + j * k) * channels
-                for c in range(channels):
-                    best[c], left[c] = A[r, first + c], D[r, to + c]
-                for u in range(k):
-                    for v in range(k):
-                        at = first + (u * width + v) * channels
-                        for c in range(channels):
-                            best[c] = max(best[c], A[r, at + c])
-                for u in range(k):
-                    for v in range(k):
-                        at = first + (u * width + v) * channels
-                        for c in range(channels):  # who takes it leaves nothing to the next
-                            taken = left[c] if A[r, at + c] == best[c] else A.dtype.type(0)
-                            E[r, at + c] = taken
-                            left[c] -= taken
+                first = (r * height + i * k) * line + j * k * channels
+                copied(D, ((r * tall + i) * across + j) * channels, left, 0, channels)
+                copied(A, first, best, 0, channels)
+                for window in range(1, k * k):
+                    at = first + window // k * line + window % k * channels
+                    larger(A, at, best, 0, channels)
+                for window in range(k * k):
+                    at = first + window // k * line + window % k * channels
+                    taken(A, at, best, left, E, at, channels)
 
 
 def fit(k, shape):

@@ -1,23 +1,23 @@
 """The rectifier: Z = max(A, 0), its derivative at 0 being 0."""
 
 from fedtheory.jit import jit
+from fedtheory.layers._runs import copied, kept_where_positive, positive
 from fedtheory.network import Fitted, Layer
 
 
 @jit
 def forward(here):
-    A, Z = here.A, here.Z
-    for r in range(Z.shape[0]):
-        for j in range(Z.shape[1]):
-            Z[r, j] = A[r, j] if A[r, j] > 0 else Z.dtype.type(0)
+    n = here.Z.size
+    positive(here.A.reshape(n), 0, here.Z.reshape(n), 0, n)
 
 
 @jit
 def backward(here):
-    Z, D, E = here.Z, here.D, here.E
-    for r in range(E.shape[0]):
-        for j in range(E.shape[1]):
-            E[r, j] = D[r, j] if Z[r, j] > 0 else D.dtype.type(0)
+    n = here.E.size
+    D, E = here.D.reshape(here.D.size), here.E.reshape(n)
+    if D.ctypes.data != E.ctypes.data:
+        copied(D, 0, E, 0, n)
+    kept_where_positive(here.Z.reshape(here.Z.size), 0, E, 0, n)
 
 
 def fit(shape):
