@@ -161,18 +161,15 @@ def end_plain(state, h):
     pass
 
 
-def _roles(state, local, locals_, hyper):
-    t, i8 = jit.types, jit.types.int64
+def _roles(state, local, locals_, hyper, real):
+    t, i8, (point, points) = jit.types, jit.types.int64, jit.point_types(real)
     return dict(
-        begin=(t.void, (state, i8, jit.VECTOR, hyper)),
-        local_start=(t.void, (state, i8, jit.VECTOR, jit.VECTOR, local, hyper)),
-        local_step=(t.void, (state, i8, i8, jit.VECTOR, jit.VECTOR, local, hyper)),
-        local_end=(t.void, (state, i8, i8, jit.VECTOR, local, hyper)),
-        aggregate=(
-            t.void,
-            (state, jit.INTEGERS, jit.INTEGERS, jit.VECTOR, jit.MATRIX, locals_, hyper),
-        ),
-        server_step=(t.void, (state, i8, jit.VECTOR, hyper)),
+        begin=(t.void, (state, i8, point, hyper)),
+        local_start=(t.void, (state, i8, point, point, local, hyper)),
+        local_step=(t.void, (state, i8, i8, point, point, local, hyper)),
+        local_end=(t.void, (state, i8, i8, point, local, hyper)),
+        aggregate=(t.void, (state, jit.INTEGERS, jit.INTEGERS, jit.VECTOR, points, locals_, hyper)),
+        server_step=(t.void, (state, i8, point, hyper)),
         end=(t.void, (state, hyper)),
     )
 
@@ -253,9 +250,9 @@ class Algorithm(Shown):
         self.server_grad)."""
         return bool(which(h) if callable(which) else which)
 
-    def kernels(self, state, local, locals_, hyper):
-        """The seven kernels behind the engine's signatures, for these tuples."""
-        roles = _roles(*map(jit.typeof, (state, local, locals_, hyper)))
+    def kernels(self, state, local, locals_, hyper, real="float64"):
+        """The seven kernels behind the engine's signatures, for these tuples and kind of reals."""
+        roles = _roles(*map(jit.typeof, (state, local, locals_, hyper)), real)
         return [jit.erase(getattr(self, role), *roles[role]) for role in ROLES]
 
     @property

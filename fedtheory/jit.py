@@ -36,6 +36,14 @@ ADDRESS = types.int64
 VECTOR = types.Array(types.float64, 1, "C")
 MATRIX = types.Array(types.float64, 2, "C")
 INTEGERS = types.Array(types.int64, 1, "C")
+
+
+def point_types(real):
+    """A point, and a row of them, of one kind of reals."""
+    number = getattr(types, real)
+    return types.Array(number, 1, "C"), types.Array(number, 2, "C")
+
+
 FLAGS = dict(nogil=True, error_model="numpy")  # 1/0 is inf, as in NumPy; no fastmath: bits matter
 
 

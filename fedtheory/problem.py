@@ -72,14 +72,14 @@ FLAT = 1e-12  # what is left of curvatures that cancel, relative to them, is rou
 
 
 # The kernels of a problem and their signatures; `data` stands for the problem's own tuple.
-def _roles(data):
-    t = jit.types
+def _roles(data, real):
+    t, (point, _) = jit.types, jit.point_types(real)
     return dict(
-        grad=(t.void, (data, t.int64, jit.VECTOR, jit.VECTOR)),
-        loss=(t.float64, (data, t.int64, jit.VECTOR)),
-        batch=(t.void, (data, t.int64, jit.INTEGERS, t.uint64, jit.VECTOR, jit.VECTOR)),
-        test=(t.void, (data, jit.VECTOR, jit.VECTOR)),
-        objective=(t.float64, (data, jit.VECTOR, jit.VECTOR, jit.VECTOR)),
+        grad=(t.void, (data, t.int64, point, point)),
+        loss=(t.float64, (data, t.int64, point)),
+        batch=(t.void, (data, t.int64, jit.INTEGERS, t.uint64, point, point)),
+        test=(t.void, (data, point, jit.VECTOR)),
+        objective=(t.float64, (data, jit.VECTOR, point, point)),
     )
 
 
@@ -102,7 +102,7 @@ def _sum_objective(grad, loss):
     """F and its gradient by the definition, one client after the other."""
 
     def objective(data, p, x, out):
-        client = np.empty(x.size)
+        client = np.empty_like(x)
         value = 0.0
         for j in range(x.size):
             out[j] = 0.0
@@ -134,10 +134,10 @@ class Kernels(NamedTuple):
     # (data, x, row): what the samples held out say of x, in the order of `metrics.TESTED`
     test: Callable = no_test
 
-    def role(self, name, data):
-        """A kernel behind the engine's signature."""
+    def role(self, name, data, real="float64"):
+        """A kernel behind the engine's signature, for points of a kind of reals."""
         of = jit.ADDRESS if getattr(self, name) is no_test else jit.typeof(data)
-        return jit.erase(getattr(self, name), *_roles(of)[name])
+        return jit.erase(getattr(self, name), *_roles(of, real)[name])
 
     @property
     def compiled(self):
@@ -173,6 +173,7 @@ class Problem(Shown):
     minimize: Callable | None = None  # (problem) -> x_star
     # (problem, p) -> problem, where data or constants depend on the weights
     reweigh: Callable | None = None
+    real: str = "float64"  # what points and gradients are made of, while a run is under way
     affine: bool = False  # gradients are affine: ft.expected may follow moments
     blas: bool = False  # kernels call BLAS: the engine keeps it to one thread
 
@@ -225,13 +226,14 @@ class Problem(Shown):
         return float(self.kernels.loss(self.data, self._index(i), self._point(x)))
 
     def client_grad(self, i, x):
-        out = np.empty(self.d)
+        out = np.empty(self.d, self.real)
         self.kernels.grad(self.data, self._index(i), self._point(x), out)
-        return out
+        return out.astype(np.float64, copy=False)
 
     def value_and_grad(self, x):
-        out = np.empty(self.d)
-        return float(self.kernels.objective(self.data, self.weights, self._point(x), out)), out
+        out = np.empty(self.d, self.real)
+        value = float(self.kernels.objective(self.data, self.weights, self._point(x), out))
+        return value, out.astype(np.float64, copy=False)
 
     def minimizer(self):
         """A minimiser of F (the one of least norm where there are several)."""
@@ -294,7 +296,7 @@ class Problem(Shown):
         return np.int64(i)
 
     def _point(self, x):
-        x = np.ascontiguousarray(arguments.array("x", x))
+        x = np.ascontiguousarray(arguments.array("x", x), dtype=self.real)
         if x.shape != (self.d,):
             refuse("x", f"must have shape ({self.d},)", x.shape)
         return x

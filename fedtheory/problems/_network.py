@@ -1,8 +1,8 @@
 """The kernels of every network: an interpreter over a list of layers.
 
 It is compiled once for each kind of reals. Layers stand behind a table of addresses (calling.py),
-what they need in rows of integers (network.py); parameters are a float64 vector, which a network in
-float32 copies for each gradient and whose gradient it adds up in float32.
+what they need in rows of integers (network.py); parameters and gradients are of the same kind of
+reals as the samples.
 """
 
 import ctypes
@@ -15,7 +15,7 @@ from fedtheory import jit as compiler
 from fedtheory.calling import call
 from fedtheory.jit import jit
 from fedtheory.layers._gemm import matrix
-from fedtheory.network import Here, Step
+from fedtheory.network import REALS, Here, Step
 from fedtheory.problem import Kernels
 from fedtheory.rng import NO_DRAW
 
@@ -75,50 +75,6 @@ def gather(X, y, first, rows, X_rows, y_rows):
             y_rows[b, j] = y[first + rows[b], j]
         for j in range(X.shape[1]):
             X_rows[b, j] = X[first + rows[b], j]
-
-
-# ---------------------------------------------------------------- float64 as it is, float32 a copy
-
-
-@jit
-def same(x):
-    return x
-
-
-@jit
-def cleared(out):
-    clear(out)
-    return out
-
-
-@jit
-def there(G, out):
-    """The gradient has been added up in its place."""
-
-
-@jit
-def single(x):
-    w = np.empty(x.size, np.float32)
-    for j in range(x.size):
-        w[j] = x[j]
-    return w
-
-
-@jit
-def single_room(out):
-    return np.zeros(out.size, np.float32)
-
-
-@jit
-def widened(G, out):
-    for j in range(out.size):
-        out[j] = G[j]
-
-
-HELPERS = {
-    "float64": (np.float64, same, cleared, there),
-    "float32": (np.float32, single, single_room, widened),
-}
 
 
 # ---------------------------------------------------------------- one sweep through the layers
@@ -201,7 +157,7 @@ def sweep(data, i, w, X, y, scale, G, draw, training, units, slopes, kept):
 @cache
 def network_kernels(real):
     """The kernels of networks in one kind of reals."""
-    number, weights_of, room, settle = HELPERS[real]
+    number = REALS[real]
 
     def over(data, i, w, weight, G):
         """Adds weight times the gradient of f_i; weight * f_i."""
@@ -231,20 +187,19 @@ def network_kernels(real):
     over = _compile(over, real)
 
     def grad(data, i, x, out):
-        G = room(out)
-        over(data, i, weights_of(x), 1.0, G)
-        settle(G, out)
+        clear(out)
+        over(data, i, x, 1.0, out)
 
     def loss(data, i, x):
         nothing = np.empty(0, number)
-        return over(data, i, weights_of(x), 1.0, nothing)
+        return over(data, i, x, 1.0, nothing)
 
     def objective(data, p, x, out):
-        G, w, value = room(out), weights_of(x), 0.0
+        clear(out)
+        value = 0.0
         for i in range(1, p.size):
             if p[i] != 0.0:
-                value += over(data, i, w, p[i], G)
-        settle(G, out)
+                value += over(data, i, x, p[i], out)
         return value
 
     def batch(data, i, rows, draw, x, out):
@@ -253,13 +208,13 @@ def network_kernels(real):
         y = np.empty((n, data.y.shape[1]), np.int64)
         gather(data.X, data.y, data.starts[i], rows, X, y)
         units, slopes = np.empty(n * data.wide, number), np.empty(n * data.wide, number)
-        kept, G = np.empty(n * data.keeps, number), room(out)
-        sweep(data, i, weights_of(x), X, y, 1.0 / n, G, draw, 1, units, slopes, kept)
-        settle(G, out)
+        kept = np.empty(n * data.keeps, number)
+        clear(out)
+        sweep(data, i, x, X, y, 1.0 / n, out, draw, 1, units, slopes, kept)
 
     def test(data, x, row):
         """Means over the samples held out, in the order of `metrics.TESTED`."""
-        w, n, nothing = weights_of(x), data.X_test.shape[0], np.empty(0, number)
+        n, nothing = data.X_test.shape[0], np.empty(0, number)
         last = data.programs[1] - 1
         size = min(data.block, n)
         units, kept = np.empty(size * data.wide, number), np.empty(size * data.keeps, number)
@@ -269,7 +224,7 @@ def network_kernels(real):
             high = min(low + size, n)
             X, y = data.X_test[low:high], data.y_test[low:high]
             for l in range(last + 1):
-                here = standing(data, l, w, X, y, units, nothing, kept, nothing, NO_DRAW, 0)
+                here = standing(data, l, x, X, y, units, nothing, kept, nothing, NO_DRAW, 0)
                 if l < last:
                     call(data.forward, l, here)
                 else:

@@ -51,7 +51,7 @@ def network(
     or (n_i, places) of them. Where the list ends in no loss, its last outputs are logits, and the
     loss is cross-entropy. test=(X, y) is what test_loss, test_accuracy, test_recall (label among
     the `top` best) and test_auc (of two classes) are measured on. dtype="float32" computes in single
-    precision; points stay float64. Minibatches as in `mlp`. Layers are dense1/W, dense1/b, ...; runs
+    precision, points and what methods hold of them included; what a run tells is float64. Minibatches as in `mlp`. Layers are dense1/W, dense1/b, ...; runs
     start where the layers say, drawn from `seed`.
 
     >>> import fedtheory as ft
@@ -130,7 +130,7 @@ def network(
         drawing=drawing,
         layers=layers_from(pairs, d),
         start=np.concatenate(blocks),
-        blas=True,
+        real=dtype,
     )
 
 

@@ -37,7 +37,7 @@ def _kernels(grad, loss, batch):
     def shared_grad(data, i, x, out):
         grad(data.inner, i, x, out)
         if data.lent[i] > 0.0:
-            server = np.empty(x.size)
+            server = np.empty_like(x)
             grad(data.inner, SERVER, x, server)
             for j in range(x.size):
                 out[j] = data.own[i] * out[j] + data.lent[i] * server[j]
@@ -61,7 +61,7 @@ def _kernels(grad, loss, batch):
         elif m == 0:
             batch(data.inner, SERVER, lent, draw, x, out)
         else:
-            server = np.empty(x.size)
+            server = np.empty_like(x)
             batch(data.inner, i, mine[:m], draw, x, out)
             batch(data.inner, SERVER, lent[: rows.size - m], ~draw, x, server)
             for j in range(x.size):

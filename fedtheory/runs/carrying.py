@@ -161,7 +161,7 @@ class Job:
             self.done,
             plan.trials,
             {name: derive(metrics.ALL[name]).copy() for name in plan.names},
-            self.machine.slabs.x.copy(),
+            self.machine.slabs.x.astype(np.float64),
             None if self.path is None else self.path[:, : self.done + 1],
             self.machine.diverged.copy(),
             inside,

@@ -14,7 +14,18 @@ from numba.core.errors import NumbaExperimentalFeatureWarning
 
 from fedtheory import jit, metrics, rng
 from fedtheory.problem import IMPULSE, MINIBATCH, RADEMACHER, ROWS, SPHERE, TABLE
-from fedtheory.runs.groups import CHUNK, COHORT, LAW, RULES, SCRATCH, TRIALS, TRUTH, Draws, Round
+from fedtheory.runs.groups import (
+    Chunk,
+    Cohort,
+    Draws,
+    Law,
+    Round,
+    Rules,
+    Scratch,
+    Trials,
+    Truth,
+    types_of,
+)
 from fedtheory.runs.meeting import ENDED, TAKEN, meet, take
 
 SERVER_GRAD, CLIENT_GRAD = 1, 2  # the gradients an algorithm asks for when a round begins
@@ -347,28 +358,25 @@ def advance_together(rules, law, truth, trials, chunk, cohort, scratch, gate, wo
             measure(rules, truth, now.wanted, scratch.left, now.row, scratch.g, scratch.g_0)
 
 
-# What each loop takes, and gives back.
+# What each loop takes behind the groups.
+_GROUPS = (Rules, Law, Truth, Trials, Chunk, Cohort, Scratch)
 _I8 = jit.types.int64
-_GROUPS = (RULES, LAW, TRUTH, TRIALS, CHUNK, COHORT, SCRATCH)
-_SIGNATURES = {
-    "advance": (jit.types.void, *_GROUPS, _I8, _I8),
-    "advance_together": (jit.types.void, *_GROUPS, jit.INTEGERS, _I8, _I8),
-}
+_BEHIND = {"advance": (_I8, _I8), "advance_together": (jit.INTEGERS, _I8, _I8)}
 
 
 @cache
-def kernel(name="advance"):
-    """One of the engine's loops as machine code, groups of numbers taken as addresses; compiled, or
-    read from the cache, on first use."""
+def kernel(name="advance", real="float64"):
+    """One of the engine's loops as machine code for points of a kind of reals, groups taken as
+    addresses; compiled, or read from the cache, on first use."""
     loop = globals()[name]
     if jit.DISABLED:
         return loop
-    returns, *groups = _SIGNATURES[name]
+    groups = [types_of(real)[group] for group in _GROUPS]
     with (
         warnings.catch_warnings()
     ):  # function types are old and stable, if still called experimental
         warnings.simplefilter("ignore", NumbaExperimentalFeatureWarning)
-        compiled = jit.erase(loop, returns, tuple(groups))
+        compiled = jit.erase(loop, jit.types.void, (*groups, *_BEHIND[name]))
     compiled.disable_compile()  # or Numba would specialise it to each kernel it is given
     return compiled
 

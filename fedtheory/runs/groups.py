@@ -4,6 +4,7 @@ Groups of numbers cross into machine code as addresses (jit.py), kernels as func
 nothing is compiled the same groups hold the kernels' own tuples in the place of their addresses.
 """
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from fedtheory import jit
 
 _I8, _A, _V, _M, _I = jit.types.int64, jit.ADDRESS, jit.VECTOR, jit.MATRIX, jit.INTEGERS
 _CUBE, _COUNTS = (jit.types.Array(of, 3, "C") for of in (jit.types.float64, jit.types.int64))
-_VOID, _F8 = jit.types.void, jit.types.float64
+_VOID, _F8, _U8 = jit.types.void, jit.types.float64, jit.types.uint64
 
 
 class Rules(NamedTuple):
@@ -133,30 +134,35 @@ def _function(returns, *arguments):
     return jit.types.FunctionType(returns(*arguments))
 
 
-_GRAD = _function(_VOID, _A, _I8, _V, _V)
-RULES = jit.tuple_type(
-    Rules,
-    _GRAD,
-    _function(_VOID, _A, _I8, _I, jit.types.uint64, _V, _V),
-    _function(_F8, _A, _V, _V, _V),
-    _GRAD,
-    _function(_F8, _A, _I8, _V),
-    _function(_VOID, _A, _V, _V),
-    _function(_VOID, _A, _I8, _V, _A),
-    _function(_VOID, _A, _I8, _V, _V, _A, _A),
-    _function(_VOID, _A, _I8, _I8, _V, _V, _A, _A),
-    _function(_VOID, _A, _I8, _I8, _V, _A, _A),
-    _function(_VOID, _A, _I, _I, _V, _M, _A, _A),
-    _function(_VOID, _A, _I8, _V, _A),
-    _function(_VOID, _A, _A),
-)
-LAW = jit.tuple_type(Law, _A, _V, _I, _I, _I8, _I8, _I8)
-TRUTH = jit.tuple_type(Truth, _A, _V, _V, _I8, _I8)
-TRIALS = jit.tuple_type(Trials, _I, _M, _M, _I, _I)
-CHUNK = jit.tuple_type(
-    Chunk, _I, _COUNTS, _COUNTS, _I, _M, _I8, _CUBE, jit.types.uint64, _I8, _I8, _CUBE, _CUBE
-)
-DRAWS = jit.tuple_type(Draws, _I8, jit.types.uint64, _M)
-ROUND = jit.tuple_type(Round, _A, _A, _V, _V, _I8, DRAWS, _I, _I, _I8, _V, _I8, _V, _I)
-COHORT = jit.tuple_type(Cohort, _M, _I, _A, _V)
-SCRATCH = jit.tuple_type(Scratch, _I, _I, _V, _V, _V, _V, _V)
+@cache
+def types_of(real):
+    """The type of each group, by its name; points are of one kind of reals, all else of float64."""
+    P, PP = jit.point_types(real)
+    grad, draws = _function(_VOID, _A, _I8, P, P), jit.tuple_type(Draws, _I8, _U8, _M)
+    rules = (
+        grad,
+        _function(_VOID, _A, _I8, _I, _U8, P, P),
+        _function(_F8, _A, _V, P, P),
+        grad,
+        _function(_F8, _A, _I8, P),
+        _function(_VOID, _A, P, _V),
+        _function(_VOID, _A, _I8, P, _A),
+        _function(_VOID, _A, _I8, P, P, _A, _A),
+        _function(_VOID, _A, _I8, _I8, P, P, _A, _A),
+        _function(_VOID, _A, _I8, _I8, P, _A, _A),
+        _function(_VOID, _A, _I, _I, _V, PP, _A, _A),
+        _function(_VOID, _A, _I8, P, _A),
+        _function(_VOID, _A, _A),
+    )
+    chunk = (_I, _COUNTS, _COUNTS, _I, _M, _I8, _CUBE, _U8, _I8, _I8, _CUBE, _CUBE)
+    fields = {
+        Rules: rules,
+        Law: (_A, _V, _I, _I, _I8, _I8, _I8),
+        Truth: (_A, _V, P, _I8, _I8),
+        Trials: (_I, PP, PP, _I, _I),
+        Chunk: chunk,
+        Round: (_A, _A, P, P, _I8, draws, _I, _I, _I8, _V, _I8, _V, _I),
+        Cohort: (PP, _I, _A, _V),
+        Scratch: (_I, _I, P, P, P, P, P),
+    }
+    return {group: jit.tuple_type(group, *of) for group, of in fields.items()}

@@ -1,7 +1,7 @@
 """One algorithm on one problem, ready to advance: state of all trials, kernels, threads."""
 
 from functools import partial
-from queue import SimpleQueue
+from queue import LifoQueue
 
 import numpy as np
 
@@ -9,21 +9,7 @@ from fedtheory import jit, metrics
 from fedtheory.algorithm import ROLES, NoLocal
 from fedtheory.errors import InvalidInput
 from fedtheory.runs import engine, lazily
-from fedtheory.runs.groups import (
-    CHUNK,
-    COHORT,
-    LAW,
-    RULES,
-    SCRATCH,
-    TRIALS,
-    TRUTH,
-    Cohort,
-    Law,
-    Rules,
-    Scratch,
-    Trials,
-    Truth,
-)
+from fedtheory.runs.groups import Cohort, Law, Rules, Scratch, Trials, Truth, types_of
 from fedtheory.runs.meeting import COUNTERS
 
 NO_TABLE = np.zeros((1, 1, 1))
@@ -37,14 +23,17 @@ class Slabs:
     def __init__(self, algorithm, problem, x_0, S, h, workers, packed):
         self.packed, self._kept = packed, []
         layers = np.array([layer.start for layer in problem.layers] + [problem.d], dtype=np.int64)
-        first = algorithm.init(x_0[0], problem.N, layers, h)
+        x_0 = x_0.astype(problem.real, copy=False)
+        points = lambda made: [_of_kind(a, problem) for a in made]
+        made = algorithm.init(x_0[0], problem.N, layers, h)
+        first = points(made)
         trials = len(x_0)
         self.arrays = [lazily.repeated(a, trials) for a in first]
         for trial in range(1, trials):
             if not np.array_equal(x_0[trial], x_0[0]):
                 for slab, a in zip(self.arrays, algorithm.init(x_0[trial], problem.N, layers, h)):
                     lazily.put(np.ascontiguousarray(a), slab[trial])
-        self.type = type(first)
+        self.type = type(made)
         named = dict(zip(self.type._fields, self.arrays))
         self.x, self.w = named["x"], named.get("w", named["x"])
         local = (
@@ -52,26 +41,30 @@ class Slabs:
             if algorithm.local is None
             else algorithm.local(problem.d, layers, h)
         )
+        local = type(local)(*points(local))
         self.state_handles = self._handles(self.type, self.arrays, trials)
         # the arrays behind a cohort's handles, of each worker
         self.stacked = [
             type(local)(*(np.zeros((S, *a.shape), dtype=a.dtype) for a in local))
             for _ in range(workers)
         ]
-        self.cohorts = [self._cohort(stacked, S, problem.d) for stacked in self.stacked]
+        self.cohorts = [self._cohort(stacked, S, problem) for stacked in self.stacked]
         self.scratches = [self._scratch(problem) for _ in range(workers)]
 
-    def _cohort(self, stacked, S, d):
+    def _cohort(self, stacked, S, problem):
         together = self._handles(type(stacked), [a[None] for a in stacked], 1)[0]
         return Cohort(
-            np.zeros((S, d)), self._handles(type(stacked), stacked, S), together, np.zeros(S)
+            np.zeros((S, problem.d), problem.real),
+            self._handles(type(stacked), stacked, S),
+            together,
+            np.zeros(S),
         )
 
     def _scratch(self, problem):
         deck = np.arange(max(1, problem.sizes.max()))
         most = problem.sizes if problem.drawing else problem.batch_size
         rows = np.zeros(max(1, most.max(), problem.batch_size.max()), dtype=np.int64)
-        return Scratch(deck, rows, *np.zeros((5, problem.d)))
+        return Scratch(deck, rows, *np.zeros((5, problem.d), problem.real))
 
     def _handles(self, kind, slabs, count):
         """One handle for each of `count` tuples whose fields are rows of `slabs`."""
@@ -113,6 +106,12 @@ class Slabs:
             lazily.put(copy, slab)
 
 
+def _of_kind(a, problem):
+    """What a method holds for each coordinate, in the kind of reals that points are made of."""
+    points = a.dtype == np.float64 and a.shape[-1:] == (problem.d,)
+    return a.astype(problem.real, copy=False) if points else a
+
+
 class Loops(dict):
     """The engine's loops by name, made when first asked for: most runs need only `advance`."""
 
@@ -144,6 +143,7 @@ class Machine:
             and problem.d >= LONG
         )
         erased = self.packed or self.mixed  # kernels are machine code, which takes addresses
+        self.real = problem.real
         self.slabs = Slabs(algorithm, self._trained_on(problem, h), x_0, S, h, workers, erased)
         self.diverged = np.full(len(x_0), -1, dtype=np.int64)
         self.stop = np.zeros(1, dtype=np.int64)
@@ -152,35 +152,33 @@ class Machine:
         ) + engine.CLIENT_GRAD * algorithm.asks(algorithm.client_grad, h)
         stacked = self.slabs.stacked[0]
         self.loops = Loops(
-            engine.kernel if self.packed else partial(engine.interpreted, leaves=self.mixed)
+            partial(engine.kernel, real=self.real)
+            if self.packed
+            else partial(engine.interpreted, leaves=self.mixed)
         )
         if erased:
             slot = type(stacked)(*(a[0] for a in stacked))
             state = self.slabs.type(*(slab[0] for slab in self.slabs.arrays))
-            self.kernels = algorithm.kernels(state, slot, stacked, h)
+            self.kernels = algorithm.kernels(state, slot, stacked, h, self.real)
         else:
             self.kernels = [jit.python(getattr(algorithm, role)) for role in ROLES]
         self._kept = {}
         slabs = self.slabs
         self.trials = self._handed(
-            TRIALS,
-            Trials(slabs.state_handles, slabs.x, slabs.w, self.diverged, self.stop),
-            "trials",
+            Trials(slabs.state_handles, slabs.x, slabs.w, self.diverged, self.stop), "trials"
         )
-        self.cohorts = [
-            self._handed(COHORT, own, f"cohort {n}") for n, own in enumerate(slabs.cohorts)
-        ]
+        self.cohorts = [self._handed(own, f"cohort {n}") for n, own in enumerate(slabs.cohorts)]
         self.scratches = [
-            self._handed(SCRATCH, own, f"scratch {n}") for n, own in enumerate(slabs.scratches)
+            self._handed(own, f"scratch {n}") for n, own in enumerate(slabs.scratches)
         ]
         self.objective_is(problem, h)
 
-    def _handed(self, of, group, name):
+    def _handed(self, group, name):
         """A group as the engine's loops take it; what stands behind its address lasts until another
         group has its name."""
         if not self.packed:
             return group
-        self._kept[name] = jit.pack(group, of)
+        self._kept[name] = jit.pack(group, types_of(self.real)[type(group)])
         return self._kept[name].ctypes.data
 
     def _trained_on(self, problem, h):
@@ -191,9 +189,12 @@ class Machine:
         shifts."""
         self.problem = problem
         self.trained = self._trained_on(problem, h)
-        self.x_star = problem.minimizer() if self.wanted & metrics.DISTANCE else np.zeros(problem.d)
+        x_star = problem.minimizer() if self.wanted & metrics.DISTANCE else np.zeros(problem.d)
+        self.x_star = x_star.astype(self.real, copy=False)
         roles = lambda of, *names: [
-            of.kernels.role(n, of.data) if self.packed else jit.python(getattr(of.kernels, n))
+            of.kernels.role(n, of.data, self.real)
+            if self.packed
+            else jit.python(getattr(of.kernels, n))
             for n in names
         ]
         kernels = (
@@ -201,7 +202,7 @@ class Machine:
             *roles(problem, "objective", "grad", "loss", "test"),
             *self.kernels,
         )
-        self.rules = self._handed(RULES, Rules(*kernels), "rules")
+        self.rules = self._handed(Rules(*kernels), "rules")
         of, self._words = (
             self.trained,
             [jit.pack(of.data) for of in (self.trained, problem)] if self.packed else None,
@@ -210,12 +211,11 @@ class Machine:
             [words.ctypes.data for words in self._words] if self.packed else (of.data, problem.data)
         )
         self.law = self._handed(
-            LAW,
             Law(data, of.sigma, of.batch_size, of.sizes, of.replacement, of.drawing, self.asks),
             "law",
         )
         self.truth = self._handed(
-            TRUTH, Truth(true_data, problem.weights, self.x_star, self.wanted, self.every), "truth"
+            Truth(true_data, problem.weights, self.x_star, self.wanted, self.every), "truth"
         )
 
     def measure(self, trials):
@@ -276,7 +276,7 @@ class Machine:
         )
 
     def _given(self, chunk):
-        rounds = self._handed(CHUNK, chunk._replace(seed=np.uint64(chunk.seed)), "chunk")
+        rounds = self._handed(chunk._replace(seed=np.uint64(chunk.seed)), "chunk")
         return self.rules, self.law, self.truth, self.trials, rounds
 
 
@@ -289,8 +289,8 @@ def run_together(pool, workers, task):
 def run_blocks(pool, workers, count, size, task):
     """task(worker, low, high) over blocks of 0 .. count - 1, smaller than a worker's share so that
     a busy core costs little. Ctrl-C is passed on once the blocks under way have ended."""
-    free = SimpleQueue()
-    for worker in range(workers):
+    free: LifoQueue = LifoQueue()  # few blocks then ask for few workers' memory
+    for worker in reversed(range(workers)):
         free.put(worker)
 
     def block(low):
