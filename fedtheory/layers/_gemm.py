@@ -27,7 +27,7 @@ def _products(A, turned_a, B, turned_b, start, skip, C):
     down, along = (1, A.shape[1]) if turned_a else (A.shape[1], 1)
     A, wide, B, C = A.reshape(A.size), B.shape[1], B.reshape(B.size), C.reshape(C.size)
     if turned_b == 0:
-        for low in range(0, k, TERMS):
+        for low in range(0, max(k, 1), TERMS):
             sums = Sums(A, down, 0, along, B, wide, 1, min(TERMS, k - low))
             places = Places(C, columns, start, skip) if low == 0 else Places(C, columns, C, columns)
             add_products(sums, low * along, low * wide, 0, places, 0, 1, rows, columns)
@@ -35,7 +35,7 @@ def _products(A, turned_a, B, turned_b, start, skip, C):
     room = np.empty(min(k, TERMS) * STRIP, C.dtype)
     for j in range(0, columns, STRIP):
         count = min(STRIP, columns - j)
-        for low in range(0, k, TERMS):
+        for low in range(0, max(k, 1), TERMS):
             some = min(TERMS, k - low)
             _turned(B, wide, low, some, j, count, room)
             sums = Sums(A, down, 0, along, room, count, 1, some)

@@ -163,7 +163,7 @@ def _tile(typing_context, sums, a, b, places, z, s, left, pair, last):
     return whole(sums, whole, whole, places, *(whole,) * 5), generate
 
 
-@jit
+@jit(inline="always")
 def _strip(sums, a, b, places, z, s, rows, pair, last):
     """All rows of one strip of columns, one vector wide or two."""
     r = 0
@@ -195,7 +195,7 @@ def add_products(sums, a, b, fall, places, z, lines, rows, columns):
                     _strip(part, at + i * fall, from_b, onward, to, to, rows, pair, last)
 
 
-@jit
+@jit(inline="always")
 def _part(sums, segments):
     return Sums(sums.A, sums.down, sums.apart, sums.along, sums.B, sums.wide, segments, sums.length)
 

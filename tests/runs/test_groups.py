@@ -6,7 +6,9 @@ import pytest
 from fedtheory import jit
 from fedtheory.errors import InvalidInput
 from fedtheory.runs import engine
-from fedtheory.runs.groups import LAW, ROUND, SCRATCH, Draws, Law, Round, Scratch
+from fedtheory.runs.groups import Draws, Law, Round, types_of
+
+LAW, ROUND = (types_of("float64")[group] for group in (Law, Round))
 
 law = Law(0, np.array([0.5, 2.0]), np.array([0, 3]), np.array([1, 4]), True, False, 2)
 
@@ -46,5 +48,6 @@ def test_groups_arrive_as_they_were_a_key_above_two_to_the_63_among_them():
 
 def test_groups_say_what_they_hold():
     """As many types as fields, each type once: a field added to one of both is seen here."""
-    for of, kind in ((LAW, Law), (ROUND, Round), (SCRATCH, Scratch)):
-        assert len(of.types) == len(kind._fields)
+    for real in ("float64", "float32"):
+        for kind, of in types_of(real).items():
+            assert len(of.types) == len(kind._fields)
