@@ -25,7 +25,7 @@ FINE = {
 }
 PLACES = {
     "quick": dict(
-        set=dict(name="textures", each=100, test=20, noise=0.15),
+        set=dict(name="textures", each=40, test=20, noise=0.15),
         nets={"CNN": ("lamb_cifar_twin", 16), "ResNet": ("resnet9_twin", None)},
         batch=8,
         steps=2,
