@@ -30,7 +30,7 @@ def draw(figure, data):
             )
         ax.set(title=rf"$|\mathcal{{T}}|={count}$", xlabel=r"round $\tau$")
     figure.axes[0].set_ylabel("test accuracy")
-    figure.axes[-1].legend(loc="lower right")
+    figure.axes[0].legend(*figure.axes[-1].get_legend_handles_labels(), loc="lower right")
 
 
 def accuracy(read, count, scheme):

@@ -85,7 +85,7 @@ HEADER = [r"$\tau_0$", *(f"{name}: {how}" for name in SETS for how in REBOOTS)]
 
 def lines(data):
     outcomes, found, most = findings(data), rounds(data), horizon(data)
-    arrived = list(dict.fromkeys(tau_0 for _, tau_0, _ in found))
+    arrived = sorted({tau_0 for _, tau_0, _ in found}, key=int)
 
     def cell(name, tau_0, how):
         key = REBOUND, f"{how} reboot, {name} tau_0={tau_0}"
