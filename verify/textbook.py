@@ -22,6 +22,7 @@ from fedtheory.search.rationals import Point
 from fedtheory.search.target import Target
 from fedtheory.settings import fitting
 from fedtheory.symbols.run import (
+    COORDINATE_NOISE,
     QUADRATIC,
     SAME_CURVATURE,
     TABLE,
@@ -36,6 +37,7 @@ from fedtheory.symbols.run import (
     best_sq_grad,
     cohort_error,
     cohort_square,
+    d,
     eta,
     eta_g,
     eta_l,
@@ -61,6 +63,7 @@ from fedtheory.symbols.run import (
     option,
     rho_s,
     sigma,
+    sigma_j,
     sq_change,
     sq_distance_0,
     sq_distance_before,
@@ -83,6 +86,7 @@ ALL_CLIENTS = Eq(S, N)
 STRONG = (SMOOTH, STRONGLY_CONVEX, mu > 0)
 DESCENT = (EXACT_GRADIENTS, ALL_CLIENTS)
 SAMPLED = (NOISE, INDEPENDENT, UNIFORM_COHORT, EQUAL_WEIGHTS)
+ALONG_EACH = (COORDINATE_NOISE, *SAMPLED[1:])  # sigma^2 = d sigma_j^2 where all are alike
 NESTEROV = "Nesterov, Lectures on Convex Optimization (2018)"
 DRORI = "Drori and Teboulle, Mathematical Programming 145 (2014)"
 
@@ -217,6 +221,15 @@ TRUE = {
             EXACT_GRADIENTS,
         ),
         house(
+            "cohort_coordinates",
+            "the same, of noise along each coordinate",
+            cohort_error,
+            "<=",
+            (d * sigma_j**2 + rho_s * G**2) / S,
+            DISSIMILAR,
+            *ALONG_EACH,
+        ),
+        house(
             "cohort_bound",
             "the same, with independent noise",
             cohort_error,
@@ -333,6 +346,18 @@ TRUE = {
             SMOOTH,
             DISSIMILAR,
             *SAMPLED,
+            by="fedsgd",
+        ),
+        house(
+            "sgd_coordinates",
+            "the same, of noise along each coordinate",
+            loss_T,
+            "<=",
+            loss_0 - descent * sq_grad_0 + L * eta**2 / 2 * (d * sigma_j**2 + rho_s * G**2) / S,
+            Eq(T, 1),
+            SMOOTH,
+            DISSIMILAR,
+            *ALONG_EACH,
             by="fedsgd",
         ),
         house(
@@ -494,6 +519,7 @@ TIGHT = (
     "relaxed_triangle",
     "cohort_variance",
     "cohort_bound",
+    "cohort_coordinates",
     "cohort_square",
     "pythagoras",
     "gd_step",
@@ -503,6 +529,7 @@ TIGHT = (
     "gd_gradient",
     "gd_monotone",
     "sgd_step",
+    "sgd_coordinates",
     "sgd_floor",
     "sgd_nonconvex",
     "least_below_best",
@@ -598,6 +625,11 @@ FALSE = {
         clients=(N - S) / N * G_t_sq,
     ),
     **wrong(
+        "cohort_coordinates",
+        no_d=(sigma_j**2 + rho_s * G**2) / S,
+        root_d=(sqrt(d) * sigma_j**2 + rho_s * G**2) / S,
+    ),
+    **wrong(
         "cohort_bound",
         no_noise=rho_s * G**2 / S,
         no_sampling=sigma**2 / S,
@@ -674,6 +706,13 @@ FALSE = {
         over_N=loss_0 - descent * sq_grad_0 + L * eta**2 / 2 * (sigma**2 / N + rho_s * G**2 / S),
         L_squared=loss_0 - descent * sq_grad_0 + (L * eta) ** 2 / 2 * (sigma**2 + rho_s * G**2) / S,
         step=loss_0 - eta * sq_grad_0 + L * eta**2 / 2 * (sigma**2 + rho_s * G**2) / S,
+    ),
+    **wrong(
+        "sgd_coordinates",
+        no_d=loss_0 - descent * sq_grad_0 + L * eta**2 / 2 * (sigma_j**2 + rho_s * G**2) / S,
+        root_d=loss_0
+        - descent * sq_grad_0
+        + L * eta**2 / 2 * (sqrt(d) * sigma_j**2 + rho_s * G**2) / S,
     ),
     **wrong(
         "sgd_floor",

@@ -89,6 +89,7 @@ class Coverage:
             *(values for name, values in self.shapes.items() if name.startswith("noise"))
         )
         said = sorted({NOISE.get(kind, str(kind)) for kind in kinds})
+        said += ["across all coordinates"] if "coordinate_noise" in self.shapes else []
         said += ["growing with the gradient"] if "growing_noise" in self.shapes else []
         return f"noise: {' or '.join(said)}" if said else ""
 

@@ -6,7 +6,7 @@ coordinates that place it: the smallest ones first, since a small counterexample
 
 from fractions import Fraction
 
-from fedtheory.enclosure.arithmetic import maximum, vector
+from fedtheory.enclosure.arithmetic import maximum, root, vector
 from fedtheory.settings import losses
 
 HALF = Fraction(1, 2)
@@ -107,14 +107,14 @@ def upper_curvature(losses_):
     return maximum(*(losses.curvature(loss)[1] for loss in losses_))
 
 
-def two_point(size, skew, d):
-    """Zero-mean noise along the first coordinate: `size` is its standard deviation; [] stands for
-    none."""
+def two_point(size, skew, d, across=False):
+    """Zero-mean noise along the first coordinate, or `across` all of them alike: `size` is its
+    standard deviation along each; [] stands for none."""
     if skew == "none":
         return []
     up = SKEWS[skew]
     odds = Fraction(1) if skew == "even" else Fraction(1, 2)  # root of up / (1 - up)
-    along = lambda value: [value, *[Fraction(0)] * (d - 1)]
+    along = lambda value: [value] * d if across else [value, *[Fraction(0)] * (d - 1)]
     return [[up, along(size / odds)], [1 - up, along(-size * odds)]]
 
 
@@ -125,6 +125,17 @@ def outcomes(noise, d):
 
 def variance(noise):
     return sum((p * sum(n * n for n in v) for p, v in noise), Fraction(0))
+
+
+def by_coordinate(noise, sigma):
+    """The largest standard deviation of noise along a coordinate; `sigma` is that of all together,
+    and taken where there is noise along one alone."""
+    kept = lambda part: getattr(part, "numerator", 1) != 0
+    columns = list(zip(*(v for _, v in noise)))
+    if sum(any(map(kept, column)) for column in columns) < 2:
+        return sigma
+    odds = [p for p, _ in noise]
+    return root(maximum(*(sum(p * n * n for p, n in zip(odds, each)) for each in columns)))
 
 
 def sound_noise(noise, d):

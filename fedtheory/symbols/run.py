@@ -29,6 +29,10 @@ zeta = TABLE.nonnegative(
     "zeta", r"\zeta", "dissimilarity of the clients' gradients at the minimiser", GRADIENT
 )
 sigma = TABLE.nonnegative("sigma", r"\sigma", "noise of a client's gradient", GRADIENT)
+sigma_j = TABLE.nonnegative(
+    "sigma_j", r"\sigma_j", "noise of a client's gradient along any coordinate", GRADIENT
+)
+d = TABLE.count("d", "d", "coordinates of a point")
 growth = TABLE.nonnegative(
     "growth", r"\varrho", "how a client's noise grows with its gradient, beside sigma"
 )
@@ -280,6 +284,12 @@ G_t_sq = M(
     **more,
 )
 
+COORDINATE_NOISE = Condition(
+    "coordinate_noise",
+    "gradient estimates are unbiased, with variance at most sigma_j^2 along each coordinate",
+    lambda problem, setup: "sigma_j" in problem.constants,
+    ("sigma_j",),
+)
 QUADRATIC = Condition(
     "quadratic", "losses are quadratics", lambda problem, setup: hasattr(problem.data, "A")
 )

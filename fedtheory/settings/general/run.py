@@ -30,7 +30,8 @@ ENSURES = frozenset(
         "uniform_cohort",
         "quadratic",
         "same_curvature",
-        *(ASKED := ("growing_noise", "sampled_by_weight")),  # drawn only where a claim assumes it
+        # drawn only where a claim assumes it
+        *(ASKED := ("growing_noise", "coordinate_noise", "sampled_by_weight")),
     }
 )
 
@@ -146,7 +147,7 @@ def build(shape, point):
         losses=found,
         at_star=at_star,
         x_0=[point[f"x_{j}"] for j in range(d)],
-        noise=two_point(point.get("sigma"), shape["noise"], d),
+        noise=two_point(point.get("sigma"), shape["noise"], d, "coordinate_noise" in shape),
         **asked_for(shape, point),
     )
 
@@ -162,14 +163,14 @@ def asked_for(shape, point):
     return found
 
 
-LOOSE = dict(L=1, G=1, zeta=1, sigma=1, growth=1, R=1, mu=-1)
+LOOSE = dict(L=1, G=1, zeta=1, sigma=1, sigma_j=1, growth=1, R=1, mu=-1)
 
 
 def measure(instance, values, wanted, method):
     return measured(instance, values, {name: TABLE[name].measure for name in wanted}, method)
 
 
-def setting(method, says, takes, gives=("N", "S", "K", "T")):
+def setting(method, says, takes, gives=("N", "S", "K", "T", "d")):
     return Setting(
         name=f"run_{method}",
         says=says,
@@ -195,5 +196,5 @@ def setting(method, says, takes, gives=("N", "S", "K", "T")):
 SETTINGS = (
     setting("fedsgd", "gradient steps, one a round", ("eta",)),
     setting("fedavg", "federated averaging", ("eta_l", "eta_g")),
-    setting("scaffold", "SCAFFOLD", ("eta_l", "eta_g"), ("N", "S", "K", "T", "option")),
+    setting("scaffold", "SCAFFOLD", ("eta_l", "eta_g"), ("N", "S", "K", "T", "d", "option")),
 )

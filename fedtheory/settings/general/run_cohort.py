@@ -9,7 +9,7 @@ from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import Many, root, vector
 from fedtheory.enclosure.work import counted
 from fedtheory.settings import Setting, names
-from fedtheory.settings.families import outcomes, sound_noise, two_point, variance
+from fedtheory.settings.families import by_coordinate, outcomes, sound_noise, two_point, variance
 from fedtheory.settings.quantities import sq
 from fedtheory.symbols.run import TABLE
 
@@ -18,7 +18,7 @@ MEASURED = ("cohort_error", "cohort_square", "sq_grad", "mean_square", "G_t_sq")
 
 def shapes(random, relaxed):
     N = random.choice([1, 2, 2, 3, 4])
-    return dict(
+    shape = dict(
         N=N,
         S=random.randint(1, N),
         d=random.choice([1, 1, 2]),
@@ -26,6 +26,9 @@ def shapes(random, relaxed):
         if "exact_gradients" not in relaxed
         else random.choice(["none", "even", "skewed"]),
     )
+    if "coordinate_noise" not in relaxed:  # drawn only where a claim assumes it
+        shape.update(coordinate_noise=1, d=random.choice([1, 2, 3]))
+    return shape
 
 
 def coordinates(shape):
@@ -40,7 +43,7 @@ def build(shape, point):
     return dict(
         S=shape["S"],
         grads=[[point[f"grad_{i}_{j}"] for j in range(d)] for i in range(shape["N"])],
-        noise=two_point(point.get("sigma"), shape["noise"], d),
+        noise=two_point(point.get("sigma"), shape["noise"], d, "coordinate_noise" in shape),
     )
 
 
@@ -51,10 +54,13 @@ def constants(instance):
         raise Undefined("a cohort that does not fit its clients")
     if not isinstance(grads[0][0], Many) and not sound_noise(instance["noise"], d):
         raise Undefined("noise with a mean")
+    sigma = root(variance(instance["noise"]))
     return dict(
         N=Fraction(len(grads)),
         S=Fraction(S),
-        sigma=root(variance(instance["noise"])),
+        d=Fraction(d),
+        sigma=sigma,
+        sigma_j=by_coordinate(instance["noise"], sigma),
         G=root(spread(grads)),
     )
 
@@ -94,8 +100,8 @@ SETTING = Setting(
     says="a cohort's gradients at one point",
     measures=names(TABLE, *MEASURED),
     algorithms=(),
-    gives=("N", "S"),
-    loose=dict(sigma=1, G=1),
+    gives=("N", "S", "d"),
+    loose=dict(sigma=1, sigma_j=1, G=1),
     takes=(),
     shapes=shapes,
     coordinates=coordinates,
@@ -106,6 +112,7 @@ SETTING = Setting(
     ensures=frozenset(
         {
             "noise",
+            "coordinate_noise",
             "independent_noise",
             "uniform_cohort",
             "equal_weights",
@@ -114,7 +121,7 @@ SETTING = Setting(
         }
     ),
     holds=lambda instance: frozenset(
-        {"noise", "independent_noise", "uniform_cohort", "equal_weights", "dissimilar"}
+        (SETTING.ensures - {"exact_gradients"})
         | (set() if instance["noise"] else {"exact_gradients"})
     ),
 )

@@ -56,7 +56,12 @@ def constants(instance):
     ):
         raise Undefined("a cohort that does not fit its clients")
     return dict(
-        N=Fraction(sum(kinds)), S=Fraction(instance["S"]), sigma=sigma, G=root(spread(instance))
+        N=Fraction(sum(kinds)),
+        S=Fraction(instance["S"]),
+        d=Fraction(1),
+        sigma=sigma,
+        sigma_j=sigma,
+        G=root(spread(instance)),
     )
 
 

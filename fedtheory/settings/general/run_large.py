@@ -176,7 +176,9 @@ def constants(instance):
         L=clients.high if instance["lipschitz"] else clients.most,
         G=root(clients.spread) if clients.shared else INF,
         zeta=root(clients.spread),
+        d=Fraction(clients.d),
         sigma=instance["sigma"],
+        sigma_j=instance["sigma"],  # along the first coordinate alone
         R=start if isinstance(start, float) else root(start),
         sq_distance_0=start,
         gap_0=clients.bounded(sum(clients.mean_slope(j) * x / 2 for j, x in enumerate(squares))),
@@ -187,7 +189,15 @@ def met(instance):
     """Conditions that an instance meets."""
     clients = Kinds(instance)
     return frozenset(
-        {"smooth", "noise", "independent_noise", "equal_weights", "uniform_cohort", "quadratic"}
+        {
+            "smooth",
+            "noise",
+            "coordinate_noise",
+            "independent_noise",
+            "equal_weights",
+            "uniform_cohort",
+            "quadratic",
+        }
         | {
             name
             for name, holds in dict(
@@ -296,8 +306,8 @@ def setting(method, says, takes):
         measures=names(TABLE, *MEASURED),
         algorithms=(method,),
         by=beside(method, "moments over kinds of clients, for thousands of clients and rounds"),
-        gives=("N", "S", "K", "T"),
-        loose=dict(L=1, G=1, zeta=1, sigma=1, R=1, mu=-1),
+        gives=("N", "S", "K", "T", "d"),
+        loose=dict(L=1, G=1, zeta=1, sigma=1, sigma_j=1, R=1, mu=-1),
         takes=takes,
         shapes=partial(shapes, method=method),
         coordinates=coordinates,

@@ -267,7 +267,7 @@ def setting_of(method, table=None):
         algorithms=(method.name,),
         by=kernels(method.name),
         gives=(
-            *("N", "S", "T"),
+            *("N", "S", "T", "d"),
             *(letter for letter, _ in (*integers(method), *words(method, all_letters))),
         ),
         loose=whole.LOOSE,

@@ -18,7 +18,7 @@ from fedtheory.enclosure.intervals import INF
 from fedtheory.exact.kernels import Kernels
 from fedtheory.exact.traces import Rounds, by_weight, followed, uniform
 from fedtheory.settings import losses
-from fedtheory.settings.families import sound_noise, variance
+from fedtheory.settings.families import by_coordinate, sound_noise, variance
 from fedtheory.settings.general._sight import origin, sight
 from fedtheory.settings.quantities import sq
 
@@ -191,9 +191,10 @@ def constants(instance):
         raise Undefined("noise that grows by less than nothing")
     infimum, x_star = clients.least()
     x_0 = vector(instance["x_0"])
-    farthest = clients.farthest
+    farthest, sigma = clients.farthest, root(variance(instance["noise"]))
     return dict(
         N=Fraction(N),
+        d=Fraction(d),
         S=Fraction(S),
         K=Fraction(K),
         T=Fraction(T),
@@ -204,7 +205,8 @@ def constants(instance):
         else losses.maximum(*(losses.curvature(f)[1] for f in clients.curves)),
         G=farthest if isinstance(farthest, float) else root(farthest),
         zeta=root(clients.spread),
-        sigma=root(variance(instance["noise"])),
+        sigma=sigma,
+        sigma_j=by_coordinate(instance["noise"], sigma),
         growth=growth,
         R=root(sq(x_0 - x_star)),
         sq_distance_0=sq(x_0 - x_star),
@@ -217,7 +219,7 @@ def met(instance):
     clients = Clients(instance)
     met = {"smooth", "independent_noise"}
     met |= {"sampled_by_weight"} if clients.weighted else {"equal_weights", "uniform_cohort"}
-    met |= {"growing_noise"} if "growth" in instance else {"noise"}
+    met |= {"growing_noise"} if "growth" in instance else {"noise", "coordinate_noise"}
     upper = losses.maximum(*(losses.curvature(f)[1] for f in clients.curves))
     infimum = clients.least()[0]
     return frozenset(
