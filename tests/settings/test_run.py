@@ -10,7 +10,8 @@ import fedtheory as ft
 from fedtheory.certificates.check_instance import digest, numbers
 from fedtheory.enclosure import Undefined
 from fedtheory.search.counterexample import texts
-from fedtheory.settings import by_name
+from fedtheory.settings import all_settings, by_name
+from fedtheory.settings.families import by_coordinate, two_point, variance
 from fedtheory.settings.general.runs import Clients
 from fedtheory.symbols.run import TABLE
 from fedtheory.verdicts import checking
@@ -212,7 +213,7 @@ def test_a_run_by_hand():
     assert found["least_sq_grad"] == found["best_sq_grad"] == (49 + 9 + 25 + 1) / F(64) / 4 * 4
     assert by_name("run_fedsgd").constants(instance) == dict(
         **dict(N=1, S=1, K=1, T=2, option=1, mu=2, L=2, G=0, zeta=0, sigma=1, growth=0, R=2),
-        **dict(sq_distance_0=4, gap_0=4),
+        **dict(sq_distance_0=4, gap_0=4, d=1, sigma_j=1),
     )
 
 
@@ -324,3 +325,23 @@ def test_tampered_documents_are_refused(name, part):
 def test_every_measured_symbol_is_served():
     served = set().union(*(s.measures for s in checking.all_settings() if s.table is TABLE))
     assert {entry.measure for entry in TABLE.values() if entry.measure} == served
+
+
+def test_every_setting_of_runs_and_points_says_its_dimension():
+    """A letter that a setting does not give would be free of its instances: `d = 1` met in a plane."""
+    silent = [
+        s.name for s in all_settings() if s.table is TABLE and s.measures and "d" not in s.gives
+    ]
+    assert silent == []
+    point = dict(loss=[dict(slope=F(1), tilt=F(0), soft=[], bends=[])] * 2, lipschitz=1)
+    found = by_name("run_points").constants(dict(point, x=[F(0), F(1)], y=[F(1), F(0)]))
+    assert found["d"] == 2
+
+
+def test_noise_along_each_coordinate_by_hand():
+    """1/2 on +-3 in each of four coordinates: 3 along each, 6 together; along the first alone, 3."""
+    across, along = two_point(F(3), "even", 4, True), two_point(F(3), "even", 4)
+    assert (variance(across), by_coordinate(across, F(6))) == (36, 3)
+    assert (variance(along), by_coordinate(along, F(3))) == (9, 3)
+    skewed = [[F(4, 5), [F(1), F(2)]], [F(1, 5), [F(-4), F(-8)]]]  # variances 4 and 16
+    assert by_coordinate(skewed, None) == 4

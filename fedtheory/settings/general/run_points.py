@@ -60,6 +60,7 @@ def constants(instance):
     if any(len(instance[name]) != len(f) for name in "xy"):
         raise Undefined("points of another dimension")
     return dict(
+        d=Fraction(len(f)),
         L=losses.smoothness(f) if instance["lipschitz"] else upper_curvature([f]),
         mu=losses.convexity(f),
     )
@@ -118,7 +119,7 @@ SETTING = Setting(
     says="one loss at two points",
     measures=names(TABLE, *MEASURED),
     algorithms=(),
-    gives=(),
+    gives=("d",),
     loose=dict(L=1, mu=-1),
     takes=("lam",),
     shapes=shapes,
