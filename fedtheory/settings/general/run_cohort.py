@@ -95,6 +95,16 @@ def measure(instance, values, wanted):
     return {name: named[name]() for name in wanted}
 
 
+MET = frozenset(
+    {
+        "noise",
+        "coordinate_noise",
+        "independent_noise",
+        "uniform_cohort",
+        "equal_weights",
+        "dissimilar",
+    }
+)  # by every cohort
 SETTING = Setting(
     name="run_cohort",
     says="a cohort's gradients at one point",
@@ -109,19 +119,6 @@ SETTING = Setting(
     constants=constants,
     measure=measure,
     table=TABLE,
-    ensures=frozenset(
-        {
-            "noise",
-            "coordinate_noise",
-            "independent_noise",
-            "uniform_cohort",
-            "equal_weights",
-            "exact_gradients",
-            "dissimilar",
-        }
-    ),
-    holds=lambda instance: frozenset(
-        (SETTING.ensures - {"exact_gradients"})
-        | (set() if instance["noise"] else {"exact_gradients"})
-    ),
+    ensures=MET | {"exact_gradients"},
+    holds=lambda instance: MET | (set() if instance["noise"] else {"exact_gradients"}),
 )
