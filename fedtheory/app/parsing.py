@@ -13,6 +13,8 @@ BEGIN = """begin with:
   fedtheory explain fsl.theorem1   a claim in plain words
   fedtheory new claim              a claim of your own"""
 
+NUMBERS = {int: "an integer", float: "a number"}
+
 
 class Parser(argparse.ArgumentParser):
     """A parser that says what is wrong in one line, and what was probably meant."""
@@ -26,6 +28,16 @@ class Parser(argparse.ArgumentParser):
     def parse_args(self, args=None, namespace=None):
         found, rest = self.parse_known_args(args, namespace)
         return self.stray(rest) if rest else found
+
+    def _get_value(self, action, text):
+        try:
+            return super()._get_value(action, text)
+        except argparse.ArgumentError:
+            if action.type not in NUMBERS:
+                raise
+            name = (action.option_strings or [action.metavar or action.dest])[0]
+            rule = f"{name} must be {NUMBERS[action.type]}; got {text!r}"
+            raise argparse.ArgumentError(None, rule) from None
 
     def _check_value(self, action, value):
         if action.choices is not None and value not in action.choices:

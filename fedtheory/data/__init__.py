@@ -15,9 +15,9 @@ from fedtheory.data._sets import Set, load
 __all__ = ["Data", "Set", "flat", "load", "partition", "read", "smaller"]
 
 
-def read(path, **options):
+def read(path, labels=None, **options):
     """A file of one's own as Data: .npz (arrays X, y, X_test, ...), .csv (the last column is the
-    label), or LIBSVM's format in any other file.
+    label), idx (as MNIST is; `labels` is the file of its labels), or LIBSVM's format in any other.
 
     >>> import tempfile, pathlib, fedtheory as ft
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "own.svm"
@@ -29,21 +29,28 @@ def read(path, **options):
     from pathlib import Path
 
     from fedtheory.data._data import PARTS
-    from fedtheory.data.formats import arrays, libsvm
+    from fedtheory.data.formats import arrays, idx, libsvm
     from fedtheory.errors import refuse
 
     file = Path(path)
     if not file.is_file():
         refuse("path", "must be a file that is there", str(path))
     kind = Path(file.stem).suffix if file.suffix == ".gz" else file.suffix
-    if kind == ".npz":
+    is_idx = idx.NAME.search(file.name) is not None
+    if is_idx != (labels is not None):
+        refuse("labels", "must be the file of labels beside an idx file, and of no other", labels)
+    if is_idx:
+        if not Path(labels).is_file():
+            refuse("labels", "must be a file that is there", str(labels))
+        parts = {"X": idx.read(file, **options), "y": idx.read(Path(labels), 1)}
+    elif kind == ".npz":
         parts = {name: part for name, part in arrays.npz(file, **options).items() if name in PARTS}
         if "X" not in parts or "y" not in parts:
             refuse(str(path), "must hold arrays X and y", sorted(parts))
-        for X, y in (("X", "y"), ("X_test", "y_test")):
-            if len(parts.get(X, ())) != len(parts.get(y, ())):
-                refuse(str(path), f"must hold as many rows of {X} as of {y}", parts[X].shape)
     else:
         X, y = (arrays.table if kind == ".csv" else libsvm.read)(file, **options)
         parts = {"X": X, "y": y}
+    for X, y in (("X", "y"), ("X_test", "y_test")):
+        if len(parts.get(X, ())) != len(parts.get(y, ())):
+            refuse(str(path), f"must hold as many rows of {X} as of {y}", parts[X].shape)
     return Data(file.name, parts)

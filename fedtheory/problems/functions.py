@@ -159,6 +159,8 @@ def _size(i, batch):
     who = f"clients[{i - 1}]" if i else "server"
     if batch is None and i == 0:
         return 0
+    if batch is None:
+        refuse(who, "must be data: only the server may have none, given as server=", batch)
     lengths = {len(part) if hasattr(part, "__len__") else -1 for part in samples(batch)}
     if len(lengths) != 1 or min(lengths) < 1:
         refuse(

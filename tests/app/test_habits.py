@@ -84,6 +84,20 @@ def test_a_word_that_is_nearly_right_is_suggested_in_one_line(command, meant, ca
     assert f"did you mean {meant}?" in printed.err and len(printed.err.splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    "command, says",
+    [
+        (["check", "lamb.lemma1", "--budget", "x"], "--budget must be a number; got 'x'"),
+        (["check", "lamb.lemma1", "--seed", "1.5"], "--seed must be an integer; got '1.5'"),
+    ],
+)
+def test_what_is_no_number_is_refused_in_one_line(command, says, capsys):
+    with pytest.raises(SystemExit) as left:
+        main(command)
+    assert left.value.code == 2
+    assert capsys.readouterr().err == f"fedtheory: {says}; see fedtheory check --help\n"
+
+
 def test_nothing_asked_is_one_line_too(capsys):
     with pytest.raises(SystemExit) as left:
         main([])

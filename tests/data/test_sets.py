@@ -221,6 +221,23 @@ def test_files_of_ones_own(tmp_path):
     ):
         with pytest.raises(InvalidInput, match=words):
             ft.data.read(path)
+    images, signs = tmp_path / "mine-idx3-ubyte.gz", tmp_path / "mine-idx1-ubyte"
+    images.write_bytes(
+        gzip.compress(
+            bytes([0, 0, 8, 3, *(0, 0, 0, 2), *(0, 0, 0, 1), *(0, 0, 0, 2)]) + b"\1\2\3\4"
+        )
+    )
+    signs.write_bytes(bytes([0, 0, 8, 1, 0, 0, 0, 2, 7, 9]))
+    data = ft.data.read(images, labels=signs)
+    assert data.X.tolist() == [[[1, 2]], [[3, 4]]] and data.y.tolist() == [7, 9]
+    for path, labels in ((images, None), (tmp_path / "c.csv", signs)):
+        with pytest.raises(
+            InvalidInput, match="labels must be the file of labels beside an idx file"
+        ):
+            ft.data.read(path, labels=labels)
+    signs.write_bytes(bytes([0, 0, 8, 1, 0, 0, 0, 1, 7]))
+    with pytest.raises(InvalidInput, match="as many rows of X as of y"):
+        ft.data.read(images, labels=signs)
     (tmp_path / "e.txt").write_text("ab" * 30)
     (tmp_path / "f.txt").write_text("cd" * 30)
     data = ft.data.load("text", tmp_path, length=20)

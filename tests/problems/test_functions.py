@@ -118,6 +118,7 @@ def test_makers_are_found_by_name():
         (dict(function=lambda x, b: ("a", x)), "must return one number as the loss of the server"),
         (dict(clients={}), "clients must be a list"),
         (dict(clients=[]), "clients must be a list of one batch or more"),
+        (dict(clients=[None, (X[1], Y[1])]), r"clients\[0\] must be data: .*server=; got None"),
         (dict(clients=[(X[1], Y[2])]), r"clients\[0\] must be an array of one sample or more"),
         (dict(server=(X[1], [])), "server must be an array of one sample or more"),
         (dict(x_0=[np.nan]), "x_0 must be a finite vector"),

@@ -1,12 +1,14 @@
 """idx, the format of MNIST: two zeros, a type, the number of axes, their lengths, the values."""
 
 import math
+import re
 
 import numpy as np
 
 from fedtheory.data import _files
 from fedtheory.errors import refuse
 
+NAME = re.compile(r"[-.]idx\d?(-ubyte)?(\.gz)?$")  # as such files are called
 BYTE, AXES = 0x08, 4  # unsigned bytes are all that these sets hold
 
 
