@@ -6,11 +6,13 @@ where it was, and one in which nothing changed has nothing to do. Shards are cam
 the claims; a campaign that takes in what they keep has nothing left to do.
 """
 
+import operator
 import time
 from contextlib import closing
+from pathlib import Path
 
-from fedtheory import spreading
-from fedtheory.app import ledger
+from fedtheory import sources, spreading
+from fedtheory.app import ledger, package
 from fedtheory.errors import FedtheoryError
 from fedtheory.terminal import Line, duration
 
@@ -31,34 +33,49 @@ class Broken(FedtheoryError):
     """Processes died again and again, or no longer run what is to be checked."""
 
 
-def run(claims, budget, seed, folder, executor=EXECUTOR, say=None):
+def run(claims, budget, seed, folder, executor=EXECUTOR, say=None, pages=False):
     """id -> result of every claim; those not kept in `folder` yet are found by workers and kept
-    there."""
+    there. With `pages` workers also make what a page moves by sliders: `explored` in a result."""
     folder.mkdir(parents=True, exist_ok=True)
     swept(folder)
     say = say or Progress(claims)
     names = {claim.id: ledger.key(claim, budget, seed) for claim in claims}
-    found = {
-        claim.id: result
-        for claim in claims
-        if (result := ledger.kept(folder, names[claim.id])) is not None
-    }
+    moved = {claim.id: shown(names[claim.id]) for claim in claims if pages and claim.lines}
+    found, told = _kept(folder, names), _kept(folder, moved)
     say.begin(found)
-    wanted = [claim for claim in longest_first(claims) if claim.id not in found]
-    tasks = [(claim.id, budget, seed, names[claim.id]) for claim in wanted]
+    wanted = [claim.id for claim in longest_first(claims)]
+    tasks = [(decided, name, budget, seed, names[name]) for name in wanted if name not in found]
+    tasks += [
+        (explored, name, budget, seed, moved[name])
+        for name in wanted
+        if name in moved and name not in told
+    ]
     try:
-        with closing(spreading.done(decided, tasks, executor)) as batches:
+        with closing(spreading.done(operator.call, tasks, executor)) as batches:
             for results in batches:
                 for n, result in results.items():
-                    ledger.keep(folder, names[wanted[n].id], result)
-                    found[wanted[n].id] = result
+                    work, name, *_, key = tasks[n]
+                    ledger.keep(folder, key, result)
+                    (found if work is decided else told)[name] = result
                 say.show(found)
     except spreading.Lost as lost:
         raise Broken(f"{lost}; {len(found)} of {len(claims)} claims are decided and kept") from None
     except KeyboardInterrupt:
         raise Stopped(len(found), len(claims)) from None
     say.end()
-    return {claim.id: found[claim.id] for claim in claims}
+    return {claim.id: found[claim.id] | told.get(claim.id, {}) for claim in claims}
+
+
+def shown(key):
+    """The name of what a page moves of a claim whose result has this one: it hashes what computes it
+    besides."""
+    return ledger.digest([key, sources.part(Path(package.__file__), "explored")])[:40]
+
+
+def _kept(folder, names):
+    """id -> what is kept in a folder, of {id: under which name}."""
+    kept = {name: ledger.kept(folder, key) for name, key in names.items()}
+    return {name: result for name, result in kept.items() if result is not None}
 
 
 def longest_first(claims):
@@ -100,15 +117,26 @@ def swept(folder):
 
 def decided(name, budget, seed, key):
     """The result of a claim: what a worker runs, if its sources are those of the giver."""
+    return ledger.decided(_asked(name, budget, seed, key, str), budget, seed)
+
+
+def explored(name, budget, seed, key):
+    """What a page moves of a claim, which a worker makes under the same condition."""
+    _asked(name, budget, seed, key, shown)
+    return dict(explored=package.explored(name))
+
+
+def _asked(name, budget, seed, key, named):
+    """The claim of an id, for a worker that would give the work's name as its giver did."""
     from fedtheory import discover
 
     claim = discover.claim(name)
-    if ledger.key(claim, budget, seed) != key:
+    if named(ledger.key(claim, budget, seed)) != key:
         raise Broken(
             f"a worker's sources, libraries or files are not the giver's (of {name}): "
             "what was decided is kept; give it the same, and run it again"
         )
-    return ledger.decided(claim, budget, seed)
+    return claim
 
 
 class Progress:

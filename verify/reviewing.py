@@ -76,7 +76,7 @@ def make(out, asked, say=None):
         print(f"nothing changed since {out} was made", file=sys.stderr)
     else:
         claims = _claims(prefixes)
-        results = campaign.run(claims, budget, seed, store, executor, say)
+        results = campaign.run(claims, budget, seed, store, executor, say, pages=True)
         # of two campaigns at once one makes the package, then the other
         with files.alone(store / "lock"):
             book = _anew(out, store, drawn, asked, claims, results)
@@ -173,6 +173,7 @@ def _anew(out, store, drawn, asked, claims, results):
         },
         drawn,
         accepting.asked(certificates, store, os.cpu_count(), _progress) if asked.rocq else None,
+        {name: result["explored"] for name, result in results.items() if "explored" in result},
     )
     return book
 

@@ -199,9 +199,10 @@ def story(document):
         return None
 
 
-def page(book, pictures=None, checkers=None, documents=None):
+def page(book, pictures=None, checkers=None, documents=None, sliders=None):
     """The page of a ledger, with pictures {name: SVG bytes} in it, with what checkers said of its
-    certificates, if they were asked, and with what these documents {file: data} tell."""
+    certificates, if they were asked, and with what these documents {file: data} tell; `sliders` are
+    what `explored` gave for some ids."""
     from markupsafe import Markup
 
     script = "".join(Path(__file__).with_name(name).read_text() for name in SCRIPTS)
@@ -210,6 +211,7 @@ def page(book, pictures=None, checkers=None, documents=None):
         name: one if isinstance(one, paging.Picture) else paging.Picture(one, name)
         for name, one in (pictures or {}).items()
     }
+    made = sliders or {}
     keep: dict = {}  # a symbol's row, once for all claims that use it
     row = lambda symbol: keep.setdefault(
         tuple(symbol[k] for k in ("latex", "name", "meaning")), len(keep)
@@ -229,7 +231,7 @@ def page(book, pictures=None, checkers=None, documents=None):
         about=paging.about,
         symbols={e["id"]: [row(s) for s in e["symbols"]] for e in book["claims"]},
         legend=keep,
-        explored=explored,
+        explored=lambda name: made[name] if name in made else explored(name),
         checkers=checkers or dict(rocq="", certificates={}),
         story=lambda file: story((documents or {}).get(file)),
     )
@@ -267,9 +269,10 @@ def drawers():
 # ---------------------------------------------------------------- making one
 
 
-def build(folder, book, certificates, more, figures=None, checkers=None):
+def build(folder, book, certificates, more, figures=None, checkers=None, sliders=None):
     """Write the package; `more` is {file: data}, `figures` {name: bytes}, `checkers` what was said of
-    the certificates. Files of an earlier one that are no part of it go."""
+    the certificates, `sliders` what `explored` gave, as for the page. Files of an earlier one that are
+    no part of it go."""
     linked(folder)
     before = _named(folder / SUMS)
     (folder / SUMS).unlink(missing_ok=True)  # until all of it is there, it is no package
@@ -285,7 +288,7 @@ def build(folder, book, certificates, more, figures=None, checkers=None):
     if checkers is not None:
         files[CHECKERS] = ledger.text(checkers)
     files |= archive.beside(book, certificates, more.get("timings.json", {}), figures)
-    files["index.html"] = page(book, pictures(files), checkers, certificates)
+    files["index.html"] = page(book, pictures(files), checkers, certificates, sliders)
     files[archive.CRATE] = archive.crate(book, files, archive.today())
     for name, content in files.items():
         path = folder / name

@@ -246,7 +246,8 @@ def test_two_campaigns_at_once_in_one_folder_lose_nothing(whole, tmp_path):
     out = tmp_path / "verify"
     both = [start(out, "--executor", "serial") for _ in range(2)]
     assert [process.communicate() and process.returncode for process in both] == [0, 0]
-    assert same(out) == same(whole[0]) and len(results(out)) == len(claims())
+    moved = sum(bool(claim.lines) for claim in claims())  # what the page moves is kept too
+    assert same(out) == same(whole[0]) and len(results(out)) == len(claims()) + moved
     assert package.unlike_sums(package.contents(out)[0]) == []
 
 
@@ -272,6 +273,20 @@ def test_a_full_disk_is_said_and_what_was_kept_before_stays(whole, tmp_path, mon
 def test_a_process_that_runs_other_sources_keeps_nothing():
     with pytest.raises(campaign.Broken, match="sources, libraries or files are not the giver's"):
         campaign.decided("fsl.lemma3", 0.01, 0, "the key of other sources")
+    with pytest.raises(campaign.Broken, match="sources, libraries or files are not the giver's"):
+        campaign.explored("fsl.lemma3", 0.01, 0, "the key of other sources")
+
+
+def test_what_a_page_moves_is_made_by_workers_once(tmp_path, monkeypatch):
+    """With runs, without runs, without a bound; each as this process makes it."""
+    names = ("fsl.theorem2", "fsl.theorem1", "fsl.gradient_identity")
+    some = [discover.claim(name) for name in names]
+    found = campaign.run(some, 0.01, 0, tmp_path, "processes:1", pages=True)
+    assert [found[name]["explored"] for name in names] == [package.explored(n) for n in names]
+    runs, none, nothing = (json.loads(found[name]["explored"] or "null") for name in names)
+    assert "beside" in runs and "beside" not in none and nothing is None
+    monkeypatch.setattr(package, "explored", None)
+    assert campaign.run(some, 0.01, 0, tmp_path, "serial", pages=True) == found
 
 
 @pytest.mark.parametrize(

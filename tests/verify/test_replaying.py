@@ -2,6 +2,7 @@
 all checksums fit."""
 
 import json
+import re
 
 import pytest
 
@@ -34,6 +35,19 @@ def test_a_package_derives_anew_and_says_what_it_did(made, capsys):
         and "more: say --json" in told
         and f"absent: figures: {figures.ids()[0]}, " in told
     )
+
+
+def test_runs_beside_a_bound_derive_anew_and_another_number_of_them_is_named(tmp_path):
+    out = tmp_path / "verify"
+    asked = ["fsl.theorem2", "--budget", "0.01", "--workers", "1", "--out", str(out)]
+    assert main(asked) == 0
+    assert found(out).differs == []
+    page = (out / "index.html").read_text()
+    first = re.search(r"exact(?:&#34;|&quot;|\"):\[([0-9.]+),", page)[1]
+    forged = page.replace(first, first[:-1] + str((int(first[-1]) + 1) % 10))
+    (out / "index.html").write_text(forged)
+    sign(out)
+    assert found(out).differs == ["index.html: it is not the page that was derived here"]
 
 
 def test_what_was_not_searched_again_is_unverified_by_name(made, capsys):
