@@ -118,6 +118,16 @@ def cells_judged(cells):
     }
 
 
+def unrun(figure, cells):
+    """The same of every printed cell that a figure is to judge and a scale leaves out."""
+    left = (id for key, (id, _) in PRINTED.items() if key not in cells)
+    return {
+        id: _findings.not_judged("the cell is not run")
+        for id in left
+        if discover.claim(id).figure == figure
+    }
+
+
 def cell(key, shown, outcomes):
     """A table's Cell of (quantity, which): ours as it is shown, the paper's number, and what
     `outcomes` say of them."""

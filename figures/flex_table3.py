@@ -205,7 +205,7 @@ def sentences(data):
 
 
 def findings(data):
-    return {**sentences(data), **printed_cells(data)}
+    return {**sentences(data), **printed_cells(data), **_flex.unrun("flex_table3", measured(data))}
 
 
 def caption(data):

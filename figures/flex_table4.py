@@ -150,6 +150,7 @@ def findings(data):
         **_flex.judged(late, "table4_late"),
         **_flex.judged(alike, "table4_iid"),
         **_flex.cells_judged(cells(data)),
+        **_flex.unrun("flex_table4", cells(data)),
     }
 
 

@@ -10,6 +10,7 @@ import pytest
 from fedtheory import figures
 from fedtheory.claims.flex.findings import TABLE_3, TABLE_4, TABLE_5
 from fedtheory.figures import (
+    _export,
     _flex,
     _store,
     flex_fig1,
@@ -55,6 +56,7 @@ def test_drawn_from_what_was_saved_they_are_readable_and_on_the_page(name, data,
         )
     if record.findings:
         assert record.findings(saved) == record.findings(data(name)) != {}
+        assert _export._judged(name, record, saved)  # of every sentence, or it is refused
 
 
 # What the experiments share

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 
 from fedtheory import figures
 from fedtheory.figures import (
+    _export,
     _store,
     _table,
     fsl_table2,
@@ -52,6 +53,7 @@ def test_drawn_from_what_was_saved_they_are_readable_and_on_the_page(name, data,
         and len({len(row) for row in record.rows(saved)}) == 1
     )
     assert record.findings(saved) == record.findings(data(name)) != {}
+    assert _export._judged(name, record, saved)  # of every sentence, or it is refused
     assert wrong(record, saved) == []
 
 
@@ -84,12 +86,13 @@ def test_a_mark_that_is_not_the_ledgers_is_seen(data):
 
 
 def test_the_pictures_of_all_figures_with_findings_are_compared_with_them():
-    """Each such figure is of a file whose tests draw it and compare: this one, or those of flex and
-    FSL."""
-    from tests.figures import test_flex, test_fsl
+    """Each such figure is of a file whose tests draw it and compare: this one, or those of flex, FSL
+    and experiments."""
+    from tests.figures import test_experiments, test_flex, test_fsl
 
     judging = {name for name in figures.ids() if figures.figure(name).findings}
-    assert judging <= {*MINE, *test_flex.MINE, *test_fsl.MINE} and len(judging) > 8
+    compared = {*MINE, *test_flex.MINE, *test_fsl.MINE, *test_experiments.MINE}
+    assert judging <= compared and len(judging) > 8
 
 
 def test_hidden_points_are_counted():
@@ -152,7 +155,8 @@ def test_implications_are_counted_and_a_false_one_is_seen(data):
     from fedtheory import discover
 
     assert all(
-        verdict == REPRODUCED for verdict, _ in mixed_table1.findings(data("mixed_table1")).values()
+        mixed_table1.findings(data("mixed_table1"))[name][0] == REPRODUCED
+        for name in mixed_table1.IMPLICATIONS
     )
     claim = discover.claim("mixed.implication_dissimilarity")
     wrong = claim.replace(name="house.wrong", bound=claim.teeth)
