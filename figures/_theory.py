@@ -33,6 +33,9 @@ def panel(id, T, bound, measured, worst_T, worst, worst_bound):
     measured, (ratios, broken) = np.array(measured, float).T, worst
     if (measured < 0).any():
         refuse(f"{id}: what is measured", "must be no square below 0", measured.min())
+    # The panel's own problem is an instance too: no worst case is below what is exact there.
+    here = dict(zip(map(int, T), measured[0] / np.asarray(bound, float)))
+    ratios = np.fmax(ratios, [here.get(int(rounds), np.nan) for rounds in worst_T])
     return {
         key(id, name): np.asarray(value)
         for name, value in dict(

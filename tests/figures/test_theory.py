@@ -388,6 +388,15 @@ def test_a_violated_statement_is_drawn_as_such():
         _theory.panel(id, T, 9 / T, -np.ones((3, 4)), (1, 10), worst, np.array([9.0, 0.9]))
 
 
+def test_no_worst_case_is_below_what_the_panels_own_problem_does():
+    T, id = np.array([1, 10, 100]), "lamb.theorem1_explicit"
+    measured = [[exact, 1 / t, 0.9 / t, 1.1 / t] for exact, t in zip((1.0, 0.3, np.nan), T)]
+    worst = np.array([0.2, np.nan, 0.2, 0.2]), np.zeros(4, bool)
+    data = _theory.panel(id, T, 9 / T, measured, (1, 10, 50, 100), worst, np.ones(4))
+    found = data[_theory.key(id, "worst_ratio")]
+    assert found == pytest.approx([0.2, 1 / 3, 0.2, 0.2])  # 1/9, 0.3/0.9, no run, nothing exact
+
+
 def test_what_is_false_is_seen_on_the_axis():
     seconds = theory_lamb.SECONDS["quick"]
     ratios, violated = _worst.worst(discover.claim("lamb.theorem1_explicit"), (1,), seconds, T=1)
