@@ -5,10 +5,15 @@ from sympy import Eq, Ne
 
 from fedtheory import conditions
 from fedtheory.conditions import DRAWN, Along, Assumption, Certified, Condition, Confined
-from fedtheory.participation import Work
 from fedtheory.symbols.flex import E, eta, mu, ps, ratio_sup, tau, theta
 
 IN_A_BALL = 'ft.problems.quadratic(..., noise="rademacher", radius=5.0)'
+
+
+def _unevenly(problem):
+    from fedtheory.participation import Work  # wakes the compiler
+
+    return dict(work=Work("uneven", _uneven))
 
 
 def _uneven(N, E):
@@ -68,7 +73,7 @@ HETEROGENEOUS = Condition(
     "heterogeneous",
     "devices differ in their distributions of s_tau^k",
     lambda problem, setup: not getattr(setup, "homogeneous", True),
-    settles=lambda problem: dict(work=Work("uneven", _uneven)),
+    settles=_unevenly,
 )
 DEVICES_INDEPENDENT = Condition(
     "devices_independent",
