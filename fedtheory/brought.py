@@ -155,6 +155,15 @@ def records(kind, file=None):
     return found
 
 
+def needed(id):
+    """Names of the files that must be given for a claim to be known; of none that is announced."""
+    return sorted(
+        os.path.basename(file.path)
+        for file, claim in records("CLAIM")
+        if claim.id == id and file.path in _FILES
+    )
+
+
 def source(modules):
     """(name, hash) of the files of these modules that are not of this library; () where all are.
     What no file holds, as in a notebook, has neither."""

@@ -9,7 +9,7 @@ import pytest
 
 import fedtheory as ft
 from fedtheory import brought, discover, figures, settings
-from fedtheory.app import cli, starting
+from fedtheory.app import cli, ledger, starting
 from fedtheory.certificates import check_instance
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.errors import InvalidInput, Unloaded
@@ -58,7 +58,10 @@ def test_a_folder_and_an_edited_file(place, capsys, monkeypatch):
     assert discover.claim("my.young") in discover.claims()
     written("mine/young.py", CLAIM.format("my.young", "a**2"))
     with brought.beside(["mine/young.py"]):
-        assert discover.claim("my.young").bound == brought.load("mine/young.py").module.a ** 2
+        claim = discover.claim("my.young")
+        assert claim.bound == brought.load("mine/young.py").module.a ** 2
+        told = "fedtheory check my.young --budget 1 --seed 0 --with young.py"
+        assert ledger.again(claim, 1, 0) == told
     monkeypatch.setenv(brought.VARIABLE, str(place / "nowhere"))
     status, told = ran(capsys, "explain", "my.young")
     assert status == 2 and "must name Python files and folders that exist" in told
@@ -97,7 +100,7 @@ def test_entry_points_bring_modules(place, monkeypatch):
     monkeypatch.syspath_prepend(str(place))
     monkeypatch.setitem(brought._STATE, "read", None)
     with pytest.warns(Unloaded, match="broken = not_there cannot be loaded"):
-        assert discover.claim("my.announced").cites == "x"
+        assert discover.claim("my.announced").cites == "x" and brought.needed("my.announced") == []
     monkeypatch.setitem(brought._STATE, "read", None)
 
 

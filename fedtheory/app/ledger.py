@@ -16,7 +16,7 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-from fedtheory import discover, private
+from fedtheory import brought, discover, private
 from fedtheory import sources as code
 from fedtheory.errors import InvalidInput
 from fedtheory.files import write
@@ -210,6 +210,12 @@ def text(data):
 # ---------------------------------------------------------------- the ledger
 
 
+def again(claim, budget, seed):
+    """The command that asks about a claim once more."""
+    given = "".join(f" --with {name}" for name in brought.needed(claim.id))
+    return f"fedtheory check {claim.id} --budget {budget:g} --seed {seed}{given}"
+
+
 def made(claims, verdicts, budget, seed, findings=None, plots=None, asked=()):
     """(ledger, {file: certificate}) of claims and their verdicts; `findings` are what figures say:
     id -> data, `plots` the figures that show a claim: id -> names, `asked` how the ids begin if
@@ -224,7 +230,7 @@ def made(claims, verdicts, budget, seed, findings=None, plots=None, asked=()):
         entries.append(
             dict(
                 **statement(claim),
-                command=f"fedtheory check {claim.id} --budget {budget:g} --seed {seed}",
+                command=again(claim, budget, seed),
                 key=key(claim, budget, seed),
                 verdict=verdict,
                 rests_on=None if proof is None else plain_data(proof.as_dict()),
