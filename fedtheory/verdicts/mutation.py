@@ -142,7 +142,8 @@ def together(found):
 
 def looked(claim, budget, seed, changes, progress=None):
     """The Mutation of a claim by these changes, from one seed."""
-    chosen = [mutant for mutant in mutants(claim) if mutant.change in set(changes)]
+    wanted = set(changes)
+    chosen = [mutant for mutant in mutants(claim) if mutant.change in wanted]
     # Dropped terms first: where they matter, other changes to them show
     made = sorted(chosen, key=lambda mutant: mutant.at[0] != "term")
     pool = Pool(claim, budget, seed)
