@@ -16,10 +16,8 @@ from fedtheory.problem import Constant
 
 ROUNDS, TRIALS = 64, 32
 OVER = ("T", "tau", "R")  # letters that count rounds
-DIGITS, SAMPLED = (
-    9,
-    4,
-)  # of exact numbers, so that every machine's are the same, and of means of runs
+DIGITS = 9  # of exact numbers, so that every machine's are the same
+SAMPLED = 4  # of means of runs
 REACH = 4.0  # around the minimiser, where gradients are bounded for theorems that ask for it
 # Numbers of letters that neither a problem nor a hypothesis gives; each method takes those it has
 LETTERS = dict(K=2, K_0=4, E=2, a=1.0, eta_s=2.0)

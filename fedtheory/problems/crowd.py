@@ -94,10 +94,8 @@ def _reweigh(problem, p):
     square = pull(data, p, m)
     rng.signs(data.key, 0, 0, signs)
     F_star = 0.5 * float(square * np.sum(1 / data.A) - np.sum(m * m / data.A))
-    level, lean = (
-        problem.d * (data.o**2 if data.N % 2 == 0 else data.o**2 * (1 - 1 / data.N)),
-        m @ m,
-    )
+    paired = 1.0 if data.N % 2 == 0 else 1 - 1 / data.N  # the last of an odd number has o_i = 0
+    level, lean = problem.d * (data.o**2 * paired), m @ m
     found = dict(problem.constants)
     found["G"] = Constant(float(np.sqrt(level + lean)), how=CONSTANT)
     found["xi_bar"] = Constant(float(np.linalg.norm(data.o_0 * signs - m)), how=CONSTANT)
