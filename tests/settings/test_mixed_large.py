@@ -22,8 +22,9 @@ NAMES = [name for name in large.ROUND if name != "furthest"]
 STEPS = dict(eta=Q(1, 8), eta_s=Q(3, 2))
 
 
+@pytest.mark.parametrize("breaks", ["", "independent_noise", "uniform_cohort"])
 @pytest.mark.parametrize("seed", range(8))
-def test_small_rounds_are_the_kernels(seed):
+def test_small_rounds_are_the_kernels(seed, breaks):
     random = Random(seed)
     number = lambda low: Q(random.randint(4 * low, 16), 4)
     S = random.choice([1, 2])
@@ -35,6 +36,8 @@ def test_small_rounds_are_the_kernels(seed):
         S=S,
         K=random.choice([1, 2, 3]),
     )
+    if breaks:
+        instance["breaks"] = breaks
     sigma, sigma_c = number(0), number(0)
     told = dict(
         instance,

@@ -9,8 +9,10 @@ import pytest
 import fedtheory as ft
 from fedtheory.settings.families import two_point
 from fedtheory.settings.losses import bent, curve
+from fedtheory.settings.mixed import large
 from fedtheory.settings.mixed import round as mixed_round
 from fedtheory.settings.mixed.pair import build_pair, pair_constants
+from fedtheory.verdicts.checking import hunted
 from tests.settings.agree import exact_is_batch, refuted, teeth
 
 NAMES = list(mixed_round.ROUND)
@@ -57,6 +59,49 @@ def test_a_step_by_hand():
     assert measured(dict(CASE, K=1, noise=[]))["sq_dist_next"] == end**2 + Q(9, 1024)
     # and two clients' mean noise, of variance 1/2
     assert measured(dict(CASE, K=1))["sq_dist_next"] == end**2 + Q(9, 1024) + Q(9, 512)
+
+
+def test_one_draw_for_all_steps_by_hand():
+    """From 2 with f' = 3 y/2, two steps of 1/8 at two clients, of f_f' = y - 1 beside g_c = 2 there:
+    y_1 = 2 - (3 + n)/8, y_2 = y_1 - (y_1 + 1 + n)/8; the point moves by 3/2 of what they do."""
+    case = dict(CASE, noise_c=[], breaks="independent_noise")
+    after = []
+    for n in (1, -1):
+        y = 2 - Q(3 + n) / 8
+        after.append(2 + Q(3, 2) * (y - (y + 1 + n) / 8 - 2))
+    told = measured(case)
+    assert told["sq_dist_next"] == sum(x * x for x in after) / 2
+    assert told["drift"] == sum(Q(3 + n, 8) ** 2 for n in (1, -1)) / 4
+    assert told["sq_dist_next"] > measured(dict(case, breaks="uniform_cohort"))["sq_dist_next"]
+    assert "independent_noise" not in mixed_round.holds(case)
+    alone = dict(case, S=1, K=1)  # one draw is one draw
+    assert "independent_noise" in mixed_round.holds(alone)
+    assert measured(alone) == measured({**alone, "breaks": "uniform_cohort"})
+
+
+def test_a_cohort_that_is_always_the_same_makes_no_difference_where_clients_are_alike():
+    case = dict(CASE, breaks="uniform_cohort")
+    assert measured(case) == measured(CASE)
+    assert "uniform_cohort" not in mixed_round.holds(case)
+    assert "uniform_cohort" in mixed_round.holds(dict(case, N=2))
+
+
+@pytest.mark.parametrize("setting", [mixed_round.SETTING, large.SETTING], ids=lambda s: s.name)
+def test_independent_noise_is_needed_where_it_is_averaged(setting):
+    """D.9 divides sigma^2 by S."""
+    claim = ft.claim("mixed.lemmaD9").without("independent_noise")
+    broken = dict.fromkeys(claim.dropped, 0)
+    verdict = hunted(claim, 0, setting, 0.3, 0, broken=broken)
+    assert verdict.status == "violated" and verdict.tightness > 1.01
+    assert verdict.certificate["instance"]["breaks"] == "independent_noise"
+    assert ft.replay(verdict.certificate)["status"] == "violated"
+
+
+def test_who_works_does_not_matter_where_clients_are_alike():
+    claim = ft.claim("mixed.lemmaD9").without("uniform_cohort")
+    broken = dict.fromkeys(claim.dropped, 0)
+    verdict = hunted(claim, 0, mixed_round.SETTING, 0.3, 0, broken=broken)
+    assert verdict.status == "holds" and min(broken.values()) > 0
 
 
 def test_beta_covers_the_sum_where_that_is_asked():

@@ -160,6 +160,49 @@ def test_heterogeneous_moments_are_those_of_enumeration(method):
     assert told != mixed_run.by_paths(alike, case, weights)
 
 
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("changes", [{}, dict(one=True), dict(always=True)])
+def test_what_is_broken_in_moments_is_what_is_enumerated(method, changes):
+    apart = {} if changes.get("one") else dict(apart=APART, N=3, noise=[], noise_c=[])
+    case = case_of(method, K=2, T=2, S=2, **apart)
+    instance = mixed_run.Case(
+        method,
+        *(lambda y, f=f: mixed_run.losses.grad(f, y) for f in case["losses"]),
+        2,
+        2,
+        2,
+        *(STEPS[name] for name in METHODS[method].takes),
+        apart=tuple(map(tuple, case.get("apart", ()))),
+        **changes,
+    )
+    weights = [Q(1), Q(2), Q(4)]
+    told = mixed_run.by_moments(instance, case, weights)
+    assert told == mixed_run.by_paths(instance, case, weights)
+    if changes:  # and it makes a difference
+        plain = instance._replace(**dict.fromkeys(changes, False))
+        assert told != mixed_run.by_moments(plain, case, weights)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("changes", [{}, dict(one=True), dict(always=True)])
+def test_rounds_in_closed_form_are_the_kernels(method, changes):
+    """Clients that differ and noise, in three steps: what more steps are followed by."""
+    case = mixed_run.Case(
+        method,
+        None,
+        None,
+        2,
+        3,
+        2,
+        *(STEPS[name] for name in METHODS[method].takes),
+        apart=tuple(map(tuple, APART)),
+        **changes,
+    )
+    given = case, [Q(1), Q(1, 2)], [Q(-1), Q(2)], [Q(1), Q(1, 4)]
+    for told, known in zip(moments.in_closed_form(*given), moments.by_kernels(*given)):
+        assert (told == known).all()
+
+
 def test_crowds_of_two_kinds_drift_apart_however_large_they_are():
     """f is x^2 / 2 right of 0 and x^2 / 10 left of it, x^(0) = 0 its minimiser; half of all clients
     step to the right and half to the left, so that a round moves left. The cohort is everybody:

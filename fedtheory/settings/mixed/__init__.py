@@ -7,4 +7,5 @@ CALLED = dict(
     x="the start",
     first="the gradients that are transferred first",
     smooth="",
+    breaks="what is not met",
 )

@@ -21,7 +21,9 @@ from fedtheory.settings import Setting, beside, losses
 from fedtheory.settings.general.run_large import count
 from fedtheory.settings.mixed import round as enumerated
 from fedtheory.settings.mixed.pair import (
+    broken_by,
     build_pair,
+    draw_broken,
     draw_pair,
     minimizer,
     pair_constants,
@@ -37,7 +39,7 @@ def shapes(random, relaxed):
     S, K = count(random, 1), count(random, 30 if random.random() < 0.4 else 1)
     pair = draw_pair(random, relaxed, noisy=True)
     own = "slopes" if pair["own"] == "slopes" else "tilt"
-    return dict(
+    shape = dict(
         pair,
         d=1,
         pieces=1,
@@ -49,6 +51,10 @@ def shapes(random, relaxed):
         noise=int(random.random() < 0.5),
         noise_c=int(random.random() < 0.5),
     )
+    if broken := draw_broken(random, relaxed):
+        shape.update(breaks=broken, N=str(S + 100))
+        shape["noise"] = int(broken == "independent_noise" or shape["noise"])
+    return shape
 
 
 def noisy(shape):
@@ -64,6 +70,7 @@ def build(shape, point):
         build_pair(shape, point),
         **{name: int(shape[name]) for name in ("N", "S", "K")},
         **{name: point.get(name, ZERO) for name in ("sigma", "sigma_c")},
+        **{name: shape[name] for name in ("breaks",) if name in shape},
     )
 
 
@@ -99,6 +106,7 @@ class Round:
         self.g, self.step = self.g_f + self.g_c, self.K * self.eta_s * self.eta
         self.augmented = self.g * self.g + self.noise_c  # E||grad f_f + g_c||^2
         self.walk = steps(self.a, self.eta, self.K)
+        self.one = instance.get("breaks") == "independent_noise"  # n joins g and n_c in all steps
         self.move = -self.eta_s * self.walk.pull * self.g
         self.taken = self.walk.pull / (self.eta * self.K)  # mean of r^l
 
@@ -112,6 +120,8 @@ class Round:
         noise of variance 1 adds."""
         keep = 1 - self.eta * self.a
         driven = summed(Step(keep, -self.eta, Spread()), n, spread=False, **wanted)
+        if self.one:
+            return driven, driven
         drawn = Step(keep, ZERO, Spread(keep * keep, ZERO, ZERO, self.eta * self.eta))
         return driven, summed(drawn, n, **wanted)
 
@@ -128,14 +138,16 @@ class Round:
     def changed(self):
         """(E, variance) of the mean gradient at the points, less that at x."""
         driven, drawn = self.along(self.K, squares=False)
-        pull, spread = driven.shift / self.K, drawn.spread.one / (self.K * self.K * self.S)
+        pull = driven.shift / self.K
+        spread = pull * pull if self.one else drawn.spread.one / (self.K * self.K * self.S)
         variance = pull * pull * self.noise_c + spread * self.noise
         return self.a * pull * self.g, self.a * self.a * variance
 
     @property
     def furthest(self):
         """Where steps do not overshoot, a client is furthest in the end."""
-        end = self.walk.pull * self.walk.pull * self.augmented + self.walk.noise * self.noise
+        pull = self.walk.pull * self.walk.pull
+        end = pull * self.augmented + (pull if self.one else self.walk.noise) * self.noise
         rate = self.eta * self.a
         if isinstance(rate, Many):
             return where(rate <= 1, end, Many(np.asarray(np.nan)))
@@ -146,7 +158,8 @@ class Round:
     @property
     def sq_move(self):
         pull = self.walk.pull * self.walk.pull
-        spread = pull * self.noise_c + self.walk.noise * self.noise / self.S
+        drawn = pull if self.one else self.walk.noise / self.S
+        spread = pull * self.noise_c + drawn * self.noise
         return self.move * self.move + self.eta_s * self.eta_s * spread
 
     @property
@@ -154,7 +167,8 @@ class Round:
         """E||mean estimate taken - grad f_f(x)||^2"""
         short = self.taken - 1
         scale = self.eta * self.eta * self.K * self.K * self.S
-        return short * short * self.augmented + self.walk.noise * self.noise / scale
+        drawn = self.taken * self.taken if self.one else self.walk.noise / scale
+        return short * short * self.augmented + drawn * self.noise
 
     def value(self, curve):
         return losses.value([curve], [self.x])
@@ -209,7 +223,8 @@ def holds(instance):
         and quadratic(instance)
     )
     held = pair_holds(instance) if sound else frozenset()
-    return held | enumerated.BUILT if held else frozenset()
+    several = ("sigma",) if instance["K"] * instance["S"] > 1 else ()
+    return (held | enumerated.BUILT) - broken_by(instance, several) if held else frozenset()
 
 
 SETTING = Setting(

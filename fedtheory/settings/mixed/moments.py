@@ -43,6 +43,9 @@ class Case(NamedTuple):
     eta_m: object = ONE
     # grad f_i - grad f_f of each client, which sum to 0; () where clients are alike
     apart: tuple = ()
+    # one draw of noise for all steps of a round at all clients, one for all at the center
+    one: bool = False
+    always: bool = False  # the same cohort in every round
 
     @property
     def contraction(self):
@@ -71,6 +74,8 @@ class Case(NamedTuple):
         return len(self.apart) or self.S
 
     def law(self):
+        if self.always:
+            return [(ONE, tuple(range(1, self.S + 1)), (self.K,) * self.S)]
         return uniform(self.clients, self.S, self.K)
 
     @property
@@ -78,11 +83,19 @@ class Case(NamedTuple):
         """Variance, in one dimension, of what a cohort's gradients are apart from grad f_f: that of
         S of N drawn without replacement."""
         N = len(self.apart)
-        if N < 2:
+        if N < 2 or self.always:
             return ZERO
         return sum(sum(o * o for o in own) for own in self.apart) * Fraction(
             N - self.S, N * (N - 1) * self.S
         )
+
+    @property
+    def led(self):
+        """In one dimension, what the mean gradient of a cohort that is always the same is apart from
+        grad f_f."""
+        if not self.always or not self.apart:
+            return ZERO
+        return sum((own[0] for own in self.apart[: self.S]), ZERO) / self.S
 
 
 def carried(method):
@@ -103,10 +116,21 @@ def paths(case, state, noise, noise_c):
     """Every way a run can go, for noise [(probability, vector), ...]: [(probability, [x^(0), ...,
     x^(T)])]; a state is (x,), or (x, g_c, g_f) with the gradients transferred from the round
     before."""
-    rounds = case.rounds(lambda i, k: noise if i else noise_c, len(state[0]))
+    d = len(state[0])
+    rounds = case.rounds(lambda i, k: noise if i else noise_c, d)
+    ways = [(ONE, rounds)]
+    if case.one:
+        ways = [
+            (p * q, case.rounds(lambda i, k, n=n, m=m: [(ONE, n if i else m)], d))
+            for p, n in noise
+            for q, m in noise_c
+        ]
     batched = isinstance(case.eta, Many)
 
     def after(now, law):
+        return [(p * q, then) for p, way in ways for q, then in one_after(way, now, law)]
+
+    def one_after(rounds, now, law):
         return (
             counted_from_x(rounds, now, law)
             if batched or widened(now.x)
@@ -168,10 +192,12 @@ def of_a_round(case, bends, tilts):
     linear = case._replace(
         S=1,
         apart=(),
+        always=False,
         grad_f=lambda y: vector([y[0] * bends[0] + Linear({"1": tilts[0], **apart})]),
         grad_c=lambda y: vector([y[0] * bends[1] + Linear({"1": tilts[1]})]),
     )
-    rounds = linear.rounds(lambda i, k: [(ONE, unknown(("noise", min(i, 1), k)))], 1)
+    draw = lambda i, k: ("noise", min(i, 1), 0 if case.one else k)
+    rounds = linear.rounds(lambda i, k: [(ONE, unknown(draw(i, k)))], 1)
     start = begun(rounds, case.method, [unknown(name) for name in names])
     ((_, then),) = rounds.after(start, linear.law())
     after = [getattr(then, name)[0] for name in names]
@@ -192,7 +218,7 @@ def by_kernels(case, bends, tilts, variances):
     n = len(carried(case.method))
     drawn = then[:, n + 1 :]
     # the cohort's paths, averaged, are one path
-    size = {1: variances[0] / case.S, 0: variances[1], 2: case.sampled}
+    size = {1: variances[0] / (1 if case.one else case.S), 0: variances[1], 2: case.sampled}
     spread = [size[i] for _, i, _ in unknowns[n + 1 :]]
     fresh = [
         [sum((a * b * v for a, b, v in zip(p, q, spread)), ZERO) for q in drawn] for p in drawn
@@ -206,7 +232,9 @@ def in_closed_form(case, bends, tilts, variances):
     -z / (eta K) - h: one noise, that of z, goes into both."""
     K, method = case.K, case.method
     f, c = steps(bends[0], case.eta, K), None
-    noise_f = f.noise * variances[0] / case.S
+    shared = lambda walk: walk.pull * walk.pull  # of one draw in all of its steps
+    noise_f = variances[0] * (shared(f) if case.one else f.noise / case.S)
+    noise_f = noise_f + shared(f) * case.sampled
     point = lambda of, shift: vector([of, *[ZERO] * (n - 1), shift])  # of x, ..., 1
     n = len(carried(method))
     grad_f, grad_c = (point(bend, tilt) for bend, tilt in zip(bends, tilts))
@@ -217,7 +245,7 @@ def in_closed_form(case, bends, tilts, variances):
         drawn = [([-scale * f.pull], variances[1]), ([scale], noise_f)]
     else:
         c = steps(bends[1], case.eta_c, K)
-        noise_c = c.noise * variances[1]
+        noise_c = variances[1] * (shared(c) if case.one else c.noise)
         zero = vector([ZERO] * (n + 1))
         unit = lambda k: vector([ONE if k == j else ZERO for j in range(n + 1)])
         h_f, h_c = (
@@ -240,6 +268,7 @@ def moments(case, state, bends, tilts, variances, weights):
     """[(mean, variance) of x^(t)], and those of the points' mean with the weights, for losses bends
     y^2/2 + tilts y of f_f and f_c; state is of numbers, variances are those of a client's and of a
     central gradient."""
+    tilts = [tilts[0] + case.led, *tilts[1:]]
     n, read = len(state), by_kernels if case.K <= READ else in_closed_form
     carry, constant, fresh = read(case, bends, tilts, variances)
     along = lambda row: sum(

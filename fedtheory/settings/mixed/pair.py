@@ -19,6 +19,10 @@ from fedtheory.enclosure.intervals import INF
 from fedtheory.settings import losses
 from fedtheory.settings.families import build_family, draw_family, family_coordinates
 
+# What an instance may break, one at a time, where a claim does not assume it: noise that is drawn
+# once for all steps of a round at all clients, and once for all at the center; a cohort that is
+# always the same.
+BREAKABLE = frozenset({"independent_noise", "uniform_cohort"})
 PLAIN_SUM = (Fraction(1), Fraction(1))  # f = f_f + f_c
 FACTS = frozenset({"smooth", "smooth_sum", "convex", "strongly_convex", "bounded_below"})
 
@@ -35,6 +39,23 @@ def draw_pair(random, relaxed, alike=False, noisy=False):
         if noisy and random.random() < 0.3
         else random.choice(["left", "right", "mixed"]),
     )
+
+
+def draw_broken(random, relaxed):
+    """What an instance is to break, "" for nothing; nothing is drawn where all is assumed."""
+    breakable = sorted(relaxed & BREAKABLE)
+    return random.choice(breakable) if breakable and random.random() < 0.4 else ""
+
+
+def broken_by(instance, several):
+    """Those of BREAKABLE that an instance breaks so that it can matter; `several`: names of its noises
+    that are drawn more than once in a round."""
+    differs = dict(
+        independent_noise=any(instance[kind] for kind in several),
+        uniform_cohort=instance["S"] < instance["N"],
+    )
+    broken = instance.get("breaks")
+    return {broken} if differs.get(broken) else set()
 
 
 def pair_coordinates(shape):

@@ -43,6 +43,7 @@ class Instance(NamedTuple):
     mu: object
     sigma: object
     sigma_c: object
+    one: bool = False  # one draw of noise for all steps of all clients
 
     def rounds(self, d):
         """The rounds of fedtheory.algorithms.one_way_gt on its losses; steps are SGD's."""
@@ -78,7 +79,16 @@ class Round:
         return self.case.loss_f(y) + self.case.loss_c(y)
 
     def _of(self, S):
-        return self.rounds.of(self.start, uniform(S, S, self.case.K))
+        law = uniform(S, S, self.case.K)
+        if not self.case.one:
+            return self.rounds.of(self.start, law)
+        return [
+            (p * q, trace)
+            for p, n in self.case.noise_f
+            for q, trace in self.case._replace(noise_f=[(ONE, n)])
+            .rounds(len(self.x))
+            .of(self.start, law)
+        ]
 
     @cached_property
     def traces(self):

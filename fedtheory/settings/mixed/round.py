@@ -9,7 +9,9 @@ from fedtheory.settings.families import outcomes, sound_noise, two_point, varian
 from fedtheory.settings.mixed.pair import (
     FACTS,
     above,
+    broken_by,
     build_pair,
+    draw_broken,
     draw_pair,
     minimizer,
     pair_constants,
@@ -35,6 +37,14 @@ def shapes(random, relaxed):
             noise_c=noise_c,
             **draw_pair(random, relaxed, noisy={noise, noise_c} != {"none"}),
         )
+        if broken := draw_broken(random, relaxed):
+            shape["breaks"] = broken
+            if broken == "uniform_cohort":  # of several clients, some never work
+                shape["N"] = S + 1
+            else:
+                shape["noise"] = noise = random.choice(["even", "skewed"])
+        if broken == "independent_noise":
+            return shape
         ways = (1 if noise == "none" else 2 ** (shape["K"] * S)) * (1 if noise_c == "none" else 2)
         if ways <= MOST:
             return shape
@@ -58,6 +68,7 @@ def build(shape, point):
         **{name: shape[name] for name in ("N", "S", "K")},
         noise=two_point(point.get("sigma"), shape["noise"], shape["d"]),
         noise_c=two_point(point.get("sigma_c"), shape["noise_c"], shape["d"]),
+        **{name: shape[name] for name in ("breaks",) if name in shape},
     )
 
 
@@ -83,6 +94,7 @@ def measure(instance, values, wanted):
         star,
         *(instance[name] for name in ("N", "S", "K")),
         *(values[name] for name in ("eta", "eta_s", "beta", "mu", "sigma", "sigma_c")),
+        instance.get("breaks") == "independent_noise",
     )
     x = vector(instance["x"])
     found = quantities(case, x, [name for name in wanted if name != "gap"])
@@ -99,7 +111,8 @@ def holds(instance):
         and all(sound_noise(instance[kind], d) for kind in ("noise", "noise_c"))
     )
     held = pair_holds(instance) if sound else frozenset()
-    return held | BUILT if held else frozenset()
+    several = ("noise",) if instance["K"] * instance["S"] > 1 else ()
+    return (held | BUILT) - broken_by(instance, several) if held else frozenset()
 
 
 # Clients are alike, do K plain steps each and draw afresh: so is the round built.

@@ -15,7 +15,9 @@ from fedtheory.settings.mixed.pair import (
     FACTS,
     above,
     bounded_dissimilarity,
+    broken_by,
     build_pair,
+    draw_broken,
     draw_pair,
     lowest,
     minimizer,
@@ -115,6 +117,14 @@ def shapes(method, random, relaxed):
             shape.update(K=str(count(random, 1, 300)))
             if shape["noise"] != "none" and "unlike" not in shape:
                 shape.update(S=str(S := count(random, 1)), N=str(S + random.choice([0, 1])))
+        if "copies" not in shape and (broken := draw_broken(random, relaxed)):
+            shape["breaks"] = broken
+            if broken == "uniform_cohort":  # of several clients, some never work
+                text = type(shape["S"])
+                shape["N"] = text(max(2, int(shape["N"])))
+                shape["S"] = text(min(int(shape["S"]), int(shape["N"]) - 1))
+            else:
+                shape["noise"] = random.choice(["even", "skewed"])
         if quadratic(shape) or ways(shape) <= MOST:
             return shape
 
@@ -126,6 +136,8 @@ def quadratic(shape):
 def ways(shape):
     """Runs that an enumeration has."""
     central = 1 if shape["method"] == "one_way_gt" else shape["K"]
+    if shape.get("breaks") == "independent_noise":
+        return 4 ** int(shape["T"])
     drawn = shape["K"] * shape["S"] * (shape["noise"] != "none") + central * (
         shape["noise_c"] != "none"
     )
@@ -166,6 +178,8 @@ def build(shape, point):
         noise=two_point(point.get("sigma"), shape["noise"], d),
         noise_c=two_point(point.get("sigma_c"), shape["noise_c"], d),
     )
+    if "breaks" in shape:
+        built["breaks"] = shape["breaks"]
     if "copies" in shape:
         built["copies"] = Fraction(int(shape["copies"]))
     if "unlike" in shape:
@@ -227,6 +241,8 @@ def measure(method, instance, values, wanted):
         instance["T"] if set(wanted) - set(FIRST) else 1,
         *(values[name] for name in STEPS[method]),
         apart=tuple(map(tuple, instance.get("apart", ()))),
+        one=instance.get("breaks") == "independent_noise",
+        always=instance.get("breaks") == "uniform_cohort",
     )
     runs = (
         by_moments
@@ -332,6 +348,7 @@ def holds(method, instance):
         and (
             instance.get("copies", 1) == 1
             or instance["copies"] >= 1
+            and "breaks" not in instance
             and instance["copies"].denominator == 1
             and instance["S"] == instance["N"]
             and not instance["noise"]
@@ -352,7 +369,11 @@ def holds(method, instance):
     ):
         held |= {"gradients_first"}
     alike = all(o == 0 for own in instance.get("apart", ()) for o in own)
-    return held | (RUN if alike else RUN - {"homogeneous"})
+    several = ("noise",) if instance["K"] * instance["S"] > 1 else ()
+    if instance["K"] > 1 and method != "one_way_gt":
+        several += ("noise_c",)
+    met = (RUN if alike else RUN - {"homogeneous"}) - broken_by(instance, several)
+    return held | met
 
 
 def fits(apart, N, d):
