@@ -185,18 +185,55 @@ class Equivalences(_Words):
     kind = "structure"
 
 
+class Rounded(NamedTuple):
+    """A number of a cell that is printed with so many digits after the point."""
+
+    value: object
+    digits: int
+
+    @property
+    def shown(self):
+        return f"{float(self.value):.{self.digits}f}"
+
+
+class Related(NamedTuple):
+    """A cell that is true or false: whether a relation between two numbers holds."""
+
+    left: object
+    sign: str  # "<" or "="
+    right: object
+
+    @property
+    def shown(self):
+        return bool(self.left < self.right if self.sign == "<" else self.left == self.right)
+
+
 @dataclass(frozen=True, eq=False)
 class Cells(_Words):
-    """Cells as the text prints them, and a function that computes the same cells, or some."""
+    """Cells as the text prints them, and a function that computes the same cells, or some.
+
+    With `given`, integers as plain data, `compute` computes the cells from them, and a document
+    of a misprint carries how. Where the text does not print these integers, `ranges` holds those
+    among which they were looked for, and `fixing` names the cells that leave no others.
+    """
 
     says: str
     printed: Mapping
-    compute: Callable[[], Mapping] | None = None
+    compute: Callable[..., Mapping] | None = None
+    given: Mapping = field(default_factory=dict)
+    ranges: Mapping = field(default_factory=dict)  # name in given -> ((low, high), ...)
+    fixing: tuple[str, ...] = ()
     kind = "structure"
+
+    def computed(self, given=None):
+        """{cell: what is computed}, from the integers given or from others in their place."""
+        if self.compute is None:
+            return {}
+        return self.compute(given or self.given) if self.given else self.compute()
 
     def cells(self):
         """(cell, printed, computed) of each."""
-        computed = self.compute() if self.compute else {}
+        computed = {cell: getattr(v, "shown", v) for cell, v in self.computed().items()}
         return [(cell, value, computed.get(cell)) for cell, value in self.printed.items()]
 
 
@@ -253,6 +290,7 @@ SHORT = (
     *FIRST,
     "lines",
     *("teeth", "explicit", "regime", "logs", "says", "same", "printed", "compute", "compares"),
+    *("given", "ranges", "fixing"),
 )
 
 
@@ -335,7 +373,8 @@ def _in_words(kind, said):
     if kind == "finding":
         return Comparisons(says, tuple(said.get("compares", ())), said.get("printed", {}))
     if {"compute", "printed"} & said.keys():
-        return Cells(says, said.get("printed", {}), said.get("compute"))
+        more = {name: said[name] for name in ("given", "ranges", "fixing") if name in said}
+        return Cells(says, said.get("printed", {}), said.get("compute"), **more)
     return Equivalences(says, tuple(said.get("same", ())))
 
 

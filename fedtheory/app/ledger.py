@@ -20,6 +20,7 @@ from fedtheory import brought, discover, private
 from fedtheory import sources as code
 from fedtheory.errors import InvalidInput
 from fedtheory.files import write
+from fedtheory.statements import Cells
 
 FORMAT = "fedtheory ledger 4"
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -127,6 +128,9 @@ def content(claim):
             compares=[list(c) for c in claim.compares],
             printed=list(claim.printed.items()),
             compute=_code(claim.compute),
+            given=[claim.statement.given, claim.statement.ranges, claim.statement.fixing]
+            if isinstance(claim.statement, Cells)
+            else [],
             same=[
                 [_code(s.one), s.fixed, _code(s.other), s.other_fixed, s.shared, s.clients]
                 for s in claim.same

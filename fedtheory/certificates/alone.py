@@ -5,11 +5,14 @@ First each file's SHA-256 against SHA256SUMS. Then each certificate, by what it 
 - a proof, or the steps of a proof: followed by algebra, in fractions;
 - a counterexample, or a family of them: its derivation (derivations/...) leads from the instance's numbers to
   what was measured, one sum, product or root after another; here it is computed again, exactly or
-  between rational ends, and the hypotheses must hold there and the line must fail.
+  between rational ends, and the hypotheses must hold there and the line must fail;
+- cells of a table that are printed otherwise than they follow: computed from the integers that are
+  given, of which the cells that fix them must leave no others within the ranges named;
+- two ways to run that are said to be alike: where both end, exactly, and that they end apart.
 
 Taken from elsewhere is what no arithmetic shows: that a derivation's steps are those of the method, and
-that an instance meets the conditions in words. `fedtheory replay` derives both. Counts of cells and
-two runs that differ have no arithmetic of their own; they are named, and not judged.
+that an instance meets the conditions in words. `fedtheory replay` derives both. Two runs that need
+chance to differ have no arithmetic of their own; they are named, and not judged.
 
 Exit 0: nothing differs. 1: something does. 2: there is no package.
 """
@@ -25,8 +28,9 @@ from pathlib import Path
 from fedtheory.certificates import check_proof
 
 Refused, require = check_proof.Refused, check_proof.require
-WORKS, LARGEST, BITS = 2_000_000, 2**24, 300
+WORKS, LARGEST, BITS, BOXES = 2_000_000, 2**24, 300, 20_000
 DIGITS = re.compile(r"-?[0-9]{1,4000}(/[0-9]{1,4000})?")
+DECIMAL = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?")
 INFINITE = float("inf")
 RELATION = {
     "le": lambda a, b: between(a[1] <= b[0], a[0] > b[1]),
@@ -83,6 +87,8 @@ def times(x, y):
 
 
 def mul(a, b):
+    if a[0] > 0 and b[0] > 0:
+        return pair(a[0] * b[0], a[1] * b[1])
     endless = lambda x, y: x[0] == INFINITE and y[0] <= 0 <= y[1]
     require(not endless(a, b) and not endless(b, a), "infinity times what may be zero")
     ends = [times(x, y) for x in a for y in b]
@@ -252,13 +258,13 @@ def size(a):
 
 
 def derived(derivation, instance):
-    """{symbol: ends} of a derivation: its steps, computed from the instance's numbers; every comparison on
-    which the computation went on must hold."""
+    """{symbol: ends, or a list of them} of a derivation: its steps, computed from the numbers that stand
+    at their places; every comparison on which the computation went on must hold."""
     found = []
     for op, *parts in derivation["steps"]:
         a, b = ([found[k] for k in parts] + [None, None])[:2] if op in STEPS else (None, None)
         if op == "at":
-            found.append((fraction(reached(instance, parts[0])),) * 2)
+            found.append(placed(reached(instance, parts[0])))
         elif op == "number":
             found.append((fraction(parts[0]),) * 2)
         elif op == "ends":
@@ -270,7 +276,15 @@ def derived(derivation, instance):
             found.append(STEPS[op](a, b))
     for one, sign, other in derivation["went"]:
         require(RELATION[NAMES[sign]](found[one], found[other]) is True, "it went another way")
-    return {name: found[place] for name, place in derivation["values"].items()}
+    at = lambda place: [found[k] for k in place] if isinstance(place, list) else found[place]
+    return {name: at(place) for name, place in derivation["values"].items()}
+
+
+def placed(number):
+    """What stands at a place: an integer, digits, or ends already."""
+    if isinstance(number, tuple):
+        return number
+    return (fraction(str(number) if type(number) is int else number),) * 2
 
 
 STEPS = {
@@ -282,6 +296,7 @@ STEPS = {
     "inv": lambda a, _: inv(a),
     "sqrt": lambda a, _: root(a, 2),
     "abs": lambda a, _: size(a),
+    "floor": lambda a, _: (Fraction(a[0] // 1), Fraction(a[1] // 1)),
     "max": lambda a, b: (max(a[0], b[0]), max(a[1], b[1])),
     "min": lambda a, b: (min(a[0], b[0]), min(a[1], b[1])),
 }
@@ -367,6 +382,85 @@ def family(document, derivations):
             require(grows if name == constant else even, f"{name} does not move as it should")
 
 
+# ---------------------------------------------------------------- cells, and two ways to run
+
+
+def cells(document, derivation):
+    """Refused unless the cells come out as the document says, not as the text prints them, and, where
+    the text leaves integers open, no others give the cells that fix them."""
+    sealed(document)
+    require(document["cells"], "no cell differs")
+    values, shown = derived(derivation, document["given"]), derivation["shown"]
+    for cell, printed, computed in document["cells"]:
+        look = lambda text: reads(shown[cell], values[cell], text)
+        require(look(computed) is True, f"{cell} is not {computed}, computed")
+        require(look(printed) is False, f"{cell} is as printed")
+    if "ranges" in document:
+        within = document["ranges"]
+        fits = lambda given: [
+            reads(shown[cell], at[cell], printed)
+            for at in (derived(derivation, dict(document["given"], **given)),)
+            for cell, printed in document["fixing"]
+        ]
+        found = fitting(within, fits)
+        require(found == [{name: document["given"][name] for name in within}], "others fit too")
+
+
+def reads(kind, value, shown):
+    """Whether a cell is what is shown: digits up to half a unit of the last, a truth, or numbers; None:
+    its ends do not tell."""
+    if kind == "rounded":
+        require(isinstance(shown, str) and DECIMAL.fullmatch(shown), f"no digits: {shown!r:.40}")
+        half = Fraction(1, 2 * 10 ** len(shown.partition(".")[2]))
+        low, high = Fraction(shown) - half, Fraction(shown) + half
+        return between(low <= value[0] and value[1] <= high, value[1] < low or high < value[0])
+    if kind in ("<", "="):
+        require(type(shown) is bool, f"no truth: {shown!r:.40}")
+        truth = RELATION[NAMES[kind]](*value)
+        return None if truth is None else truth is shown
+    require(kind == "equal", f"no kind of cell: {kind!r:.40}")
+    row, shown = (each if isinstance(each, list) else [each] for each in (value, shown))
+    same = [RELATION["eq"](a, placed(b)) for a, b in zip(row, shown)]
+    if len(row) != len(shown) or False in same:
+        return False
+    return None if None in same else True
+
+
+def fitting(ranges, fits):
+    """All integers within the ranges at which what fits holds for certain or cannot be excluded: boxes
+    are halved until they are excluded, or single."""
+    waiting, found, looked = [{}], [], 0
+    for name, parts in ranges.items():
+        waiting = [{**box, name: (low, high)} for box in waiting for low, high in parts]
+    while waiting:
+        looked += 1
+        require(looked <= BOXES, "its ranges are too wide to be looked through")
+        box = waiting.pop()
+        if False in fits({name: tuple(map(Fraction, ends)) for name, ends in box.items()}):
+            continue
+        name = max(box, key=lambda each: Fraction(box[each][1] + 1, box[each][0] + 1))
+        low, high = box[name]
+        if all(a == b for a, b in box.values()):
+            found.append({each: ends[0] for each, ends in box.items()})
+        else:
+            middle = (low + high) // 2
+            waiting += [{**box, name: (low, middle)}, {**box, name: (middle + 1, high)}]
+    return found
+
+
+def parting(document, derivation):
+    """Refused unless both ways end where the document says, apart by more than rounding."""
+    sealed(document)
+    ends, instance = derived(derivation, document["instance"]), document["instance"]
+    one, other = ([fraction(text) for text in point] for point in document["points"])
+    require(len(one) == len(other) == len(instance["x"]), "its points are of another dimension")
+    for name, point in (("one", one), ("other", other)):
+        require(ends[name] == [(x, x) for x in point], "its points are not where both ways end")
+    data = (fraction(text) for row in (*instance["b"], instance["x"]) for text in row)
+    largest = max(abs(x) for x in (*one, *other, *data))
+    require(max(abs(a - b) for a, b in zip(one, other)) > largest / 10**6, "both ways agree")
+
+
 # ---------------------------------------------------------------- a package
 
 
@@ -394,6 +488,10 @@ def judged(document, derivations):
         counterexample(document, *derivations) if "members" not in document else family(
             document, derivations
         )
+    elif kind == "fedtheory structure 1":
+        if not derivations:
+            return False
+        (cells if "cells" in document else parting)(document, *derivations)
     elif kind == "fedtheory graph 1":
         graph(document)
     elif kind == "fedtheory proofs 1":

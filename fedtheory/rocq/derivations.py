@@ -15,34 +15,25 @@ from fedtheory.certificates.check_proof import Refused
 from fedtheory.enclosure.arithmetic import pair
 from fedtheory.enclosure.work import within
 from fedtheory.errors import FedtheoryError
-from fedtheory.rocq.following import Book
-from fedtheory.rocq.steps import Step, Steps
+from fedtheory.rocq import structures
+from fedtheory.rocq.placed import Placed, written
+from fedtheory.rocq.steps import Steps
 from fedtheory.settings import by_name
 
+STRUCTURE = "fedtheory structure 1"
 WORK = 400_000  # of arithmetic that remembers
 
 
-class Placed(Book):
-    """A book in which a number of the instance is named by its place."""
-
-    def tree(self, instance, path=""):
-        if isinstance(instance, dict):
-            return {name: self.tree(value, f"{path}{name}/") for name, value in instance.items()}
-        if isinstance(instance, list):
-            return [self.tree(value, f"{path}{n}/") for n, value in enumerate(instance)]
-        if isinstance(instance, Fraction):
-            return self.number(self.steps.make("at", (path[:-1],), instance, instance))
-        return instance
-
-
 def derivations(document):
-    """The derivations of a document: one of a counterexample, one for each member of a family; none of
-    any other."""
+    """The derivations of a document: one of a counterexample, of cells or of two runs, one for each member
+    of a family; none of any other."""
     document = document.get("denial", document)  # an existence is the failure of its denial
     members = document.get("members", [document])
     try:
         if all("statement" in member for member in members):
             return [derivation(member) for member in members]
+        if document["format"] == STRUCTURE:
+            return [structures.derivation(document)]
     except Exception:  # a document of somebody else's, or a computation that is too long to follow
         pass
     return []
@@ -79,29 +70,6 @@ def step_of(book, value, plain):
         return book.steps.number(low)
     ends = tuple("inf" if isinstance(end, float) else str(end) for end in (low, high))
     return book.steps.make("ends", ends, Fraction(0), Fraction(0))
-
-
-def written(wanted, went):
-    """Plain data of all steps that some are made of, each after its parts."""
-    needed, waiting = {}, [*wanted.values(), *(step for a, _, b in went for step in (a, b))]
-    while waiting:
-        step = waiting.pop()
-        if step.at not in needed:
-            needed[step.at] = step
-            waiting += [part for part in step.parts if isinstance(part, Step)]
-    place = {at: n for n, at in enumerate(sorted(needed))}
-    plain = lambda part: (
-        place[part.at]
-        if isinstance(part, Step)
-        else str(part)
-        if isinstance(part, Fraction)
-        else part
-    )
-    return dict(
-        steps=[[needed[at].op, *map(plain, needed[at].parts)] for at in sorted(needed)],
-        values={name: place[step.at] for name, step in sorted(wanted.items())},
-        went=[[place[a.at], sign, place[b.at]] for a, sign, b in went],
-    )
 
 
 def standing_alone():

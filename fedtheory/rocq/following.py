@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from fedtheory.certificates.check_proof import Refused
+from fedtheory.certificates.check_proof import Refused, require
 from fedtheory.enclosure.arithmetic import Followed, Interval, Undecided
 from fedtheory.enclosure.work import Counted
 
@@ -55,6 +55,11 @@ class Book:
         if a.op != "number" or b.op != "number":
             self.taken[a.at, b.at, sign if truth else DENIED[sign]] = a, b
         return truth
+
+    def floor(self, step):
+        """The largest integer below a number: how it came about is lost here."""
+        require(step.low // 1 == step.high // 1, "the integer below a number that is not exact")
+        return int(step.low // 1)
 
     def chosen(self, way, values):
         total = self.step(values[0])
@@ -121,6 +126,9 @@ class Steady(Followed):
 
     def __rtruediv__(self, other):
         return self._made("div", other, True)
+
+    def __floordiv__(self, other):
+        return self.book.floor((self / other).step)
 
     def __neg__(self):
         return self.book.number(self.book.steps.neg(self.step))

@@ -155,6 +155,13 @@ def apart(same, instance):
     return gap > APART and all(CALM * each < gap for each in steady)
 
 
+def plainer(same, instance):
+    """The instance with all clients and without noise, if both ways are apart there too: then
+    nobody needs to draw to follow them."""
+    plain = dict(instance, S=len(instance["b"]) - 1, sigma="0")
+    return plain if apart(same, plain) else instance
+
+
 def shortened(same, instance):
     """The fewest rounds after which both are apart."""
     for rounds in range(1, instance["rounds"] + 1):

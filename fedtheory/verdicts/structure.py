@@ -9,8 +9,25 @@ from dataclasses import dataclass, field
 from random import Random
 
 from fedtheory.search.coverage import ranges
-from fedtheory.verdicts.equivalence import ALIKE, APART, apart, difference, drawn, label, shortened
-from fedtheory.verdicts.structure_document import conditions, misprints, signed, text, written
+from fedtheory.verdicts import ends
+from fedtheory.verdicts.equivalence import (
+    ALIKE,
+    APART,
+    apart,
+    difference,
+    drawn,
+    label,
+    plainer,
+    shortened,
+)
+from fedtheory.verdicts.structure_document import (
+    conditions,
+    counted,
+    misprints,
+    signed,
+    text,
+    written,
+)
 from fedtheory.verdicts.verdict import Verdict
 
 ALONE = "No document of it stands alone: it compares with what a function of yours computes."
@@ -77,7 +94,7 @@ def misprinted(claim, differ):
     return refuted(
         claim,
         f"{cell}: printed {printed}, computed {computed}.",
-        signed(claim, cells=misprints(claim)),
+        signed(claim, cells=misprints(claim), **counted(claim)),
         cases=len(claim.printed),
         confidence=1.0,
         witness={
@@ -107,7 +124,8 @@ def compared(claim, which, same, number, seed, found):
 
 def parting(claim, which, same, instance, cases):
     """The Verdict where two ways to run give different points."""
-    gap, instance, paths = shortened(same, instance)
+    gap, instance, paths = shortened(same, plainer(same, instance))
+    exact = ends.written(same, instance)
     points = [[[repr(float(x)) for x in point] for point in path] for path in paths]
     one, other = label(same.one), label(same.other)
     return refuted(
@@ -120,6 +138,7 @@ def parting(claim, which, same, instance, cases):
             equivalence=written(same),
             instance=instance,
             conditions=conditions(claim),
+            **(dict(points=exact) if exact else {}),
         ),
         cases=cases,
         witness=dict(instance, one=one, other=other, points=points),

@@ -8,11 +8,12 @@ from types import SimpleNamespace
 
 from fedtheory import discover
 from fedtheory.certificates.check_proof import require
-from fedtheory.certificates.documents import digest, fraction, having, refusing, sealed
+from fedtheory.certificates.documents import digest, fraction, having, plain, refusing, sealed
 from fedtheory.claim import Same
 from fedtheory.conditions import ALL
 from fedtheory.errors import InvalidInput, refuse, show
 from fedtheory.search.counterexample import recorded, title
+from fedtheory.verdicts import ends
 from fedtheory.verdicts.equivalence import apart, difference, free, label, problem_of
 
 FORMAT = "fedtheory structure 1"
@@ -59,6 +60,18 @@ def misprints(claim):
         for cell, printed, value in claim.cells()
         if value is not None and printed != value
     ]
+
+
+def counted(claim):
+    """What the cells of a claim are computed from, as plain data."""
+    cells = claim.statement
+    found = dict(given=plain(dict(cells.given))) if cells.given else {}
+    if cells.ranges:
+        found.update(
+            ranges=plain(dict(cells.ranges)),
+            fixing=[[cell, text(cells.printed[cell])] for cell in cells.fixing],
+        )
+    return found
 
 
 def conditions(claim):
@@ -133,6 +146,7 @@ def check(document):
         "claim",
         "says",
         *(["cells"] if cells else ["same", "equivalence", "instance", "conditions"]),
+        perhaps=("given", "ranges", "fixing") if cells else ("points",),
     )
     claim = recorded(document["claim"])
     require(
@@ -150,6 +164,11 @@ def check(document):
         require(
             document["cells"] and document["cells"] == misprints(claim),
             "these are not the cells that differ",
+        )
+        require(
+            {name: document[name] for name in document.keys() & {"given", "ranges", "fixing"}}
+            in ({}, counted(claim)),
+            "its cells are not computed from what the record has",
         )
         return dict(
             status="violated",
@@ -184,13 +203,18 @@ def check(document):
         require(predicate(name, says)(problem_of(instance), setup), f"does not meet: {says}")
     require(apart(same, instance), "both ways give the same points, as far as floats tell")
     gap, paths = difference(same, instance)
+    require(
+        "points" not in document or document["points"] == ends.written(same, instance),
+        "its points are not where both ways end",
+    )
     return dict(
         status="violated",
         claim=document["claim"],
         says=document["says"],
         gap=gap,
         points=paths,
-        rests_on="two runs of the engine, in floats",
+        rests_on="two runs of the engine, in floats"
+        + ", and of the methods' kernels, exactly" * ("points" in document),
     )
 
 

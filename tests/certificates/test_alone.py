@@ -58,9 +58,91 @@ def test_it_accepts_proofs_and_no_others(name):
         alone.judged(forged, [])
 
 
+STRUCTURES = {
+    "fsl.table3": [("given", "layers", 0, 1), ("given", "layers", 1, 1), ("cells", 0, 2, 2)],
+    "lamb.vectors_sent": [("given", "FED-LAMB", "v_{r,i}^T"), ("cells", 0, 2)],
+    "mixed.table3_numbers": [
+        ("given", "N"),
+        ("given", "K"),
+        ("ranges", "d", 0, 1),
+        ("fixing", 1, 1),
+        ("cells", 0, 2),
+        ("cells", 1, 2),
+    ],
+    "mixed.K1_equivalence": [("instance", "A", 1, 0), ("instance", "x", 0), ("points", 0, 0)],
+    "mixed.transfer_listing": [("instance", "hyper", "eta"), ("points", 1, 0)],
+}
+
+
+@pytest.fixture(params=list(STRUCTURES))
+def structure(request):
+    document = plain(ft.check(request.param, budget=0.1).certificate)
+    return request.param, document, plain(derivations.derivations(document))
+
+
+def test_cells_and_ends_are_computed_and_no_altered_ones_accepted(structure):
+    name, document, found = structure
+    assert alone.judged(document, found)
+    for path in STRUCTURES[name]:
+        forged = copy.deepcopy(document)
+        *path, last = path
+        tree = forged
+        for key in path:
+            tree = tree[key]
+        old = tree[last]
+        tree[last] = (
+            not old
+            if type(old) is bool
+            else old + 1
+            if type(old) is int
+            else str(Fraction(old) * 3 + 1)
+        )
+        if path[:1] == ["ranges"]:
+            tree[last] = 2  # the numbers that are given lie outside
+        with pytest.raises(Refused):
+            alone.judged(resealed(forged), found)
+
+
+def test_what_is_as_the_text_says_shows_nothing(structure):
+    """A cell that is as printed; two ends that are the same."""
+    _, document, found = structure
+    if "cells" in document:
+        document["cells"][0][1] = document["cells"][0][2]
+    else:
+        document["points"][1] = document["points"][0]
+        found[0]["values"]["other"] = found[0]["values"]["one"]
+    with pytest.raises(Refused, match="as printed|both ways agree"):
+        alone.judged(resealed(document), found)
+
+
+def test_integers_that_others_could_replace_fix_nothing():
+    """Without the cell that fixes the batch, hundreds of batches fit."""
+    document = plain(ft.check("mixed.table3_numbers", budget=0.1).certificate)
+    found = plain(derivations.derivations(document))
+    document["fixing"] = document["fixing"][:1]
+    with pytest.raises(Refused, match="others fit too|too wide"):
+        alone.judged(resealed(document), found)
+
+
+@pytest.mark.parametrize(
+    "kind, value, shown, truth",
+    [
+        ("rounded", ("5/1000", "5/1000"), "0.01", True),
+        ("rounded", ("49/10000", "49/10000"), "0.01", False),
+        ("rounded", ("4/1000", "6/1000"), "0.01", None),
+        ("equal", ("2", "2"), 2, True),
+        ("equal", ("2", "3"), 3, None),
+    ],
+)
+def test_a_cell_is_read_as_far_as_it_is_printed(kind, value, shown, truth):
+    assert alone.reads(kind, tuple(map(Fraction, value)), shown) is truth
+
+
 def test_what_has_no_arithmetic_is_not_judged():
-    name = next(n for n, d in DOCUMENTS.items() if d["format"] == "fedtheory structure 1")
-    assert alone.judged(DOCUMENTS[name], derivations.derivations(DOCUMENTS[name])) is False
+    """Two runs that chance alone parts, and a counterexample without its derivation."""
+    document = plain(ft.check("mixed.transfer_listing", budget=0.1).certificate)
+    del document["points"]
+    assert alone.judged(document, derivations.derivations(document)) is False
     assert alone.judged(DOCUMENTS["lamb.lemma1"], []) is False
 
 

@@ -2,16 +2,18 @@
 
 import copy
 import json
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 import fedtheory as ft
 from fedtheory import discover
+from fedtheory.certificates import documents
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.claim import Claim, Same
 from fedtheory.symbols.fsl import TABLE
-from fedtheory.verdicts import equivalence, structure_document
+from fedtheory.verdicts import ends, equivalence, structure_document
 
 
 def structure(*same, **more):
@@ -140,3 +142,29 @@ def test_as_many_losses_as_coordinates_keep_a_curvature_each():
     problem = equivalence.problem_of(instance)
     assert problem.client_grad(1, np.zeros(2)) == pytest.approx([-2, -3])
     assert problem.client_grad(0, np.ones(2)) == pytest.approx([1, 0])
+
+
+@pytest.mark.parametrize("name", ["mixed.K1_equivalence", "mixed.transfer_listing"])
+def test_ends_in_fractions_are_where_the_engine_goes(name):
+    verdict = ft.check(name, budget=0.1)
+    document = json.loads(json.dumps(verdict.certificate))
+    said = [[float(Fraction(text)) for text in point] for point in document["points"]]
+    np.testing.assert_allclose(said, [path[-1] for path in ft.replay(document)["points"]])
+    document["points"][0][0] = "1/3"
+    with pytest.raises(Refused, match="not where both ways end"):
+        ft.replay(dict(document, digest=documents.digest(document)))
+
+
+def test_noise_and_cohorts_go_by_chance_and_have_no_exact_ends():
+    same = ft.claim("mixed.transfer_listing").same[0]
+    instance = ft.check("mixed.transfer_listing", budget=0.1).certificate["instance"]
+    assert ends.written(same, instance)
+    assert ends.written(same, dict(instance, sigma="1")) is None
+    assert ends.written(same, dict(instance, S=1)) is None
+
+
+def test_cells_of_other_numbers_than_the_records_are_refused():
+    document = json.loads(json.dumps(ft.check("mixed.table3_numbers").certificate))
+    document["given"]["K"] = 11
+    with pytest.raises(Refused, match="not computed from what the record has"):
+        ft.replay(dict(document, digest=documents.digest(document)))

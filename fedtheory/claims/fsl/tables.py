@@ -6,79 +6,80 @@ from fedtheory.claim import Claim
 from fedtheory.symbols.fsl import TABLE
 
 
-def conv(filters, padding, size=3):
-    """Stride 1; the padding is not printed: "same" keeps height and width, "valid" loses size -
-    1."""
-
-    def apply(shape):
-        lost = 0 if padding == "same" else size - 1
-        return (shape[0] - lost, shape[1] - lost, filters), size * size * shape[
-            2
-        ] * filters + filters
-
-    return "Conv2D", apply
+def conv(shape, filters, lost, size=3):
+    """Stride 1; `lost` is what height and width lose: nothing to the padding "same", size - 1 to
+    "valid"; the text prints neither."""
+    side = shape[0] - lost, shape[1] - lost
+    return (*side, filters), size * size * shape[2] * filters + filters
 
 
-def pool(size=2):
-    return "MaxPooling2D", lambda shape: ((shape[0] // size, shape[1] // size, shape[2]), 0)
+def pool(shape, size=2):
+    return (shape[0] // size, shape[1] // size, shape[2]), 0
 
 
-def dropout():
-    return "Dropout", lambda shape: (shape, 0)
+def dropout(shape):
+    return shape, 0
 
 
-def flatten():
-    return "Flatten", lambda shape: ((prod(shape),), 0)
+def flatten(shape):
+    return (prod(shape),), 0
 
 
-def dense(units):
-    return "Dense", lambda shape: ((units,), shape[0] * units + units)
+def dense(shape, units):
+    return (units,), shape[0] * units + units
 
 
-def walk(shape, layers):
+LAYERS = {
+    "Conv2D": conv,
+    "MaxPooling2D": pool,
+    "Dropout": dropout,
+    "Flatten": flatten,
+    "Dense": dense,
+}
+
+
+def walk(given):
     """Cells of a table: each layer's output shape, and its parameter count where it has any."""
-    cells, seen = {}, {}
-    for name, apply in layers:
+    cells, seen, shape = {}, {}, tuple(given["image"])
+    for name, *numbers in given["layers"]:
         seen[name] = seen.get(name, 0) + 1
-        shape, parameters = apply(shape)
+        shape, parameters = LAYERS[name](shape, *numbers)
         cells[f"{name} {seen[name]}, shape"] = shape
-        if parameters:
+        if name in ("Conv2D", "Dense"):
             cells[f"{name} {seen[name]}, parameters"] = parameters
     return cells
 
 
+SAME, VALID = 0, 2
 # The printed shapes of table II (28, then 26) need "same" in the first convolution and "valid" in
 # the second.
-EMNIST = (
-    conv(32, "same"),
-    conv(64, "valid"),
-    pool(),
-    dropout(),
-    flatten(),
-    dense(128),
-    dropout(),
-    dense(45),
+EMNIST = dict(
+    image=[28, 28, 1],
+    layers=[
+        ["Conv2D", 32, SAME],
+        ["Conv2D", 64, VALID],
+        ["MaxPooling2D", 2],
+        ["Dropout"],
+        ["Flatten"],
+        ["Dense", 128],
+        ["Dropout"],
+        ["Dense", 45],
+    ],
 )
-CIFAR = (
-    conv(32, "same"),
-    pool(),
-    conv(64, "same"),
-    pool(),
-    dropout(),
-    flatten(),
-    dense(128),
-    dropout(),
-    dense(10),
+CIFAR = dict(
+    image=[32, 32, 3],
+    layers=[
+        ["Conv2D", 32, SAME],
+        ["MaxPooling2D", 2],
+        ["Conv2D", 64, SAME],
+        ["MaxPooling2D", 2],
+        ["Dropout"],
+        ["Flatten"],
+        ["Dense", 128],
+        ["Dropout"],
+        ["Dense", 10],
+    ],
 )
-
-
-def emnist():
-    return walk((28, 28, 1), EMNIST)
-
-
-def cifar():
-    return walk((32, 32, 3), CIFAR)
-
 
 CLAIMS = (
     Claim(
@@ -102,7 +103,8 @@ CLAIMS = (
             "Dense 2, shape": (45,),
             "Dense 2, parameters": 5_805,
         },
-        compute=emnist,
+        compute=walk,
+        given=EMNIST,
         meaning="The EMNIST network's sizes follow from its layers.",
     ),
     Claim(
@@ -127,7 +129,8 @@ CLAIMS = (
             "Dense 2, shape": (10,),
             "Dense 2, parameters": 1_290,
         },
-        compute=cifar,
+        compute=walk,
+        given=CIFAR,
         meaning="The CIFAR-10 network's sizes follow from its layers.",
     ),
 )

@@ -63,13 +63,17 @@ def said(name, place, measures, bound, meaning, **more):
     )
 
 
-def vectors():
-    """What a client of FED-LAMB and of SCAFFOLD sends to the server in a round, as the listings have it: line 14 of
-    algorithm 1 sends the local model and its second moment."""
-    return {
-        "FED-LAMB": len({"theta_{r,i}^T", "v_{r,i}^T"}),
-        "SCAFFOLD": len({"the model's change", "the control variate's change"}),
-    }
+# How often a client of FED-LAMB and of SCAFFOLD sends what to the server in a round, as the listings
+# have it: line 14 of algorithm 1 sends the local model and its second moment.
+SENT = {
+    "FED-LAMB": {"theta_{r,i}^T": 1, "v_{r,i}^T": 1},
+    "SCAFFOLD": {"the model's change": 1, "the control variate's change": 1},
+}
+
+
+def vectors(sent):
+    """How many vectors a client of each method sends in a round."""
+    return {method: sum(times.values()) for method, times in sent.items()}
 
 
 THEOREMS = (
@@ -224,6 +228,7 @@ COUNTS = (
         says="FED-LAMB sends one vector per communication round, SCAFFOLD two.",
         printed={"FED-LAMB": 1, "SCAFFOLD": 2},
         compute=vectors,
+        given=SENT,
         meaning="How many vectors of the model's size a client sends in a round.",
         note="The text: 'our method only sends bits once per communication round while SCAFFOLD needs to send two "
         "vectors'. Line 14 of algorithm 1 and figure 1 send theta and v.",

@@ -4,6 +4,7 @@
 from fractions import Fraction
 
 from fedtheory.claim import Claim
+from fedtheory.statements import Related, Rounded
 from fedtheory.symbols.mixed import (
     TABLE,
     K,
@@ -32,11 +33,11 @@ def on_client(B_i, d):
 
 def with_regulariser(N, d, B_i):
     """The same with the spreadout regulariser on the device, 0.5 N^2 d, and its gradient, N d."""
-    return on_client(B_i, d) + Fraction(N * N * d, 2) + N * d
+    return on_client(B_i, d) + N * N * d * Fraction(1, 2) + N * d
 
 
 def kilobytes(numbers, unit=KB):
-    return Fraction(BYTES * numbers, unit)
+    return BYTES * numbers * Fraction(1) / unit
 
 
 def reads(value, printed):
@@ -76,24 +77,28 @@ def local_sizes(unit, d, largest=4000):
 # Table 10 has K = 10 steps, and batches of the 16 that is found; MovieLens 1M has 3952 movies and
 # caches of 160.
 STEPS, CACHE, MOVIES = 10, 160, 3952
+# The one vocabulary, width and batch that give the baseline's and the mixed numbers: `solutions()`.
+GIVEN = dict(unit=KB, N=3954, d=16, B_i=16, n=CACHE, K=STEPS, movies=MOVIES)
+RANGES = dict(unit=[[1000, 1000], [1024, 1024]], N=[[1, 8000]], d=[[1, 256]], B_i=[[1, 256]])
+FIXING = ("comm. baseline, KB", "comp. baseline, MFLOP", "comp. mixed, MFLOP")
 
 
-def numbers():
-    """Table 3 from the one vocabulary, width and batch that give its numbers."""
-    ((unit, N, d, B_i),) = solutions()
-    n = CACHE
+def numbers(given):
+    """Table 3 from a vocabulary of N, a width d and batches of B_i."""
+    unit, N, d, B_i, n = (given[name] for name in ("unit", "N", "d", "B_i", "n"))
     mixed, base = on_client(B_i, d), with_regulariser(N, d, B_i)
+    steps = given["K"] * N * N * d * Fraction(1, 2)
     return {
-        "comp. baseline, MFLOP": f"{float(base / MFLOP):.2f}",
-        "comp. mixed, MFLOP": f"{mixed / MFLOP:.3f}",
-        "comm. baseline, KB": f"{float(kilobytes(2 * N * d, unit)):.0f}",
-        "comm. PT, KB": f"{float(kilobytes(2 * n * d, unit)):.0f}",
-        "comm. GT, KB": f"{float(kilobytes(3 * n * d, unit)):.0f}",
-        "computation saved, %": f"{float(100 * (1 - mixed / base)):.2f}",
-        "communication saved by GT, %": f"{float(100 * (1 - Fraction(3 * n, 2 * N))):.1f}",
-        "baseline of table 12 at K = 10, MFLOP": f"{float(Fraction(STEPS * N * N * d, 2) / MFLOP):.2f}",
-        "n below B_i K": n < B_i * STEPS,
-        "N is MovieLens 1M's": N == MOVIES,
+        "comp. baseline, MFLOP": Rounded(base / MFLOP, 2),
+        "comp. mixed, MFLOP": Rounded(mixed * Fraction(1, MFLOP), 3),
+        "comm. baseline, KB": Rounded(kilobytes(2 * N * d, unit), 0),
+        "comm. PT, KB": Rounded(kilobytes(2 * n * d, unit), 0),
+        "comm. GT, KB": Rounded(kilobytes(3 * n * d, unit), 0),
+        "computation saved, %": Rounded(100 * (1 - mixed / base), 2),
+        "communication saved by GT, %": Rounded(100 * (1 - 3 * n * Fraction(1, 2) / N), 1),
+        "baseline of table 12 at K = 10, MFLOP": Rounded(steps / MFLOP, 2),
+        "n below B_i K": Related(n, "<", B_i * given["K"]),
+        "N is MovieLens 1M's": Related(N, "=", given["movies"]),
     }
 
 
@@ -152,6 +157,9 @@ CLAIMS = (
             "N is MovieLens 1M's": True,
         },
         compute=numbers,
+        given=GIVEN,
+        ranges=RANGES,
+        fixing=FIXING,
         meaning="Table 3 follows from one vocabulary, width and batch, counted for a single step.",
         note="Up to 8000 movies, only N = 3954, d = 16 and B_i = 16 (as in table 10), with floats of 4 bytes and "
         "kilobytes of 1024, give all of them: MovieLens 1M's 3952 movies and two more. n may be 158 to 162; the "

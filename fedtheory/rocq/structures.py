@@ -1,0 +1,66 @@
+"""The derivation of what is no line: how cells come from the integers that are given, and where two
+ways to run end, step by step.
+
+A cell is one step or several, and how it is shown: "rounded" as the text prints it, "<" or "=" where it
+is true or false.
+"""
+
+from fractions import Fraction
+
+from fedtheory.certificates.check_proof import require
+from fedtheory.enclosure.work import within
+from fedtheory.rocq.placed import Placed, written
+from fedtheory.rocq.steps import Steps
+from fedtheory.search.counterexample import recorded
+from fedtheory.statements import Related, Rounded
+from fedtheory.verdicts import ends, structure_document
+
+WORK = 400_000  # of arithmetic that remembers
+
+
+def derivation(document):
+    """{"steps", "values", "went", "told"} of a document, and "shown" of cells."""
+    claim, book = recorded(document["claim"]), Placed(Steps())
+    with within(WORK):
+        found = cells if "cells" in document else points
+        return dict(found(document, claim, book), told=[])
+
+
+def cells(document, claim, book):
+    """The cells that differ, and those that fix the integers, from what is given."""
+    computed = claim.statement.computed(book.tree(fractions(document["given"])))
+    wanted = [cell for cell, *_ in (*document["cells"], *document.get("fixing", []))]
+    shown, values = {}, {}
+    for cell in wanted:
+        value = computed[cell]
+        kind, parts = "equal", value
+        if isinstance(value, Rounded):
+            kind, parts = "rounded", value.value
+        if isinstance(value, Related):
+            kind, parts = value.sign, (value.left, value.right)
+        shown[cell] = kind
+        values[cell] = [*map(book.step, parts)] if isinstance(parts, tuple) else book.step(parts)
+    return dict(made(values, book), shown=shown)
+
+
+def points(document, claim, book):
+    """The coordinates of both ends."""
+    require("points" in document, "its ways go by chance")
+    which, said = document["same"], document["equivalence"]
+    same = claim.same[which] if claim is not None else structure_document.read(said)
+    found = ends.ends(same, book.tree(ends.as_numbers(document["instance"])))
+    names = ("one", "other")
+    return made({name: [*map(book.step, point)] for name, point in zip(names, found)}, book)
+
+
+def made(values, book):
+    return written(values, [(a, sign, b) for (_, _, sign), (a, b) in book.taken.items()])
+
+
+def fractions(tree):
+    """Plain data with its integers as fractions."""
+    if isinstance(tree, dict):
+        return {name: fractions(value) for name, value in tree.items()}
+    if isinstance(tree, list):
+        return [fractions(value) for value in tree]
+    return Fraction(tree) if type(tree) is int else tree
