@@ -36,6 +36,12 @@ def draw_family(random, convex, bounded, soft=True):
     )
 
 
+def draw_broken(random, breakable):
+    """Which of some conditions an instance is to break, "" for none; nothing is drawn where there are
+    none."""
+    return random.choice(sorted(breakable)) if breakable and random.random() < 0.4 else ""
+
+
 # (power of a point, power of a loss) of coordinates, by what stands before their first "_"
 UNITS = dict(
     scale=(-2, 1),

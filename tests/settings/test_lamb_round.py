@@ -15,6 +15,7 @@ from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import Many, Undecided, pair
 from fedtheory.search.target import as_array
 from fedtheory.settings import fitting
+from fedtheory.settings.lamb import broken
 from fedtheory.settings.lamb import round as lamb_round
 from fedtheory.verdicts import checking
 
@@ -54,7 +55,7 @@ def test_constants_by_hand():
         4,
         1,
     )  # variance (4 + 4/4) / 5 = 1 in coordinate 1
-    assert lamb_round.smoothness(hand()) == [2, 4]
+    assert broken.smoothness(hand()) == [2, 4]
     # (-3 - 1/2)^2 + (1 - 1/4)^2 + 5^2 = 37.8125 for client 1; (1 + 2)^2 + (1 + 1)^2 + ... and 5^2
     # for the other outcome
     outcomes = [(-3.5) ** 2 + 0.75**2 + 25, max(1.0, 3.0) ** 2 + 2.0**2 + 25]

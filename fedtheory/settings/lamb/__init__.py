@@ -6,5 +6,9 @@ CALLED = dict(
     phi="least and largest scale of a layer's step",
     layers="layers, by their coordinates",
     copies="copies of each client",
+    S="clients who take part, the first ones, always the same",
+    reset="m begins each round at 0",
+    epsilon="what is added to the root of v",
+    turn="cosine and sine by which the first and the last coordinate are turned",
     t="iterations before the one that is looked at",
 )

@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple
 
-from fedtheory.enclosure.arithmetic import maximum, minimum, root, vector, where
+from fedtheory.enclosure.arithmetic import Many, maximum, minimum, root, vector, where
 from fedtheory.exact.watching import Passed, Track, passed
 from fedtheory.settings.quantities import Quantities, sq
 from fedtheory.symbols.lamb import TABLE
@@ -37,12 +37,19 @@ class Instance(NamedTuple):
     v_0: object
     M: object = ONE
     phi_M: object = ONE
+    idle: int = 0  # the last of the n clients, who take no part
+    reset: bool = False  # m begins each round at 0
+    epsilon: object = ZERO  # added to the root of v
+
+    @property
+    def at_work(self):
+        return range(self.n - self.idle)
 
 
 class Iteration(NamedTuple):
     """One iteration: lists have an entry for each client."""
 
-    theta: list  # where it starts
+    theta: list  # where it starts, of each who takes part
     lag: object  # from the mean model to the point (8)
     v_hat: object  # of the round's start
     exact: list  # gradients
@@ -60,7 +67,8 @@ def mean(each):
 
 
 def _stretch(case, theta, m, v):
-    """phi, and phi / (||p|| sqrt(v)), p = m / sqrt(v), layer by layer; 0 where p = 0."""
+    """phi, and phi / (||p|| sqrt(v)), p = m / sqrt(v), layer by layer; 0 where p = 0. With an
+    epsilon, what is added to a root is one of the step's."""
     phis, stretch = vector([ZERO] * len(theta)), vector([ZERO] * len(theta))
     for start, stop in case.layers:
         layer = range(start, stop)
@@ -74,21 +82,36 @@ def _stretch(case, theta, m, v):
     return phis, stretch
 
 
+def _added(v, epsilon):
+    """(sqrt(v) + epsilon)^2"""
+    if not isinstance(epsilon, Many) and epsilon == 0:
+        return v
+    return vector([(root(x) + epsilon) * (root(x) + epsilon) for x in v])
+
+
+def _ratio(over, v):
+    """sqrt(over) / sqrt(v)"""
+    return vector([root(a / b) for a, b in zip(over, v)])
+
+
 def path(case, x_0, noise, steps):
     """Iterations from x_0, and the (models, lag, v-hat) they end in; noise(t, i) is client i's
     error."""
-    clients, none = range(case.n), vector([ZERO] * len(x_0))
-    theta, lag, v_hat = [x_0] * case.n, none, vector([case.v_0] * len(x_0))
-    m = before = [none] * case.n
-    v = [v_hat] * case.n
+    clients, none = case.at_work, vector([ZERO] * len(x_0))
+    theta, lag, v_hat = [x_0 for _ in clients], none, vector([case.v_0] * len(x_0))
+    m = before = [none for _ in clients]
+    v = [v_hat for _ in clients]
     found = []
     for t in range(steps):
         exact = [case.grad(i, theta[i]) for i in clients]
         g = [exact[i] + noise(t, i) for i in clients]
         past, m = m, [case.beta_1 * m[i] + (1 - case.beta_1) * g[i] for i in clients]
         v = [case.beta_2 * v[i] + (1 - case.beta_2) * (g[i] * g[i]) for i in clients]
-        phi, stretch = zip(*(_stretch(case, theta[i], m[i], v_hat) for i in clients))
-        moved = [theta[i] - case.alpha * (stretch[i] * m[i]) for i in clients]
+        over = _added(v_hat, case.epsilon)
+        phi, taken = zip(*(_stretch(case, theta[i], m[i], over) for i in clients))
+        moved = [theta[i] - case.alpha * (taken[i] * m[i]) for i in clients]
+        # the text's quantities divide by sqrt(v) whatever steps divide by
+        stretch = [each * _ratio(over, v_hat) for each in taken] if over is not v_hat else taken
         next_lag = case.beta_1 / (1 - case.beta_1) * (mean(moved) - mean(theta))
         found.append(
             Iteration(theta, lag, v_hat, exact, g, past, before, phi, stretch, moved, next_lag)
@@ -99,10 +122,11 @@ def path(case, x_0, noise, steps):
         theta, lag, before = moved, next_lag, stretch
         if (t + 1) % case.T == 0:  # the round ends
             theta, v_hat = (
-                [mean(moved)] * case.n,
+                [mean(moved) for _ in clients],
                 vector([maximum(a, b) for a, b in zip(v_hat, mean(v))]),
             )
-            v = [v_hat] * case.n
+            v = [v_hat for _ in clients]
+            m = [none for _ in clients] if case.reset else m
     return found, (theta, lag, v_hat)
 
 
@@ -133,7 +157,7 @@ class Seen:
     """An iteration, and what several quantities of it need."""
 
     def __init__(self, case, it):
-        self.case, self.it, self.clients = case, it, range(case.n)
+        self.case, self.it, self.clients = case, it, case.at_work
         self.bar, self.ahead = mean(it.theta), mean(it.moved)
         self.point, self.after = self.bar + it.lag, self.ahead + it.next_lag  # (8)
         self.sizes = [

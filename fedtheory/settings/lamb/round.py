@@ -27,7 +27,7 @@ from fedtheory.enclosure.intervals import INF
 from fedtheory.enclosure.work import counted, spend
 from fedtheory.settings import Setting, beside, losses
 from fedtheory.settings.families import outcomes, sound_noise, two_point
-from fedtheory.settings.lamb import quantities
+from fedtheory.settings.lamb import broken, quantities
 from fedtheory.settings.quantities import whole
 from fedtheory.symbols.lamb import TABLE
 
@@ -60,7 +60,7 @@ def draw(random, steps):
 def shapes(random, relaxed):
     T = random.choice([1, 2, 2, 3])
     t = random.choice([0, 0, 1, 2] if T == 1 else [1, T - 1, T - 1, T, 2 * T - 1])
-    return dict(T=T, t=t, **draw(random, t + 1))
+    return broken.drawn(random, relaxed, dict(T=T, t=t, **draw(random, t + 1)))
 
 
 def _names(shape):
@@ -87,7 +87,7 @@ def coordinates(shape):
             found.update({name(f"slope{k}"): "unit", name(f"gap{k}"): "positive"})
         if shape["own"] != "none" and i:
             found[f"tilt_{i}_{j}"] = "real"
-    return found
+    return found | broken.coordinates(shape)
 
 
 def build_losses(shape, point):
@@ -123,6 +123,7 @@ def build(shape, point):
     return dict(
         {name: shape[name] for name in ("n", "T", "t", "R") if name in shape},
         **copies,
+        **broken.entries(shape, point),
         layers=[[0, first], *([j, j + 1] for j in range(first, p))],
         losses=build_losses(shape, point),
         x=[point[f"x_{j}"] for j in range(p)],
@@ -130,14 +131,6 @@ def build(shape, point):
         alpha=point["alpha"],
         phi=[point["phi"], point["phi"] + point.get("phi_more", Fraction(0))],
     )
-
-
-def smoothness(instance):
-    """L_l for each layer."""
-    return [
-        losses.smoothness(*([f[j] for j in range(*layer)] for f in instance["losses"]))
-        for layer in instance["layers"]
-    ]
 
 
 def straight(f):
@@ -168,7 +161,7 @@ def gradient_bound(instance):
 
 def constants(instance):
     noise, p = instance["noise"], len(instance["x"])
-    L, M = maximum(Fraction(0), *smoothness(instance)), gradient_bound(instance)
+    L, M = maximum(Fraction(0), *broken.smoothness(instance)), gradient_bound(instance)
     variance = maximum(
         Fraction(0),
         *(sum((c * way[j] * way[j] for c, way in noise), Fraction(0)) for j in range(p)),
@@ -221,11 +214,12 @@ def gradient(loss, x):
 
 def case(instance, values):
     f, (least, most) = instance["losses"], instance["phi"]
+    turned = lambda x: broken.turned(instance, x)
     return quantities.Instance(
-        lambda i, x: losses.value(f[i], x),
-        lambda i, x: gradient(f[i], x),
+        lambda i, x: losses.value(f[i], turned(x)),
+        lambda i, x: broken.turned_back(instance, gradient(f[i], turned(x))),
         instance["layers"],
-        smoothness(instance),
+        broken.smoothness(instance),
         lambda norm: minimum(maximum(norm, least), most),
         instance["n"],
         instance["T"],
@@ -235,6 +229,9 @@ def case(instance, values):
         values["v_0"],
         values["M"],
         values["phi_M"],
+        broken.idle(instance),
+        "reset" in instance,
+        instance.get("epsilon", Fraction(0)),
     )
 
 
@@ -251,6 +248,7 @@ def ways(instance, steps):
 def measure(instance, values, wanted):
     if not wanted:
         return {}
+    broken.meaning(instance, wanted)
     t, good = instance["t"], in_range(values)
     found = quantities.expected(
         case(instance, values), vector(instance["x"]), ways(instance, t + 1), t, wanted
@@ -276,6 +274,7 @@ def sound(instance):
         and not any(f.get("soft") for loss in instance["losses"] for f in loss)
         and sound_noise(instance["noise"], p)
         and ("copies" not in instance or copied(instance))
+        and broken.sound(instance)
     )
 
 
@@ -307,6 +306,7 @@ def holds(instance):
         ENSURES
         - (set() if bounded else {"bounded_gradient"})
         - (set() if below else {"bounded_below"})
+        - broken.conditions(instance)
     )
 
 

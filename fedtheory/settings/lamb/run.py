@@ -14,7 +14,7 @@ from fractions import Fraction
 from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import vector
 from fedtheory.settings import Setting, names
-from fedtheory.settings.lamb import quantities
+from fedtheory.settings.lamb import broken, quantities
 from fedtheory.settings.lamb import round as lamb_round
 from fedtheory.settings.lamb.round import SHARED, case, draw, in_range, least, ways
 from fedtheory.symbols.lamb import TABLE
@@ -29,7 +29,7 @@ def shapes(random, relaxed):
     shape = dict(R=R, T=T, **draw(random, R * T + 1))
     if shape["noise"] == "none" and random.random() < 0.7:
         shape["crowd"] = 1
-    return shape
+    return broken.drawn(random, relaxed, shape)
 
 
 def constants(instance):
@@ -60,6 +60,7 @@ def outcome(case, start, noise, instance, wanted):
 
 
 def measure(instance, values, wanted):
+    broken.meaning(instance, wanted)
     good, start, this = in_range(values), vector(instance["x"]), case(instance, values)
     total = dict.fromkeys(wanted, Fraction(0))
     for probability, noise in ways(instance, instance["R"] * instance["T"] + 1):

@@ -18,12 +18,13 @@ from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import Many, where
 from fedtheory.exact.recursions import ZERO, Spread, Step, steps, summed
 from fedtheory.settings import Setting, beside, losses
+from fedtheory.settings.families import draw_broken
 from fedtheory.settings.general.run_large import count
 from fedtheory.settings.mixed import round as enumerated
 from fedtheory.settings.mixed.pair import (
+    BREAKABLE,
     broken_by,
     build_pair,
-    draw_broken,
     draw_pair,
     minimizer,
     pair_constants,
@@ -51,7 +52,7 @@ def shapes(random, relaxed):
         noise=int(random.random() < 0.5),
         noise_c=int(random.random() < 0.5),
     )
-    if broken := draw_broken(random, relaxed):
+    if broken := draw_broken(random, relaxed & BREAKABLE):
         shape.update(breaks=broken, N=str(S + 100))
         shape["noise"] = int(broken == "independent_noise" or shape["noise"])
     return shape

@@ -41,12 +41,6 @@ def draw_pair(random, relaxed, alike=False, noisy=False):
     )
 
 
-def draw_broken(random, relaxed):
-    """What an instance is to break, "" for nothing; nothing is drawn where all is assumed."""
-    breakable = sorted(relaxed & BREAKABLE)
-    return random.choice(breakable) if breakable and random.random() < 0.4 else ""
-
-
 def broken_by(instance, several):
     """Those of BREAKABLE that an instance breaks so that it can matter; `several`: names of its noises
     that are drawn more than once in a round."""

@@ -5,13 +5,13 @@ from fractions import Fraction
 
 from fedtheory.enclosure.arithmetic import root, vector
 from fedtheory.settings import Setting, kernels, losses
-from fedtheory.settings.families import outcomes, sound_noise, two_point, variance
+from fedtheory.settings.families import draw_broken, outcomes, sound_noise, two_point, variance
 from fedtheory.settings.mixed.pair import (
+    BREAKABLE,
     FACTS,
     above,
     broken_by,
     build_pair,
-    draw_broken,
     draw_pair,
     minimizer,
     pair_constants,
@@ -37,7 +37,7 @@ def shapes(random, relaxed):
             noise_c=noise_c,
             **draw_pair(random, relaxed, noisy={noise, noise_c} != {"none"}),
         )
-        if broken := draw_broken(random, relaxed):
+        if broken := draw_broken(random, relaxed & BREAKABLE):
             shape["breaks"] = broken
             if broken == "uniform_cohort":  # of several clients, some never work
                 shape["N"] = S + 1

@@ -8,16 +8,23 @@ from typing import NamedTuple
 
 from fedtheory.enclosure.arithmetic import minimum, root, short, vector
 from fedtheory.settings import Setting, kernels, losses, names
-from fedtheory.settings.families import UNITS, outcomes, sound_noise, two_point, variance
+from fedtheory.settings.families import (
+    UNITS,
+    draw_broken,
+    outcomes,
+    sound_noise,
+    two_point,
+    variance,
+)
 from fedtheory.settings.general.run_large import count
 from fedtheory.settings.mixed.moments import READ, STEPS, Case, moments, paths
 from fedtheory.settings.mixed.pair import (
+    BREAKABLE,
     FACTS,
     above,
     bounded_dissimilarity,
     broken_by,
     build_pair,
-    draw_broken,
     draw_pair,
     lowest,
     minimizer,
@@ -117,7 +124,7 @@ def shapes(method, random, relaxed):
             shape.update(K=str(count(random, 1, 300)))
             if shape["noise"] != "none" and "unlike" not in shape:
                 shape.update(S=str(S := count(random, 1)), N=str(S + random.choice([0, 1])))
-        if "copies" not in shape and (broken := draw_broken(random, relaxed)):
+        if "copies" not in shape and (broken := draw_broken(random, relaxed & BREAKABLE)):
             shape["breaks"] = broken
             if broken == "uniform_cohort":  # of several clients, some never work
                 text = type(shape["S"])
