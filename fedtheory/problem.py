@@ -357,6 +357,19 @@ def weights_from(weights, N):
     return p
 
 
+def noise_constants(noise, sigmas, d):
+    """name -> Constant of noise that is added to gradients, alike in all directions."""
+    how, largest = f"{noise} noise", float(sigmas[1:].max())
+    return dict(
+        sigma=Constant(largest, how=how),
+        sigma_0=Constant(float(sigmas[0]), how=how),
+        sigma_coordinate=Constant(
+            float(largest / np.sqrt(d)),
+            how=f"{how} is isotropic: each coordinate has a d-th of sigma^2",
+        ),
+    )
+
+
 def noise_from(noise, sigma, sigma_0, N):
     """Noise kind and the (N + 1,) standard deviations of the server and the clients."""
     if not isinstance(noise, str) or noise not in NOISES:

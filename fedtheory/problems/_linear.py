@@ -144,7 +144,14 @@ def sigmas(designs, reach, farthest, noise, sigma, batch, replacement):
         )
     else:
         how = f"{noise} noise"
-    found = dict(sigma=Constant(float(sigma[1:].max()), how=how))
+    largest, d = float(sigma[1:].max()), designs[1].centre.size
+    found = dict(
+        sigma=Constant(largest, how=how),
+        # no more than all of it, and of isotropic noise a d-th of the square
+        sigma_coordinate=Constant(
+            largest if noise == "minibatch" else float(largest / np.sqrt(d)), how=how
+        ),
+    )
     if designs[0] is not None:
         found["sigma_0"] = Constant(float(sigma[0]), how=how)
     return found

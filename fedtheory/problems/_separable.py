@@ -17,7 +17,15 @@ import numpy as np
 from fedtheory import arguments
 from fedtheory.errors import Impossible, refuse
 from fedtheory.jit import jit
-from fedtheory.problem import Constant, Kernels, Problem, layers_from, noise_from, weights_from
+from fedtheory.problem import (
+    Constant,
+    Kernels,
+    Problem,
+    layers_from,
+    noise_constants,
+    noise_from,
+    weights_from,
+)
 
 PSEUDO_HUBER, RATIONAL, WAVE, HUBER, SIDED = range(5)
 SHAPES = dict(pseudo_huber=PSEUDO_HUBER, rational=RATIONAL, wave=WAVE, huber=HUBER, sided=SIDED)
@@ -264,13 +272,7 @@ def constants(problem):
             found[name] = Constant(
                 reach, how="supremum of the stochastic gradient's norm over x and noise"
             )
-    found["sigma"] = Constant(float(sigmas[1:].max()), how=f"{noise} noise")
-    found["sigma_0"] = Constant(float(sigmas[0]), how=f"{noise} noise")
-    found["sigma_coordinate"] = Constant(
-        float(sigmas[1:].max() / np.sqrt(problem.d)),  # H3
-        how=f"{noise} noise is isotropic: each coordinate has a d-th of sigma^2",
-    )
-    return found
+    return found | noise_constants(noise, sigmas, problem.d)  # H3
 
 
 def _reweigh(problem, p):

@@ -15,7 +15,15 @@ import numpy as np
 from fedtheory import arguments, rng
 from fedtheory.errors import Impossible
 from fedtheory.jit import jit
-from fedtheory.problem import Constant, Kernels, Problem, layers_from, noise_from, weights_from
+from fedtheory.problem import (
+    Constant,
+    Kernels,
+    Problem,
+    layers_from,
+    noise_constants,
+    noise_from,
+    weights_from,
+)
 
 CONSTANT = "gradients differ by constants"
 
@@ -161,8 +169,7 @@ def crowd(
     constants["G_star"] = Constant(
         G, how="mean ||grad f_i||^2 <= G_star^2 + B^2 ||grad F||^2 everywhere"
     )
-    constants["sigma"] = Constant(float(sigmas[1:].max()), how=f"{noise} noise")
-    constants["sigma_0"] = Constant(float(sigmas[0]), how=f"{noise} noise")
+    constants.update(noise_constants(noise, sigmas, d))
     key = int(generator.integers(2**63))
     sizes = G * alone / np.sqrt(d), xi_bar / np.sqrt(d)
     return Problem(

@@ -14,7 +14,15 @@ import numpy as np
 
 from fedtheory import arguments, rng
 from fedtheory.errors import Impossible, refuse
-from fedtheory.problem import Constant, Kernels, Problem, layers_from, noise_from, weights_from
+from fedtheory.problem import (
+    Constant,
+    Kernels,
+    Problem,
+    layers_from,
+    noise_constants,
+    noise_from,
+    weights_from,
+)
 from fedtheory.problems._certified import SHARPEST, bounded, constants
 from fedtheory.problems._curvature import of_client, of_objective, times
 from fedtheory.problems._quadratic import DENSE, DIAGONAL, Dense, Diagonal
@@ -34,7 +42,10 @@ def _data(A, b, p, H, x_star):
 
 def _reweigh(radius, problem, p):
     made = _made(problem.data.A, problem.data.b, p, radius, problem.noise, problem.sigma)
-    kept = {name: problem.constants[name] for name in ("L", "mu", "sigma", "sigma_0")}
+    kept = {
+        name: problem.constants[name]
+        for name in ("L", "mu", "sigma", "sigma_0", "sigma_coordinate")
+    }
     return replace(problem, **{**made, "weights": p, "constants": {**made["constants"], **kept}})
 
 
@@ -137,8 +148,7 @@ def _problem(A, b, weights, sigma, sigma_0, noise, layers, radius):
             "curvatures and distances must leave the gradients at the minimiser floats; got "
             f"A up to {np.abs(A).max():g}, b up to {np.abs(b).max():g}"
         )
-    found["sigma"] = Constant(float(sigmas[1:].max()), how=f"{noise} noise")
-    found["sigma_0"] = Constant(float(sigmas[0]), how=f"{noise} noise")
+    found.update(noise_constants(noise, sigmas, d))
     return Problem(
         "quadratic",
         N=N,

@@ -47,7 +47,8 @@ class Setting(NamedTuple):
     # (claim) -> whether step sizes go over rounds as the claim prescribes; None: they do
     runs: Callable | None = None
     by: str = ""  # what is asked where a method runs: `kernels` or `beside`; "" where none runs
-    optional: tuple = ()  # real parameters that stay at their defaults where a claim is silent
+    # numbers that a claim may set or leave alone: with defaults, or free of all that happens
+    optional: tuple = ()
     source: tuple = ()  # (name, SHA-256) of the user's file that defines it; () in this library
     # (instance, values) -> [(probability, points x_0, ..., x_T, a Round each)]: for functions of one's
     # own
@@ -179,7 +180,8 @@ def fitting(claim):
     Where it measures nothing, numbers alone decide it. Names mean what their paper's table says: K,
     N or S of one paper are never read as those of another. A table of the user's own is read as the
     one that it agrees with in names, units and domains. What is measured on a run depends on the
-    method: a claim that leaves it open is refused. None fits a claim that is made for some value of
+    method: a claim that leaves it open is refused. What instances have and a claim names, an instance
+    must say. None fits a claim that is made for some value of
     a constant: an instance speaks of one value at a time.
     """
     if claim.left_open:
@@ -194,6 +196,7 @@ def fitting(claim):
         and (not wanted or reads(setting, claim))
         and set(conditions(claim)) <= setting.ensures
         and not strangers(setting, claim)
+        and not (wanted and silent(setting, claim))
         and (not named or not setting.algorithms or named & set(setting.algorithms))
         and (setting.runs is None or setting.runs(claim))
     ]
@@ -319,6 +322,20 @@ def strangers(setting, claim):
     }
     free = theirs & set(claim.parameters)
     return sorted(free - known(setting, claim)) if setting.algorithms and free else []
+
+
+def silent(setting, claim):
+    """Letters in a claim that instances in its table's letters have, of which the setting's say
+    nothing: they would be any number at each of its instances, and the claim false for any."""
+    asked = _facts(brought.files(), setting.table.paper) & set(claim.parameters)
+    return sorted(asked - known(setting, claim)) if asked else []
+
+
+@cache
+def _facts(files, paper):
+    """Letters that instances in a table's letters have."""
+    found = [setting for setting in _settings(files) if setting.table.paper == paper]
+    return {name for setting in found for name in (*setting.gives, *setting.loose)}
 
 
 def known(setting, claim):

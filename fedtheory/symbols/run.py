@@ -3,10 +3,10 @@ the textbooks'."""
 
 from sympy import Eq, Piecewise
 
-from fedtheory.conditions import Condition
+from fedtheory.conditions import Certified, Condition
 from fedtheory.symbol import CURVATURE, GRADIENT, LOSS, POINT, SQ_GRADIENT, SQ_POINT, STEP, Table
 
-TABLE = Table("house")
+TABLE = Table("house", constants=dict(sigma_j="sigma_coordinate"))
 
 # Numbers a user sets
 eta = TABLE.positive("eta", r"\eta", "step size of one gradient a round", STEP)
@@ -287,8 +287,8 @@ G_t_sq = M(
 COORDINATE_NOISE = Condition(
     "coordinate_noise",
     "gradient estimates are unbiased, with variance at most sigma_j^2 along each coordinate",
-    lambda problem, setup: "sigma_j" in problem.constants,
-    ("sigma_j",),
+    Certified("sigma_coordinate"),
+    ("sigma_coordinate",),
 )
 QUADRATIC = Condition(
     "quadratic", "losses are quadratics", lambda problem, setup: hasattr(problem.data, "A")

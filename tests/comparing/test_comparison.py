@@ -32,6 +32,29 @@ def fsl_problem(**more):
     return ft.problems.quadratic(d=2, clients=3, seed=2, **{**constants, **more})
 
 
+@pytest.mark.parametrize("problem", ["quadratic", "crowd", "bounded", "logistic"])
+def test_noise_along_each_coordinate_is_that_of_the_problem(problem):
+    """Isotropic noise of variance sigma^2 has sigma^2 / d along each of d coordinates."""
+    made = dict(
+        quadratic=lambda: ft.problems.quadratic(
+            d=4, clients=3, L=1.0, mu=0.5, G=0.5, sigma=0.4, seed=2
+        ),
+        crowd=lambda: ft.problems.crowd(d=4, clients=3, L=1.0, mu=0.5, G=0.5, sigma=0.4, seed=2),
+        bounded=lambda: ft.problems.bounded(d=4, clients=3, L=1.0, M=1.0, sigma=0.4, seed=2),
+        logistic=lambda: ft.problems.logistic(
+            [np.eye(4)] * 3, [np.array([1.0, -1.0, 1.0, 1.0])] * 3, 0.1, sigma=0.4, noise="gaussian"
+        ),
+    )[problem]()
+    assert made.d == 4
+    claim = DESCENT.replace(
+        assumptions=(SMOOTH, house.COORDINATE_NOISE), bound=house.sigma_j**2, name="mine.noise"
+    )
+    found = ft.compare(claim, made, rounds=1, trials=2, eta=0.5, x_0=np.zeros(4))
+    assert found.right == pytest.approx([0.4**2 / 4], rel=1e-12)
+    reweighted = made.reweigh(made, np.array([0.0, 0.5, 0.3, 0.2])) if made.reweigh else made
+    assert reweighted.constants["sigma_coordinate"] == made.constants["sigma_coordinate"]
+
+
 def test_gradient_descent_on_a_parabola_by_hand():
     # f = (x - 1)^2 / 4 from x_0 = 3: each step of size 1/2 multiplies x - 1 by 3/4
     problem = ft.problems.quadratic_from_arrays([0.5], [[1.0], [1.0]])

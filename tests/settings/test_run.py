@@ -5,12 +5,14 @@ from fractions import Fraction as F
 
 import numpy as np
 import pytest
+from sympy import Eq
 
 import fedtheory as ft
 from fedtheory.certificates.check_instance import digest, numbers
+from fedtheory.claim import Claim
 from fedtheory.enclosure import Undefined
 from fedtheory.search.counterexample import texts
-from fedtheory.settings import all_settings, by_name
+from fedtheory.settings import all_settings, by_name, fitting
 from fedtheory.settings.families import by_coordinate, two_point, variance
 from fedtheory.settings.general.runs import Clients
 from fedtheory.symbols.run import TABLE
@@ -336,6 +338,30 @@ def test_every_setting_of_runs_and_points_says_its_dimension():
     point = dict(loss=[dict(slope=F(1), tilt=F(0), soft=[], bends=[])] * 2, lipschitz=1)
     found = by_name("run_points").constants(dict(point, x=[F(0), F(1)], y=[F(1), F(0)]))
     assert found["d"] == 2
+
+
+def test_a_letter_that_a_setting_s_instances_do_not_say_is_free_of_none():
+    """Points have no S, no noise: a claim that names these is none of points, where it would be
+    asked for any S beside the same points. eta, which nothing has, is any number."""
+    f_x, f_y, inner_xy, sq_xy, L, S, sigma, eta, d = (
+        TABLE[name].symbol
+        for name in ("f_x", "f_y", "inner_xy", "sq_xy", "L", "S", "sigma", "eta", "d")
+    )
+    points = by_name("run_points")
+
+    def fits(*more, add=0):
+        claim = Claim(
+            id="mine.descent",
+            cites="x",
+            symbols=TABLE,
+            measures=f_y,
+            bound=f_x + inner_xy + L / 2 * sq_xy + add,
+            assumes=more,
+        )
+        return points in fitting(claim)
+
+    assert fits() and fits(Eq(d, 1)) and fits(eta <= 1) and fits(Eq(S, d))
+    assert not fits(S >= 2) and not fits(add=sigma) and not fits(Eq(d, 1), S <= 3)
 
 
 def test_noise_along_each_coordinate_by_hand():

@@ -277,6 +277,7 @@ SETTINGS = [
         loose={},
         measures=names(TABLE, "delay", "delay_at_T"),
         takes=("V_0", "gamma_0", "D_0", "V_1", "gamma_1", "tau_0"),
+        optional=("E", "Gamma_l"),
         shapes=lambda random, relaxed: {},
         coordinates=lambda shape: {},
         build=lambda shape, point: {},

@@ -217,6 +217,7 @@ SETTINGS = [
         by=beside("flex_b", "the coefficients of section 4.1"),
         takes=(),
         gives=("E", "n", "n_l", "Gamma_l", "tilde_Gamma_l"),
+        optional=("tau", "Delta"),  # whenever the device arrives
         loose=dict(L=1, mu=-1, G=1),
         shapes=shapes("B"),
         coordinates=coordinates,
