@@ -16,7 +16,6 @@ from fedtheory.verdicts import looking
 ROUNDS = ("rounds", "R", "T", "tau")  # what shapes call them; FED-LAMB's T are local steps
 LEADERS, BRIEF = 2, 12  # hunts that go along, and the most generations there
 ENDS, ALONG = 0.2, 0.3  # shares of the seconds for exact looks, and for each hunt that goes along
-ALIKE = 100  # shapes that are drawn to see whether one of so many rounds is as large
 LEAST = 1e-6  # a share of the bound below which a search has found no worst case
 
 
@@ -83,15 +82,12 @@ class Search:
 
     def go_on(self, other, rounds, seed):
         """Climb at so many rounds from where the best of another search stand, where rounds cost
-        nothing and the setting draws a shape of its kind that is as large: any other may have more
-        outcomes than there is time or room for."""
+        nothing."""
         for n, (_, hunt, _) in enumerate(other.ranked()[:LEADERS]):
             shape = {**hunt.shape, named(hunt.shape): str(rounds)}
             if not sizes.large(hunt.shape[named(hunt.shape)]) or not waves.admits(
                 self.target, shape, hunt.numbers
             ):
-                continue
-            if not self.draws(shape, Random(f"{seed}/{rounds}/{n}/shapes")):
                 continue
             new = sizes.placed(hunt, shape, Random(f"{seed}/{rounds}/{n}"))
             if new.top is not None:
@@ -99,18 +95,3 @@ class Search:
                     self.add(new, *rated)
                     if new.work > self.most:
                         break
-
-    def draws(self, shape, random):
-        """Whether the setting draws a shape with the same words, and no size below this one's."""
-        setting, relaxed = self.target.setting, self.target.relaxed
-        return any(as_large(setting.shapes(random, relaxed), shape) for _ in range(ALIKE))
-
-
-def as_large(shape, other):
-    """Whether a shape has another's words, and at least its sizes but for those that cost nothing."""
-    count = lambda value: isinstance(value, int) and not isinstance(value, bool)
-    return shape.keys() == other.keys() and all(
-        sizes.large(value)
-        or (shape[name] >= value if count(value) and count(shape[name]) else shape[name] == value)
-        for name, value in other.items()
-    )

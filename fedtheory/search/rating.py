@@ -24,6 +24,9 @@ from fedtheory.enclosure.arithmetic import pair
 
 HIDDEN = 1e-7  # of the terms' size: below it, rounding hides a gap
 OVER = 1.0 + 1e-9  # a ratio that rounding alone does not explain
+# Of the terms' size: what is missing of a gap by less is no failure. Where the gap is hardly more than
+# HIDDEN, the last digits of a loss make a ratio of 1 + 1e-9.
+LAST_DIGITS = 2.0**-48
 LOW = -0.9995  # the score of an instance that meets the hypotheses and says nothing
 LARGEST = 2000  # operations of a bound that is still multiplied out
 
@@ -88,6 +91,7 @@ class Rating:
             plain = np.where(
                 up > 0, down / up, np.where(down > 0, np.inf, np.where(down == 0, level, np.nan))
             )
+            plain = np.where(down - up > LAST_DIGITS * scale, plain, np.minimum(plain, 1.0))
             if not self.over:
                 return plain[:, None]
             gap, over = up - down, [value(e) for e in self.over]

@@ -69,9 +69,12 @@ def resized(shape, sizes, random):
 
 def placed(hunt, shape, random):
     """A hunt at another shape with another's best points as its own; without any where the shape has
-    no instances, which its setting may not have drawn."""
+    no instances, or its runs more ways to go than its setting affords: it may not have drawn it."""
     new = hunt_at(hunt.target, shape, hunt.numbers, random.getrandbits(128))
     new.look = LOOK
+    affords = hunt.target.setting.affords
+    if affords is not None and not affords(shape):
+        return new
     if new.names == hunt.names and has_instances(new, hunt.top):
         points, scores = new.scored(np.repeat(hunt.top[:ROWS], EACH, axis=0), edge=True)
         order = best_first(scores)

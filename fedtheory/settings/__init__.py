@@ -55,6 +55,8 @@ class Setting(NamedTuple):
     ways: Callable | None = None
     # {coordinate, or what stands before its first "_": (power of a point, power of a loss)}
     coordinates_in: Mapping = MappingProxyType({})
+    # (shape) -> whether the ways that a run can go are few enough; None: where each size is free
+    affords: Callable | None = None
 
     def measured(self, instance, values, wanted):
         """As `measure`; a constant that a variant sets free is that also where a quantity is

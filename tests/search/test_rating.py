@@ -123,3 +123,13 @@ def test_what_only_teeth_speak_of_is_measured():
     claim = ft.claim("mixed.stepD5")
     verdict = ft.check(claim, budget=0.1)
     assert verdict.status == "holds" and 0 < verdict.tightness <= 1
+
+
+def test_the_last_digits_of_a_loss_are_no_failure():
+    """F' = F - gain + noise for certain, 2e-16 of F too much in floats, where noise is 1.5e-7 of F: as
+    a share of the noise that is 1 + 1.5e-9."""
+    at = {F: 1.0, GAIN: 0.0, NOISE: 0.3e-7, DRIFT: 0.0}
+    fallen = 1.0 + 5 * 0.3e-7 + 2.0**-52
+    assert fallen > 1.0 + 5 * at[NOISE]
+    assert in_floats(LINES["teeth"], {**at, F_NEXT: fallen}).max() <= 1.0
+    assert in_floats(LINES["teeth"], {**at, F_NEXT: fallen + 1e-14}).max() > 1.0

@@ -5,10 +5,11 @@ from random import Random
 
 import pytest
 
+from fedtheory import discover
 from fedtheory.search import sizes, waves
 from fedtheory.search.hunting import hunt_at
 from fedtheory.search.target import Target
-from fedtheory.settings import by_name
+from fedtheory.settings import all_settings, by_name
 from fedtheory.verify import hundreds
 
 SHAPE = dict(
@@ -73,3 +74,31 @@ def test_sizes_that_a_setting_never_changes_stay():
     small = Target(hundreds.FALSE["sgd_cohorts.noise_over_N"], by_name("run_fedsgd"))
     shape, numbers = waves.shapes_of(small, Random(1), small.relaxed)
     assert sizes.sizes_of(hunt_at(small, shape, numbers, 0), Random(0)) == {}
+
+
+def test_rounds_are_not_multiplied_where_each_multiplies_the_ways_that_a_run_goes():
+    """2 outcomes of a round are 2^39 of forty, on losses whose moments do not tell; on quadratics they
+    do."""
+    target = Target(discover.claim("fsl.theorem2"), by_name("fsl_run"))
+    drawn = (waves.shapes_of(target, Random(n), target.relaxed) for n in range(4000))
+    several = lambda s: s["pieces"] > 1 and s["noise"] != "none" and s["rounds"] == "2"
+    shape, numbers = next(each for each in drawn if several(each[0]))
+    hunt = hunt_at(target, shape, numbers, 0)
+    for _ in hunt.climb(0):
+        pass
+    assert sizes.placed(hunt, {**shape, "rounds": "1"}, Random(0)).top is not None
+    assert sizes.placed(hunt, {**shape, "rounds": "40"}, Random(0)).top is None
+    assert target.setting.affords({**shape, "rounds": "40", "pieces": 1, "K": 1, "K_0": 1})
+
+
+@pytest.mark.parametrize("name", sorted(s.name for s in all_settings() if s.affords))
+def test_what_a_setting_draws_it_affords(name):
+    setting = by_name(name)
+    drawn = [setting.shapes(Random(n), frozenset(setting.ensures)) for n in range(200)]
+    assert all(map(setting.affords, drawn))
+    assert any(not setting.affords({**s, **long(s)}) for s in drawn)
+
+
+def long(shape):
+    """More rounds than any setting draws, where each may go several ways."""
+    return {name: "100000" for name in ("rounds", "T", "tau") if name in shape}

@@ -28,6 +28,7 @@ LAWS = (
     "I_sum",
 )
 LONG = (30, 100, 300)  # rounds of a run of one or two walks: a text, lest they pass for large
+FEW, MOST = 2, 10  # local steps of a round of which there may be many, and rounds of any other
 END = tuple(name for name, entry in TABLE.items() if entry.measure == TABLE["sq_dist"].measure)
 
 
@@ -36,7 +37,7 @@ def shapes(scheme):
         N = random.choice([1, 1, 2, 2, 3] if "heterogeneous" in relaxed else [2, 2, 3])
         E = random.choice([1, 1, 2, 2, 3])
         tau = random.choice([1, 1, 1, 2, 3, 5, 10] if N < 3 else [1, 1, 2, 4])
-        if N * E <= 2 and random.random() < 0.4:  # noise and drift outweigh the start after many
+        if N * E <= FEW and random.random() < 0.4:  # noise and drift outweigh the start after many
             tau = random.choice(LONG)
         return dict(
             N=N,
@@ -48,6 +49,11 @@ def shapes(scheme):
         )
 
     return draw
+
+
+def affords(shape):
+    """Whether a run of many rounds has rounds that are small."""
+    return shape["N"] * shape["E"] <= FEW or int(shape["tau"]) <= MOST
 
 
 def coordinates(shape):
@@ -146,6 +152,7 @@ def setting(scheme):
         loose=dict(L=1, mu=-1, G=1),
         takes=("eta",),
         shapes=shapes(scheme),
+        affords=affords,
         coordinates=coordinates,
         coordinates_in=quadratics.UNITS,
         build=build(scheme),

@@ -211,6 +211,7 @@ SETTING = enumerated.SETTING._replace(
     measures=names(TABLE, *enumerated.MEASURED),
     by=beside("fsl", "moments over kinds of clients, for thousands of clients and steps"),
     shapes=shapes,
+    affords=lambda shape: int(shape["rounds"]) <= MOST,
     coordinates=coordinates,
     build=build,
     constants=constants,

@@ -57,10 +57,15 @@ def shapes(random, relaxed):
             if random.random() < 0.6:  # what it changes adds up over many rounds
                 shape.update(noise="none", noise_0="none", K=1, K_0=1)
                 shape["rounds"] = str(T := random.choice([20, 40]) if quadratic else T)
-        if T * max(shape["K"], shape["K_0"]) <= LONG and (
-            shape["pieces"] == 1 or fsl_round.ways(shape) ** (T - 1) <= MOST
-        ):
+        if affords(shape):
             return shape
+
+
+def affords(shape):
+    """Whether a run takes moments alone, or goes few ways, and not too many steps."""
+    T = int(shape["rounds"])
+    few = shape["pieces"] == 1 or fsl_round.ways(shape) ** (T - 1) <= MOST
+    return few and T * max(shape["K"], shape["K_0"]) <= LONG
 
 
 def coordinates(shape):
@@ -201,6 +206,7 @@ SETTING = Setting(
     loose=dict(L=1, G=1, xi_bar=1, sigma=1, sigma_0=1, mu=-1),
     takes=("eta_l", "eta_g", "eta_0", "gamma"),
     shapes=shapes,
+    affords=affords,
     coordinates=coordinates,
     coordinates_in=UNITS,
     build=build,

@@ -132,8 +132,13 @@ def shapes(method, random, relaxed):
                 shape["S"] = text(min(int(shape["S"]), int(shape["N"]) - 1))
             else:
                 shape["noise"] = random.choice(["even", "skewed"])
-        if quadratic(shape) or ways(shape) <= MOST:
+        if affords(shape):
             return shape
+
+
+def affords(shape):
+    """Whether a run takes moments alone, or goes few ways."""
+    return quadratic(shape) or ways(shape) <= MOST
 
 
 def quadratic(shape):
@@ -412,6 +417,7 @@ def setting(method, says, more, early=(), first=()):
         ),
         takes=STEPS[method],
         shapes=partial(shapes, method),
+        affords=affords,
         coordinates=coordinates,
         coordinates_in=UNITS,
         build=build,
