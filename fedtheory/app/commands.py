@@ -169,6 +169,12 @@ def replay(arguments):
     return data, text, held
 
 
+def diff(arguments):
+    from fedtheory.app import differing
+
+    return differing.diff(arguments.old, arguments.new)
+
+
 def export(arguments):
     from fedtheory.app import second_kernel
 

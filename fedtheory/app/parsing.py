@@ -202,6 +202,12 @@ def _deciding(add):
         rocq=dict(flag=True, action="store_true", help="ask coqc too, where it is at hand"),
     )
     add(
+        "diff",
+        "what changed between two ledgers, or two answers of sharpen --json, claim by claim",
+        old=dict(metavar="OLD", help="a ledger.json, or the folder of a package"),
+        new=dict(metavar="NEW"),
+    )
+    add(
         "export",
         "write what a document shows for another checker",
         file=dict(metavar="FILE"),

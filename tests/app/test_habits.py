@@ -116,6 +116,7 @@ SOON = {
     "run": (None, ["nothing.toml"]),
     "check": (["mixed.stepD2", "--budget", "0.1"], ["mixed.stepD2", "--budget", "-1"]),
     "replay": (["{F}"], ["nothing.json"]),
+    "diff": (None, ["nothing.json", "nothing.json"]),
     "export": (["{F}"], ["nothing.json"]),
     "mutate": (["mixed.stepD2", "--budget", "0.1"], ["nothing"]),
     "sharpen": (["mixed.propD6", "--budget", "0.1"], ["nothing"]),
