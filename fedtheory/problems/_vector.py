@@ -8,7 +8,8 @@ every machine.
 
 import numpy as np
 from llvmlite import ir
-from numba.core import types
+from numba import carray
+from numba.core import cgutils, types
 from numba.extending import intrinsic, models, register_model
 
 from fedtheory.jit import DISABLED, jit
@@ -67,10 +68,16 @@ if DISABLED:
     def add(v, w):
         return v + w
 
+    def on_stack(n):
+        return np.empty(n)
+
     def total(v):
         while v.size > 1:
             v = v[: v.size // 2] + v[v.size // 2 :]
         return v[0]
+
+    def totals(v):
+        return np.array([total(w) for w in v])
 else:
     _WORD = ir.IntType(32)
 
@@ -88,10 +95,11 @@ else:
         start = context.make_array(of)(context, builder, array).data
         return builder.bitcast(builder.gep(start, [i]), vector.as_pointer())
 
-    def _shuffled(builder, v, lanes):
-        any_ = ir.Constant(v.type, ir.Undefined)
+    def _shuffled(builder, v, lanes, w=None):
+        """Some lanes of v and, counted on from those, of w."""
+        w = ir.Constant(v.type, ir.Undefined) if w is None else w
         mask = ir.Constant(ir.VectorType(_WORD, len(lanes)), lanes)
-        return builder.shuffle_vector(v, any_, mask)
+        return builder.shuffle_vector(v, w, mask)
 
     @intrinsic(prefer_literal=True)
     def zero(typing_context, width):
@@ -140,6 +148,20 @@ else:
         return v(v, w), lambda context, builder, signature, arguments: builder.fadd(*arguments)
 
     @intrinsic
+    def _alloca(typing_context, n):
+        def generate(context, builder, signature, arguments):
+            place = builder.alloca(ir.DoubleType(), arguments[0])
+            place.align = 64  # a line of the cache
+            return place
+
+        return types.CPointer(types.float64)(types.int64), generate
+
+    @jit(inline="always")
+    def on_stack(n):
+        """Room for n numbers until the function that asks ends: asking for it costs nothing."""
+        return carray(_alloca(n), (n,))
+
+    @intrinsic
     def total(typing_context, v):
         """The sum of the lanes: halves are added until one is left."""
 
@@ -152,3 +174,24 @@ else:
             return builder.extract_element(value, ir.Constant(_WORD, 0))
 
         return types.float64(v), generate
+
+    @intrinsic
+    def totals(typing_context, v):
+        """The totals of eight vectors of eight lanes: each is added up as `total` does, several at
+        once."""
+        of = v.types[0]
+
+        def generate(context, builder, signature, arguments):
+            given = cgutils.unpack_tuple(builder, arguments[0], 8)
+            parts = [given[n] for n in (0, 4, 2, 6, 1, 5, 3, 7)]  # sums then end in their own lanes
+            for apart in (4, 2, 1):
+                low = [n for n in range(16) if n % (2 * apart) < apart]
+                high = [n + apart for n in low]
+                pairs = zip(parts, parts[len(parts) // 2 :])
+                parts = [
+                    builder.fadd(_shuffled(builder, v, low, w), _shuffled(builder, v, high, w))
+                    for v, w in pairs
+                ]
+            return parts[0]
+
+        return of(v), generate

@@ -26,6 +26,7 @@ from fedtheory.problem import (
 from fedtheory.problems._certified import SHARPEST, bounded, constants
 from fedtheory.problems._curvature import of_client, of_objective, times
 from fedtheory.problems._quadratic import DENSE, DIAGONAL, Dense, Diagonal
+from fedtheory.problems._symmetric import blocks
 
 RADIUS = 1.0  # of the ball on which G and xi_bar hold, where nobody asks for another one
 BOUNDED = ("none", "rademacher", "sphere")  # noises whose norm is sigma surely
@@ -36,8 +37,8 @@ def _data(A, b, p, H, x_star):
     x_star = np.zeros(b.shape[1]) if x_star is None else x_star
     gaps = [x_star - b[i] for i in range(len(b))]
     F_star = sum(p[i] * 0.5 * gap @ times(of_client(A, i), gap) for i, gap in enumerate(gaps))
-    kind = Diagonal if A.ndim == 2 else Dense
-    return kind(*(np.ascontiguousarray(part) for part in (A, b, H, x_star)), float(F_star))
+    given = *(np.ascontiguousarray(part) for part in (A, b, H, x_star)), float(F_star)
+    return Diagonal(*given) if A.ndim == 2 else Dense(*given, blocks(np.concatenate([A, H[None]])))
 
 
 def _reweigh(radius, problem, p):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fedtheory.errors import Impossible, InvalidInput
-from fedtheory.problems._quadratic import symmetric_times
+from fedtheory.problems._symmetric import blocks, times
 from fedtheory.problems.quadratics import quadratic, quadratic_from_arrays
 from tests.problems.measured import contradicted, finite_difference, reached
 
@@ -67,8 +67,22 @@ def test_a_symmetric_matrix_of_integers_times_integers_is_exact(d):
     A = generator.integers(-99, 100, (d, d))
     A, v = A + A.T, generator.integers(-99, 100, d)
     out = np.full(d, np.nan)
-    symmetric_times(A.astype(float), v.astype(float), out)
+    times(blocks(A.astype(float)[None])[0], v.astype(float), np.zeros(d), out)
     assert out.tolist() == (A @ v).tolist()
+
+
+@pytest.mark.parametrize("d", [5, 16, 29, 100])
+def test_a_product_has_the_same_bits_wherever_its_matrix_begins(d):
+    generator = np.random.default_rng(d)
+    A, x, b = generator.standard_normal((d, d)), *generator.standard_normal((2, d))
+    kept = blocks((A + A.T)[None])[0]
+    room, found = np.zeros(kept.size + 8), []
+    for first in range(8):
+        room[first : first + kept.size] = kept
+        found.append(np.empty(d))
+        times(room[first : first + kept.size], x, b, found[-1])
+        assert np.array_equal(found[-1], found[0])
+    assert np.allclose(found[0], (A + A.T) @ (x - b), rtol=1e-12, atol=1e-12)
 
 
 def test_small_integers_are_exact():

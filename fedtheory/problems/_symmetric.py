@@ -1,0 +1,137 @@
+"""A symmetric matrix times the gap of two vectors, in one order of additions whatever the machine's vectors.
+
+A matrix streams through the cache once a gradient, and that is what a gradient costs. So only blocks
+of eight rows by eight columns on the diagonal and right of it are kept, one after the other, each
+beginning where a line of the cache begins; and each of those right of the diagonal counts twice.
+"""
+
+import numpy as np
+
+from fedtheory.jit import jit
+from fedtheory.problems._vector import add, load, multiply_add, on_stack, store, total, totals, zero
+
+LINE = 64  # bytes
+
+
+def blocks(matrices):
+    """Symmetric matrices (n, d, d) as `times` reads them, (n, size): the blocks of eight rows, then
+    the rows that fill none, whole, and rows of zeros up to a multiple of four."""
+    n, d = matrices.shape[:2]
+    whole = d - d % 8
+    width = whole + 8
+    kept = _aligned(n, whole * (whole + 8) // 2 + -(-(d - whole) // 4) * 4 * width)
+    at = 0
+    for r in range(0, whole, 8):
+        for c in range(r, whole, 8):
+            kept[:, at : at + 64] = matrices[:, r : r + 8, c : c + 8].reshape(n, 64)
+            at += 64
+    for r in range(whole, d):
+        kept[:, at : at + d] = matrices[:, r]
+        at += width
+    return kept
+
+
+def _aligned(n, size):
+    """Zeros (n, size) that begin where a line of the cache does; size is a multiple of eight."""
+    room = np.zeros(n * size + LINE // 8)
+    first = -room.ctypes.data % LINE // 8
+    return room[first : first + n * size].reshape(n, size)
+
+
+@jit
+def times(kept, x, b, out):
+    """out = A (x - b), A given by its blocks."""
+    v = on_stack(x.size)
+    for j in range(x.size):
+        v[j] = x[j] - b[j]
+        out[j] = 0.0
+    whole, at = v.size - v.size % 8, 0
+    for r in range(0, whole, 8):
+        eight_rows(kept, at, v, out, r, whole)
+        at += 8 * (whole - r)
+    last_rows(kept, at, v, out, whole)
+
+
+@jit(inline="always")
+def eight_rows(kept, at, v, out, r, end):
+    """What columns r .. end - 1 of rows r .. r + 7 add to A v: those of the block on the
+    diagonal as rows, the others as rows and as columns."""
+    weights = v[r], v[r + 1], v[r + 2], v[r + 3], v[r + 4], v[r + 5], v[r + 6], v[r + 7]
+    store(out, r, combined(load(out, r, zero(8)), weights, block(kept, at)))
+    dot_0 = dot_1 = dot_2 = dot_3 = dot_4 = dot_5 = dot_6 = dot_7 = zero(8)
+    for c in range(r + 8, end, 8):
+        rows = block(kept, at + 8 * (c - r))
+        store(out, c, combined(load(out, c, zero(8)), weights, rows))
+        u, (a_0, a_1, a_2, a_3, a_4, a_5, a_6, a_7) = load(v, c, zero(8)), rows
+        dot_0, dot_1 = multiply_add(dot_0, u, a_0), multiply_add(dot_1, u, a_1)
+        dot_2, dot_3 = multiply_add(dot_2, u, a_2), multiply_add(dot_3, u, a_3)
+        dot_4, dot_5 = multiply_add(dot_4, u, a_4), multiply_add(dot_5, u, a_5)
+        dot_6, dot_7 = multiply_add(dot_6, u, a_6), multiply_add(dot_7, u, a_7)
+    sums = totals((dot_0, dot_1, dot_2, dot_3, dot_4, dot_5, dot_6, dot_7))
+    store(out, r, add(load(out, r, zero(8)), sums))
+
+
+@jit(inline="always")
+def block(kept, at):
+    """The eight rows of a block."""
+    one, two = load(kept, at, zero(8)), load(kept, at + 8, zero(8))
+    three, four = load(kept, at + 16, zero(8)), load(kept, at + 24, zero(8))
+    five, six = load(kept, at + 32, zero(8)), load(kept, at + 40, zero(8))
+    return (
+        one,
+        two,
+        three,
+        four,
+        five,
+        six,
+        load(kept, at + 48, zero(8)),
+        load(kept, at + 56, zero(8)),
+    )
+
+
+@jit(inline="always")
+def combined(start, weights, rows):
+    """start + sum_k weights[k] rows[k], in two chains of additions."""
+    a_0, a_1, a_2, a_3, a_4, a_5, a_6, a_7 = rows
+    w_0, w_1, w_2, w_3, w_4, w_5, w_6, w_7 = weights
+    one = multiply_add(multiply_add(start, w_0, a_0), w_2, a_2)
+    other = multiply_add(multiply_add(zero(8), w_1, a_1), w_3, a_3)
+    one = multiply_add(multiply_add(one, w_4, a_4), w_6, a_6)
+    other = multiply_add(multiply_add(other, w_5, a_5), w_7, a_7)
+    return add(one, other)
+
+
+@jit
+def last_rows(kept, at, v, out, whole):
+    """The rows that fill no block, four at a time, as rows and as columns."""
+    for r in range(whole, v.size, 4):
+        four_rows(kept, at, v, out, r, whole)
+        for n in range(r, min(r + 4, v.size)):
+            for c in range(whole, v.size):
+                out[n] += kept[at + c] * v[c]
+            at += whole + 8
+
+
+@jit(inline="always")
+def four_rows(kept, at, v, out, r, whole):
+    """What the first columns of rows r .. r + 3, of which there may be fewer, add to A v."""
+    width, left = whole + 8, v.size - r
+    w_0, w_1 = v[r], v[r + 1] if left > 1 else 0.0
+    w_2, w_3 = v[r + 2] if left > 2 else 0.0, v[r + 3] if left > 3 else 0.0
+    dot_0 = dot_1 = dot_2 = dot_3 = zero(8)
+    for c in range(0, whole, 8):
+        k = at + c
+        a_0, a_1 = load(kept, k, zero(8)), load(kept, k + width, zero(8))
+        a_2, a_3 = load(kept, k + 2 * width, zero(8)), load(kept, k + 3 * width, zero(8))
+        two = multiply_add(multiply_add(load(out, c, zero(8)), w_0, a_0), w_1, a_1)
+        store(out, c, multiply_add(multiply_add(two, w_2, a_2), w_3, a_3))
+        u = load(v, c, zero(8))
+        dot_0, dot_1 = multiply_add(dot_0, u, a_0), multiply_add(dot_1, u, a_1)
+        dot_2, dot_3 = multiply_add(dot_2, u, a_2), multiply_add(dot_3, u, a_3)
+    out[r] = total(dot_0)
+    if left > 1:
+        out[r + 1] = total(dot_1)
+    if left > 2:
+        out[r + 2] = total(dot_2)
+    if left > 3:
+        out[r + 3] = total(dot_3)
