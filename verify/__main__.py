@@ -59,7 +59,9 @@ def parser(prog="python -m verify"):
         "--all", action="store_true", help="with --replay: every search, and all figures' arrays"
     )
     found.add_argument(
-        "--sample", metavar="N", help="with --replay: so many searches, not those of four minutes"
+        "--sample",
+        metavar="N",
+        help="with --replay: so many searches, not those of two minutes of one core",
     )
     found.add_argument(
         "--sample-seed", metavar="N", help="with --replay: what draws the sample; another each time"

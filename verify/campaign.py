@@ -17,6 +17,7 @@ from fedtheory.errors import FedtheoryError
 from fedtheory.terminal import Line, duration
 
 SMOKE, FULL = 0.1, 4.5  # budgets of a claim, in seconds of one core
+SLIDERS = 0.03  # seconds that making a claim's sliders takes
 EXECUTOR = "processes:2"
 STALE = 3600.0  # seconds after which a file in mid-write is taken for that of a campaign that died
 
@@ -38,10 +39,10 @@ def run(claims, budget, seed, folder, executor=EXECUTOR, say=None, pages=False):
     there. With `pages` workers also make what a page moves by sliders: `explored` in a result."""
     folder.mkdir(parents=True, exist_ok=True)
     swept(folder)
-    say = say or Progress(claims)
     names = {claim.id: ledger.key(claim, budget, seed) for claim in claims}
     moved = {claim.id: shown(names[claim.id]) for claim in claims if pages and claim.lines}
     found, told = _kept(folder, names), _kept(folder, moved)
+    say = say or Progress(claims, None, (told, moved), budget)
     say.begin(found)
     wanted = [claim.id for claim in longest_first(claims)]
     tasks = [(decided, name, budget, seed, names[name]) for name in wanted if name not in found]
@@ -140,16 +141,25 @@ def _asked(name, budget, seed, key, named):
 
 
 class Progress:
-    """Claims decided, time left, worst ratio and violated so far: rewritten on a terminal, now and
-    then elsewhere."""
+    """Claims decided, sliders made, time left, worst ratio and violated so far: rewritten on a
+    terminal, now and then elsewhere. `sliders` are what is made of them, which grows, and what is
+    to be."""
 
-    def __init__(self, claims, stream=None):
+    def __init__(self, claims, stream=None, sliders=((), ()), budget=SMOKE):
         self.weights = {claim.id: 1.0 if claim.lines else 0.02 for claim in claims}
+        self.told, self.moved = sliders
+        self.weight = SLIDERS / budget  # of one claim's sliders, in searches
         self.line, self.last = Line(stream), 0.0
         self.every = 0.2 if self.line.tty else 5.0
 
+    def work(self, found):
+        """What is done, in searches."""
+        return sum(self.weights[name] for name in found) + self.weight * len(self.told)
+
     def begin(self, found):
-        self.begun, self.kept = time.monotonic(), set(found)
+        self.whole = sum(self.weights.values()) + self.weight * len(self.moved)
+        self.first = time.monotonic(), self.work(found)
+        self.started = False
         if len(found) < len(self.weights):
             self.write(f"{len(self.weights)} claims, {len(found)} of them decided before")
 
@@ -158,12 +168,16 @@ class Progress:
         if now - self.last < self.every and not last:
             return
         self.last = now
-        done = sum(self.weights[name] for name in found if name not in self.kept)
-        left = sum(weight for name, weight in self.weights.items() if name not in found)
-        seconds = (now - self.begun) * left / done if done else None
+        begun, before = self.first
+        work = self.work(found)
+        seconds = (now - begun) * (self.whole - work) / (work - before) if work > before else None
+        if seconds is not None and not self.started:
+            self.started = True  # until now workers were loading, which none does twice
+            self.first = now, work
         self.found = found
         self.write(
             f"{len(found)}/{len(self.weights)} claims decided, "
+            + f"sliders of {len(self.told)}/{len(self.moved)}, " * bool(self.moved)
             + (f"{duration(seconds)} left" if seconds is not None else "starting")
             + worst(found),
             last,

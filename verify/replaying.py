@@ -9,17 +9,22 @@ package is run or unpickled.
 
 import json
 import secrets
+import sys
 import tempfile
 import textwrap
+import time
+from contextlib import closing
 from pathlib import Path
 from random import Random
 
+from fedtheory import spreading
 from fedtheory.app import archive, ledger, package
 from fedtheory.errors import FedtheoryError, printable, refuse
-from fedtheory.terminal import Line
+from fedtheory.terminal import Line, duration
 from fedtheory.verify import accepting, campaign, evidence, redrawing, reviewing
 
-SECONDS = 240.0  # of one core that a sample of searches may take, if its size is not asked for
+SECONDS = 120.0  # of one core that a sample of searches may take, if its size is not asked for
+EVIDENCE = 0.03  # seconds that a claim takes without a search, its part of the page included
 SHOWN, NAMES = 200, 6  # differences that are printed, and names of what is absent
 OURS = (
     "ledger.json",
@@ -116,8 +121,10 @@ def replay(
         refuse("--replay", "must be the folder of a package", str(folder))
     if rocq:
         accepting.version()  # refused before anything is derived, where coqc is not at hand
+    begun = time.monotonic()
     report = differences(folder, every, executor, sample, seed, figures, say, rocq)
     print(json.dumps(report.as_dict(), indent=1) if as_json else report.text())
+    print(f"replay: it took {duration(time.monotonic() - begun)}", file=sys.stderr)
     return 1 if report.differs else 0
 
 
@@ -173,7 +180,9 @@ def differences(
     claims = [records[name] for name in wanted if name in entries]
     verdicts = {claim.id: _with_documents(entries[claim.id]["verdict"], files) for claim in claims}
     searchable = _evidence(report, claims, verdicts, book)
-    again = _searches(report, searchable, verdicts, book, every, executor, sample, seed, say)
+    again = _searches(
+        report, searchable, verdicts, book, _timings(files), every, executor, sample, seed, say
+    )
     report.unverified["fields of the ledger"] = ["asked"] * bool(book["asked"]) + [
         "budget",
         "seed",
@@ -188,7 +197,8 @@ def differences(
     report.unverified["figures' arrays (say --figures)"] = [] if every or figures else made
     report.derived["figures' arrays"] = len(made) if every or figures else 0
     checkers = _checkers(report, files, rocq)
-    _remade(report, files, book, entries, claims, {**verdicts, **again}, drawn, checkers)
+    sliders = _sliders(claims, executor)
+    _remade(report, files, book, entries, claims, {**verdicts, **again}, drawn, sliders, checkers)
     return report
 
 
@@ -256,7 +266,7 @@ def _evidence(report, claims, verdicts, book):
     return left
 
 
-def _searches(report, left, verdicts, book, every, executor, sample, seed, say):
+def _searches(report, left, verdicts, book, timings, every, executor, sample, seed, say):
     """Search again for a sample of claims, drawn afresh each time, or for all; the verdicts
     found."""
     most = int(SECONDS / book["budget"]) if sample is None else sample
@@ -266,6 +276,13 @@ def _searches(report, left, verdicts, book, every, executor, sample, seed, say):
     if len(chosen) < len(ids):
         report.sample = dict(searched=len(chosen), of=len(ids), sample=most, seed=seed)
     found = {}
+    took = sum(timings.get(name, {}).get("seconds", book["budget"]) for name in chosen)
+    rest = (campaign.SLIDERS + EVIDENCE) * len(verdicts)
+    print(
+        f"replay: next {len(chosen)} of {len(ids)} searches, and the page: "
+        f"about {duration(min(took + rest, 1e9))} of one core",
+        file=sys.stderr,
+    )
     if chosen:
         with tempfile.TemporaryDirectory(prefix="fedtheory-replay-") as store:
             results = campaign.run(
@@ -297,7 +314,20 @@ def _searches(report, left, verdicts, book, every, executor, sample, seed, say):
     return found
 
 
-def _remade(report, files, book, entries, claims, verdicts, drawn, checkers=None):
+def _sliders(claims, executor):
+    """id -> what a page moves of a claim, made again by workers."""
+    names, made, line = [claim.id for claim in claims if claim.lines], {}, Line()
+    look = line.progress("sliders of the page")
+    tasks = [(name,) for name in names]
+    with closing(spreading.done(package.explored, tasks, executor)) as batches:
+        for found in batches:
+            made.update({names[n]: text for n, text in found.items()})
+            look(len(made), len(names))
+    line.clear()
+    return made
+
+
+def _remade(report, files, book, entries, claims, verdicts, drawn, sliders, checkers=None):
     """Make ledger, certificates and page again from what was derived, and compare them with what is
     there."""
     shaped = {name: verdict for name, verdict in verdicts.items() if evidence.shaped(verdict)}
@@ -364,6 +394,7 @@ def _remade(report, files, book, entries, claims, verdicts, drawn, checkers=None
         package.pictures({f"figures/{name}": content for name, content in drawn.items()}),
         checkers,
         certificates,
+        sliders,
     )
     if package.unpacked(files.get("index.html", b"")) != package.unpacked(page):
         report.differ("index.html: it is not the page that was derived here")

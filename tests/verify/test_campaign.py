@@ -349,6 +349,22 @@ def test_progress_names_the_worst_ratio_and_what_is_left():
     )
 
 
+def test_time_is_left_while_sliders_are_made(monkeypatch):
+    clock = iter([0.0, 10.0, 14.0])
+    monkeypatch.setattr(campaign.time, "monotonic", lambda: next(clock))
+    some, line, made = [c for c in claims() if c.lines][:2], StringIO(), {}
+    moved = {claim.id: "" for claim in some}
+    say = campaign.Progress(some, line, (made, moved), budget=campaign.SLIDERS)
+    found = {name: dict(verdict=dict(tightness=None, status="holds")) for name in moved}
+    say.begin({})
+    say.show(found, last=True)
+    made[some[0].id] = None
+    say.show(found, last=True)
+    first, second = line.getvalue().splitlines()[1:]
+    assert first == "2/2 claims decided, sliders of 0/2, 10 s left, 0 violated"
+    assert second == "2/2 claims decided, sliders of 1/2, 4 s left, 0 violated"
+
+
 def test_findings_of_figures_reach_the_ledger_and_the_page(tmp_path):
     pictures = tmp_path / "figures"
     pictures.mkdir()
