@@ -43,11 +43,22 @@ def table(rows, stream=None):
     left beside the names."""
     wide = max((len(name) for name, _ in rows), default=0) + 2
     left = columns(0, stream) - wide
-    if left < 24:  # elsewhere a row is a line, for programs such as grep
+    if left <= -wide:  # elsewhere a row is a line, for programs such as grep
         return "\n".join(f"{name:{wide}s}{text}" for name, text in rows)
+    if left < 24:  # names leave too little room: each text stands below its name
+        return "\n".join(part for name, text in rows for part in below(name, text, left + wide))
     broken = lambda text: textwrap.wrap(text, left, break_on_hyphens=False)
     indent = "\n" + " " * wide
     return "\n".join(f"{name:{wide}s}{indent.join(broken(text))}" for name, text in rows)
+
+
+def below(name, text, wide):
+    """Lines of a name, and of its text under it."""
+    inset = " " * (len(name) - len(name.lstrip()))
+    yield inset + " ".join(name.split())
+    yield from textwrap.wrap(
+        text, wide, initial_indent=f"{inset}  ", subsequent_indent=f"{inset}  "
+    )
 
 
 def duration(seconds):

@@ -57,6 +57,16 @@ def test_tables_keep_to_the_columns_of_a_terminal(narrow):
     ]
 
 
+def test_texts_stand_below_names_that_leave_no_room(narrow):
+    rows = [("a.name.that.is.long        exact", "a text of words that goes on and on, and on")]
+    assert terminal.table(rows, Stream()).splitlines() == [
+        "a.name.that.is.long exact",
+        "  a text of words that goes on and on,",
+        "  and on",
+    ]
+    assert terminal.table(rows, Stream(tty=False)) == f"{rows[0][0]}  {rows[0][1]}"
+
+
 @pytest.mark.parametrize(
     "tty, variables, wanted",
     [

@@ -3,6 +3,7 @@ what was asked to hold does)."""
 
 import importlib
 import sys
+import textwrap
 import time
 from pathlib import Path
 
@@ -15,6 +16,7 @@ def list(arguments):
         refuse("list", "takes a prefix for claims only", f"{arguments.what} {arguments.prefix}")
     rows, told, further = LISTS[arguments.what](arguments.prefix)
     # programs that read the list want nothing else
+    further = textwrap.fill(further, terminal.columns(88), break_on_hyphens=False)
     rest = f"\n\n{further}" if sys.stdout.isatty() else ""
     return rows, terminal.table(told) + rest
 

@@ -8,10 +8,10 @@ from fedtheory.errors import printable
 
 SAYS = "Put the theory of federated optimisation to the test."
 BEGIN = """begin with:
-  fedtheory check lamb.lemma1      a claim that fails, and why
-  fedtheory list papers            what there is to check
-  fedtheory explain fsl.theorem1   a claim in plain words
-  fedtheory new claim              a claim of your own"""
+  fedtheory check lamb.lemma1     a false claim, and why
+  fedtheory list papers           what there is to check
+  fedtheory explain fsl.theorem1  a claim in plain words
+  fedtheory new claim             a claim of your own"""
 
 NUMBERS = {int: "an integer", float: "a number"}
 

@@ -161,13 +161,13 @@ def _size(i, batch):
         return 0
     if batch is None:
         refuse(who, "must be data: only the server may have none, given as server=", batch)
-    lengths = {len(part) if hasattr(part, "__len__") else -1 for part in samples(batch)}
+    rule = "must be an array of one sample or more, or a tuple or dict of such of one length"
+    try:
+        lengths = {len(part) for part in samples(batch)}
+    except TypeError:  # a part that is no array
+        refuse(who, rule, batch)
     if len(lengths) != 1 or min(lengths) < 1:
-        refuse(
-            who,
-            "must be an array of one sample or more, or a tuple or dict of such of one length",
-            sorted(lengths),
-        )
+        refuse(who, rule, f"lengths {sorted(lengths)}")
     return lengths.pop()
 
 
@@ -274,6 +274,8 @@ def _named(server, clients):
 def _pair(who, own):
     if not isinstance(own, (tuple, list)) or len(own) != 2:
         refuse(who, "must be a pair (X, y)", own)
+    if any(part is None for part in own):
+        refuse(who, "must be a pair (X, y) of arrays", own)
     return own
 
 

@@ -182,7 +182,8 @@ def samples(X, y, server, test, real):
             (len(X), len(y)),
         )
     for name, pair in (("server", server), ("test", test)):
-        if pair is not None and (not isinstance(pair, (tuple, list)) or len(pair) != 2):
+        pairs = pair is None or isinstance(pair, (tuple, list)) and len(pair) == 2
+        if not pairs or pair is not None and any(part is None for part in pair):
             refuse(name, "must be a pair of arrays (X, y), or None", pair)
     given = [("server: X_0", "server: y_0", *(server or (None, None)))]
     given += [(f"X[{i}]", f"y[{i}]", *pair) for i, pair in enumerate(zip(X, y))]

@@ -235,6 +235,7 @@ def test_single_precision_follows_double():
         (lambda: network([dense(4)], X, Y), "must end in logits of 3 classes"),
         (lambda: network([dense(3)], X, Y, dtype="float16"), "dtype must be one of float64"),
         (lambda: network([dense(3)], X, Y, test=X[0]), "test must be a pair of arrays"),
+        (lambda: network([dense(3)], X, Y, server=(None, Y[0])), "server must be a pair of arrays"),
         (
             lambda: network([dense(3)], X, Y, test=(X[0][:, :4], Y[0])),
             "test: X must have 5 features",

@@ -121,6 +121,8 @@ def test_makers_are_found_by_name():
         (dict(clients=[None, (X[1], Y[1])]), r"clients\[0\] must be data: .*server=; got None"),
         (dict(clients=[(X[1], Y[2])]), r"clients\[0\] must be an array of one sample or more"),
         (dict(server=(X[1], [])), "server must be an array of one sample or more"),
+        (dict(server=(None, None)), r"server must be an array .* got \(None, None\)"),
+        (dict(server=np.array(None)), r"server must be an array .* got array\(None"),
         (dict(x_0=[np.nan]), "x_0 must be a finite vector"),
         (dict(batch=0), "batch must be a positive integer"),
     ],
