@@ -123,6 +123,18 @@ def _follow(
             covariances[t, a] = C_a[first : first + count, first : first + count]
 
 
+def shared_out(D, work, part, pieces=4):
+    """part(low, high) over all coordinates, by the cores where there is much work, each of which
+    takes so many pieces."""
+    if D > 1 and work > SPREAD:
+        count = threads()
+        with ThreadPoolExecutor(count) as pool:
+            size = -(-D // (pieces * count))
+            run_blocks(pool, count, D, size, lambda worker, low, high: part(low, high))
+    else:
+        part(0, D)
+
+
 def follow(map, rounds, m, C, first, count):
     """Carry m (D, M) and C (D, M, M) on in place; returns the server point's means and
     covariances."""
@@ -132,17 +144,7 @@ def follow(map, rounds, m, C, first, count):
     part = lambda low, high: _follow(
         *map, D == 1 and M >= LARGE, r, c, low, high, m, C, first, means, covariances
     )
-    if D > 1 and rounds * D * (M**2 + len(map.rows)) > SPREAD:
-        with ThreadPoolExecutor(threads()) as pool:
-            run_blocks(
-                pool,
-                threads(),
-                D,
-                -(-D // (4 * threads())),
-                lambda worker, low, high: part(low, high),
-            )
-    else:
-        part(0, D)
+    shared_out(D, rounds * D * (M**2 + len(map.rows)), part)
     return means, covariances
 
 
