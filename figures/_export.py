@@ -10,6 +10,7 @@ import io
 import json
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,44 +24,61 @@ METADATA = {
     "svg": {"Date": None, "Creator": "fedtheory"},
     "png": {"Software": None},
 }
+STRICT = dict(ensure_ascii=False, allow_nan=False)  # of JSON
+
+
+class Drawn(NamedTuple):
+    """What is made of a figure's arrays."""
+
+    key: str  # a hash of all that defines it
+    files: dict  # name -> bytes, or hash of what is there already
+    findings: dict  # claim -> [verdict, sentence]
 
 
 def export(name, record, data, scale, out):
-    """Write every file of a figure, unless they are there as they would be; returns how many
-    findings say what."""
-    stamp, defined = out / "data" / f"{name}.drawn.json", _defined(name, data, scale)
-    last = _read(stamp, {})
-    if last.get("key") != defined or any(
-        _hash(out / file) != content for file, content in last["files"].items()
-    ):
-        judged = _judged(name, record, data)
-        files = {
-            f"{name}.{suffix}": content
-            for suffix, content in pictures(record, data, judged).items()
-        }
-        texts = tables(record, record.rows(data)) if record.rows else {}
-        texts |= _caption.files(name, record, data, judged)
-        files |= {f"{name}.{suffix}": text.encode() for suffix, text in texts.items()}
-        for file, content in files.items():
+    """Write every file of a figure, unless they are there as they would be; returns its findings."""
+    made = there(name, data, scale, out) or drawn(name, record, data, scale)
+    keep(name, record, made, scale, out)
+    return made.findings
+
+
+def there(name, data, scale, out):
+    """What was drawn of these arrays before, where every file is as it was left; None otherwise."""
+    last = _read(_stamp(name, out), {})
+    if last.get("key") != _defined(name, data, scale):
+        return None
+    same = all(_hash(out / file) == content for file, content in last["files"].items())
+    return Drawn(**last) if same else None
+
+
+def drawn(name, record, data, scale):
+    """What is made of arrays: nothing is written, so that it can be made elsewhere."""
+    judged = _judged(name, record, data)
+    found = pictures(record, data, judged)
+    texts = tables(record, record.rows(data)) if record.rows else {}
+    texts |= _caption.files(name, record, data, judged)
+    found |= {suffix: text.encode() for suffix, text in texts.items()}
+    files = {f"{name}.{suffix}": content for suffix, content in found.items()}
+    return Drawn(_defined(name, data, scale), files, judged)
+
+
+def keep(name, record, made, scale, out):
+    """Write what was drawn; every figure's findings and claims stand in two files of all."""
+    hashes = dict(made.files)
+    for file, content in made.files.items():
+        if isinstance(content, bytes):
             write(out / file, content)
-        last = dict(
-            key=defined,
-            files={file: hashlib.sha256(content).hexdigest() for file, content in files.items()},
-            findings=judged,
-        )
-        write(
-            stamp, (json.dumps(last, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
-        )
-    merge(
-        out / "findings.json",
-        ENTRY,
-        name,
-        [(claim, name, scale, *said) for claim, said in last["findings"].items()],
-    )
-    claims = sorted({*record.shows, *last["findings"]})
+            hashes[file] = hashlib.sha256(content).hexdigest()
+    stamp = json.dumps(made._replace(files=hashes)._asdict(), indent=1, **STRICT) + "\n"
+    write(_stamp(name, out), stamp.encode())
+    found = [(claim, name, scale, *said) for claim, said in made.findings.items()]
+    merge(out / "findings.json", ENTRY, name, found)
+    claims = sorted({*record.shows, *made.findings})
     merge(out / "figures.json", INDEX, name, [(name, record.title, record.cites, scale, claims)])
-    verdicts = [verdict for verdict, _ in last["findings"].values()]
-    return {verdict: verdicts.count(verdict) for verdict in _findings.VERDICTS}
+
+
+def _stamp(name, out):
+    return out / "data" / f"{name}.drawn.json"
 
 
 def _judged(name, record, data):
@@ -210,4 +228,4 @@ def merge(file, fields, name, rows):
     others = [entry for entry in entries(file, fields) if entry["figure"] != name]
     all_ = others + [dict(zip(fields, row)) for row in rows]
     all_.sort(key=lambda entry: (entry["figure"], str(entry.get("claim"))))
-    write(file, (json.dumps(all_, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
+    write(file, (json.dumps(all_, indent=1, **STRICT) + "\n").encode())

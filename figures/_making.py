@@ -1,19 +1,74 @@
-"""What makes figures: arrays found, or computed by workers, then kept, drawn, tabulated and judged
-here."""
+"""What makes figures: arrays found or computed, then drawn, tabulated and judged, all of it by
+workers; here they are only gathered and kept.
+"""
 
 import time
 from contextlib import closing
+from typing import NamedTuple
 
 from fedtheory import figures, spreading
 from fedtheory.errors import FedtheoryError
-from fedtheory.figures import _export, _store
+from fedtheory.figures import _export, _findings, _store
 from fedtheory.terminal import Line
 
 EXECUTOR = "processes:2"
 
 
+class Made(NamedTuple):
+    """What a worker made of a figure."""
+
+    data: dict = None  # its arrays, where they were computed
+    drawn: _export.Drawn = None
+    wrong: str = ""  # what was in the way of either
+    how: str = ""  # how long it took
+
+
+def make(ids, scale, out, folders=(), line=None, executor=EXECUTOR):
+    """Make figures; returns the names of those that failed."""
+    line, failed, told = line or Line(), [], 0
+    for name, wrong, how in made(ids, scale, out, folders, line, executor):
+        told += 1
+        if wrong:
+            failed.append(name)
+        cites = "" if wrong else f" ({figures.figure(name).cites})"
+        line.say(f"{told}/{len(ids)} {name}{cites}: {f'failed, {wrong}' if wrong else how}")
+    return failed
+
+
+def made(ids, scale, out, folders, line, executor):
+    """Yield (name, what was in the way, how it came about) of each figure, as soon as it is kept."""
+    wanted = []
+    for name in ids:
+        try:
+            data = saved(name, scale, folders, out, line)
+            drawn = None if data is None else _export.there(name, data, scale, out)
+        except Exception as error:
+            yield name, words(error), ""
+            continue
+        if drawn is None:
+            wanted.append((name, scale, data))
+        else:
+            _export.keep(name, figures.figure(name), drawn, scale, out)
+            yield name, "", f"saved before{counted(drawn)}"
+    here = executor in (None, "serial") or executor == EXECUTOR and len(wanted) < 2
+    if not here:
+        wanted.reverse()  # theorems and proofs take longest, and stand last in the alphabet
+    tasks = [(*each, line if here else None) for each in wanted]
+    report, done = line.progress("figures"), 0
+    with closing(spreading.done(one, tasks, None if here else executor)) as batches:
+        for results in batches:
+            for place, result in results.items():
+                name = wanted[place][0]
+                keep(name, scale, result, out)
+                yield name, result.wrong, result.how
+            done += len(results)
+            if not here:
+                report(done, len(tasks))
+
+
 def saved(name, scale, folders, out, line):
-    """Whether a figure's arrays are kept below `out`, or found in a folder, and so are from now on."""
+    """A figure's arrays that are kept below `out`, or were found in a folder and are kept from now
+    on; None where there are none."""
     kept = _store.path(out / "data", name, scale)
     for folder in (out / "data", *folders):
         file = folder / kept.name
@@ -25,74 +80,43 @@ def saved(name, scale, folders, out, line):
                 continue
             if file != kept:
                 _store.save(kept, data)
-            return True
-    return False
+            return data
+    return None
 
 
-def make(ids, scale, out, folders=(), line=None, executor=EXECUTOR):
-    """Make figures, their arrays by workers; returns the names of those that failed."""
-    line, failed, made = line or Line(), [], []
-    for name, error, how in computed(ids, scale, out, folders, line, executor):
-        made.append(name)
-        told, begun = f"{len(made)}/{len(ids)} {name}", time.perf_counter()
-        if error:
-            failed.append(name)
-            line.say(f"{told}: failed, {error}")
-            continue
-        try:
-            record = figures.figure(name)
-            data = _store.load(_store.path(out / "data", name, scale))
-            verdicts = _export.export(name, record, data, scale, out)
-        except Exception as error:
-            failed.append(name)
-            line.say(f"{told}: failed, {words(error)}")
-            continue
-        found = "".join(f"; {count} {verdict}" for verdict, count in verdicts.items() if count)
-        line.say(
-            f"{told} ({record.cites}): {how}, drawn in {time.perf_counter() - begun:.1f} s{found}"
-        )
-    return failed
-
-
-def computed(ids, scale, out, folders, line, executor):
-    """Yield (name, what was in the way of its arrays, how they came to be kept)."""
-    wanted = []
-    for name in ids:
-        try:
-            if saved(name, scale, folders, out, line):
-                yield name, "", "saved before"
-            else:
-                wanted.append(name)
-        except Exception as error:
-            yield name, words(error), ""
-    here = executor in (None, "serial") or executor == EXECUTOR and len(wanted) < 2
-    if not here:
-        wanted.reverse()  # theorems and proofs take longest, and stand last in the alphabet
-    tasks = [(name, scale, line if here else None) for name in wanted]
-    report, done = line.progress("figures"), 0
-    with closing(spreading.done(arrays, tasks, None if here else executor)) as batches:
-        for results in batches:
-            for place, (data, error, _) in results.items():  # kept before anything is drawn
-                if not error:
-                    _store.save(_store.path(out / "data", wanted[place], scale), data)
-            yield from ((wanted[place], *said) for place, (_, *said) in results.items())
-            done += len(results)
-            if not here:
-                report(done, len(tasks))
-
-
-def arrays(name, scale, line=None):
-    """(a figure's arrays, what was in the way of them, how they came to be): what a worker runs,
-    which says nothing where no line is given."""
-    begun = time.perf_counter()
+def one(name, scale, data, line=None):
+    """What a worker runs: a figure's arrays, unless they are given, and its files; it says nothing
+    where no line is given."""
+    begun, computed, told = time.perf_counter(), None, "saved before"
     try:
-        if line:
-            line.say(f"{name}: computing", "")
-        report = line.progress(name) if line else lambda done, total: None
-        data = _store.checked(name, figures.figure(name).compute(scale, report))
+        record = figures.figure(name)
+        if data is None:
+            if line:
+                line.say(f"{name}: computing", "")
+            report = line.progress(name) if line else lambda done, total: None
+            data = computed = _store.checked(name, record.compute(scale, report))
+            told = f"computed in {time.perf_counter() - begun:.1f} s"
+        begun = time.perf_counter()
+        drawn = _export.drawn(name, record, data, scale)
     except Exception as error:
-        return None, words(error), ""
-    return data, "", f"computed in {time.perf_counter() - begun:.1f} s"
+        return Made(computed, None, words(error))
+    took = time.perf_counter() - begun
+    return Made(computed, drawn, "", f"{told}, drawn in {took:.1f} s{counted(drawn)}")
+
+
+def keep(name, scale, result, out):
+    """Keep what a worker made: arrays also where nothing could be drawn from them."""
+    if result.data is not None:
+        _store.save(_store.path(out / "data", name, scale), result.data)
+    if result.drawn is not None:
+        _export.keep(name, figures.figure(name), result.drawn, scale, out)
+
+
+def counted(drawn):
+    """`; 3 reproduced` of what was judged."""
+    verdicts = [verdict for verdict, _ in drawn.findings.values()]
+    counts = {verdict: verdicts.count(verdict) for verdict in _findings.VERDICTS}
+    return "".join(f"; {count} {verdict}" for verdict, count in counts.items() if count)
 
 
 def words(error):

@@ -38,7 +38,8 @@ def checked(name, arrays):
     """What a figure computed, as arrays that can be saved."""
     if not isinstance(arrays, dict) or not arrays:
         refuse(f"{name}: compute", "must return a dict of arrays", arrays)
-    found = {label: np.asarray(value) for label, value in arrays.items()}
+    in_order = sorted(arrays.items(), key=lambda item: str(item[0]))  # as they are read again
+    found = {label: np.asarray(value) for label, value in in_order}
     for label, array in found.items():
         if not str(label).isidentifier():
             refuse(f"{name}: the name of an array", "must be an identifier", label)
