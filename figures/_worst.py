@@ -5,7 +5,9 @@ from random import Random
 
 import numpy as np
 
+from fedtheory import discover
 from fedtheory.errors import refuse
+from fedtheory.figures import _parts
 from fedtheory.search import sizes, waves
 from fedtheory.search.coverage import Coverage
 from fedtheory.search.hunting import PER_SECOND
@@ -59,6 +61,17 @@ def worst(claim, Ts, seconds, seed=0, line=0, **more):
                 ratios[n] = np.fmax(ratios[n], float(verdict.tightness))
             broken[n] |= verdict.status == "violated"
     return ratios, broken
+
+
+def kept(id, Ts, seconds, line=0, **more):
+    """The same of a claim by its id: searched once, for all figures that ask."""
+    found = _parts.part(of_claim, id, [*map(int, Ts)], seconds, line, more)
+    return found["ratios"], found["broken"]
+
+
+def of_claim(id, Ts, seconds, line, more):
+    ratios, broken = worst(discover.claim(id), Ts, seconds, line=line, **more)
+    return dict(ratios=ratios, broken=broken)
 
 
 class Search:

@@ -9,11 +9,11 @@ other two are of the plotted problem. A statement that an instance breaks reache
 
 import numpy as np
 
-from fedtheory import discover
 from fedtheory.figures import (
     _caption,
+    _parts,
     _style,
-    _worst,
+    _theory,
     theory_flex,
     theory_fsl,
     theory_lamb,
@@ -21,43 +21,30 @@ from fedtheory.figures import (
 )
 from fedtheory.figures._record import Figure
 
-SECONDS = dict(smoke=0.1, quick=5.0, paper=30.0)  # of search for each statement
-TRIALS = dict(smoke=40, quick=200, paper=1000)
 ROUNDS = dict(fsl=20, mixed=30, two_way=170, flex=5, lamb=2)
 PAPERS = dict(fsl="FSL", mixed="mixed FL", flex="flex", lamb="FED-LAMB")
 METHODS = dict(fsl="fsl", mixed="two_way_gt", flex="flex_c", lamb="fed_lamb")  # whose colours
 
 
-def of_fsl(id, trials):
-    """(rounds, bound, exact, 90 % quantile, claim, what else a search is told)."""
-    T = ROUNDS["fsl"]
-    D = theory_fsl.excess(*theory_fsl.problem(id), theory_fsl.given(theory_fsl.FIXED, id)["gamma"])
-    exact, _, _, high = theory_fsl.measured(id, T, D, trials)
-    return T, theory_fsl.bound(id, T, D), exact, high, theory_fsl.statement(id), {}
+FIGURES = dict(fsl=theory_fsl, mixed=theory_mixed, flex=theory_flex, lamb=theory_lamb)
 
 
-def of_mixed(id, trials):
-    T = ROUNDS["two_way" if theory_mixed.IDS[id][0] == "B3" else "mixed"]
-    ((exact, _, _, high),) = theory_mixed.measured(id, [T], trials)
-    return T, theory_mixed.bound(id, T), exact, high, id, {}
-
-
-def of_flex(id, trials):
-    T = 1 if id == theory_flex.START else ROUNDS["flex"]
-    exact, runs = theory_flex.exact(id, T), theory_flex.runs(id, T, trials)
+def rounds_of(paper, id):
+    """The number of rounds at which a statement is shown."""
     if id == theory_flex.START:
-        exact, runs = theory_flex.start_over(exact), theory_flex.start_over(runs)
-    high = np.quantile(runs[:, T], 0.9)
-    return T, theory_flex.bound(id, T), exact[T], high, id, dict(line=theory_flex.LINE.get(id, 0))
+        return 1
+    return ROUNDS["two_way" if paper == "mixed" and theory_mixed.IDS[id][0] == "B3" else paper]
 
 
-def of_lamb(id, trials):
-    R, steps = ROUNDS["lamb"], theory_lamb.steps_of(id)
-    exact, _, _, high = theory_lamb.measured(id, R, trials, 10**5)
-    return R, theory_lamb.bound(id, R), exact, high, id.partition("@")[0], dict(T=steps)
+def read(paper, id, scale):
+    """(T, bound, worst over bound, whether it is violated, exact, 90 % quantile) of a panel."""
+    panel, T = _parts.part(FIGURES[paper].panel, id, scale), rounds_of(paper, id)
+    of = lambda name: panel[_theory.key(id, name)]
+    (at,), (star,) = np.flatnonzero(of("T") == T), np.flatnonzero(of("worst_T") == T)
+    worst = of("worst_ratio")[star], of("worst_broken")[star]
+    return T, of("bound")[at], *worst, of("exact")[at], of("high")[at]
 
 
-READERS = dict(fsl=of_fsl, mixed=of_mixed, flex=of_flex, lamb=of_lamb)
 PANELS = {
     "fsl": {id: title for id, title in theory_fsl.TITLES.items() if "@" not in id},
     "mixed": theory_mixed.TITLES,
@@ -72,13 +59,12 @@ def compute(scale, progress):
     asked = [(paper, *panel) for paper, panels in PANELS.items() for panel in panels.items()]
     asked = asked if scale != "smoke" else asked[::4]
     for paper, id, title in asked:
-        T, bound, exact, high, statement, more = READERS[paper](id, TRIALS[scale])
-        (ratio,), (broken,) = _worst.worst(discover.claim(statement), (T,), SECONDS[scale], **more)
-        rows.append((paper, title, statement, T, bound, ratio, broken, exact, high))
+        rows.append((paper, title, id.partition("@")[0], *read(paper, id, scale)))
         progress(len(rows), len(asked))
     names = ("paper", "title", "claim", "T", "bound", "worst", "broken", "exact", "high")
     found = {name: np.array(column) for name, column in zip(names, zip(*rows))}
-    return dict(found, trials=np.array(TRIALS[scale]), seconds=np.array(SECONDS[scale]))
+    trials = {paper: figure.TRIALS[scale] for paper, figure in FIGURES.items()}
+    return dict(found, trials=np.array([trials[paper] for paper in found["paper"].tolist()]))
 
 
 def decades(data):
@@ -157,11 +143,11 @@ def _legend(ax):
 
 
 def caption(data):
+    trials = _caption.listed(map(str, np.unique(data["trials"])))
     return (
         "Each row a statement with explicit constants, on the problem of its theory figure. From the bound (0) to the left: "
-        f"the largest share of it that a search of {float(data['seconds']):g} s reached with any problem of as many rounds "
-        "(star; red cross, to the right, where an instance breaks it), the exact expectation on the plotted problem "
-        f"(tick; left of it a star only where the search fell short of the plotted problem) and the 90 % quantile of {int(data['trials'])} runs (dot). Where there is no star, the search reached "
+        "the largest share of it that the theory figure's search reached with any problem of as many rounds (star; red cross, to the right, where an instance breaks it), the exact expectation on the plotted problem "
+        f"(tick; left of it a star only where the search fell short of the plotted problem) and the 90 % quantile of {trials} runs (dot). Where there is no star, the search reached "
         "nothing above a millionth of the bound."
     )
 

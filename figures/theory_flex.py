@@ -16,7 +16,7 @@ import numpy as np
 
 import fedtheory as ft
 from fedtheory import discover
-from fedtheory.figures import _caption, _style, _theory, _worst
+from fedtheory.figures import _caption, _parts, _style, _theory, _worst
 from fedtheory.figures._record import Figure
 from fedtheory.participation import Arrival, Participation, distribution, moments, staircase
 from fedtheory.problems.quadratics import quadratic_from_arrays
@@ -240,25 +240,28 @@ def runs(id, rounds, trials):
     return found.metrics["sq_distance"][:, len(etas) - rounds :]
 
 
+def panel(id, scale):
+    """The arrays of a panel."""
+    worst_T = WORST_T.get(id, (1, 2, 5))
+    Ts = sorted({*ROUNDS[scale], *worst_T})
+    measured = np.array(
+        [exact(id, Ts[-1])[Ts], *_theory.of_runs(runs(id, Ts[-1], TRIALS[scale])[:, Ts])]
+    )
+    return _theory.panel(
+        id,
+        Ts,
+        [bound(id, T) for T in Ts],
+        (start_over(measured) if id == START else measured).T,
+        worst_T,
+        _worst.kept(id, worst_T, SECONDS[scale], line=LINE.get(id, 0)),
+        [bound(id, T) for T in worst_T],
+    )
+
+
 def compute(scale, progress):
     data = dict(trials=np.array(TRIALS[scale]), constants=np.array(constants()))
     for n, id in enumerate(PANELS):
-        claim, worst_T = discover.claim(id), WORST_T.get(id, (1, 2, 5))
-        Ts = sorted({*ROUNDS[scale], *worst_T})
-        measured = np.array(
-            [exact(id, Ts[-1])[Ts], *_theory.of_runs(runs(id, Ts[-1], TRIALS[scale])[:, Ts])]
-        )
-        data.update(
-            _theory.panel(
-                id,
-                Ts,
-                [bound(id, T) for T in Ts],
-                (start_over(measured) if id == START else measured).T,
-                worst_T,
-                _worst.worst(claim, worst_T, SECONDS[scale], line=LINE.get(id, 0)),
-                [bound(id, T) for T in worst_T],
-            )
-        )
+        data |= _parts.part(panel, id, scale)
         progress(n + 1, len(PANELS))
     return dict(data, trivial=np.array([(largest_gradient() / MU) ** 2]))
 

@@ -12,7 +12,7 @@ import fedtheory as ft
 from fedtheory import discover
 from fedtheory.claims.fsl.corollaries import step_a, step_b, step_c
 from fedtheory.comparing.objectives import objective
-from fedtheory.figures import _caption, _style, _theory, _worst
+from fedtheory.figures import _caption, _parts, _style, _theory, _worst
 from fedtheory.figures._record import Figure
 from fedtheory.symbols import fsl as symbols
 
@@ -120,8 +120,9 @@ def bound(id, T, D):
     return float(discover.claim(statement(id)).evaluate(at)) / progress_of(id, at)
 
 
-def measured(id, T, D, trials):
-    """(exact, mean, low, high) of the least expected squared gradient over T rounds."""
+def along(id, T, D, trials):
+    """(exact, mean, low, high) of the least expected squared gradient over rounds up to T, those at
+    which a statement can be asked with T rounds' steps."""
     of, x_0 = problem(id)
     at = values(id, T, D)
     names = ("eta_l", "eta_g", "eta_0", "gamma", "K", "K_0", "S", "a", "b", "c", "c_a", "c_b")
@@ -130,7 +131,20 @@ def measured(id, T, D, trials):
         statement(id), of, rounds=T, trials=trials, x_0=x_0, **{name: at[name] for name in asked}
     )
     ends = (found.left_exact, found.left, found.low, found.high)
-    return np.array([side[-1] for side in ends]) / progress_of(id, at)
+    return np.array(ends).T / progress_of(id, at)
+
+
+def measured(id, Ts, D, trials):
+    """(exact, mean, low, high) over so many rounds, for each; runs of the same steps are one,
+    followed as far as needed."""
+    kept, found = {}, []
+    for T in sorted(Ts, reverse=True):
+        steps = values(id, T, D)["eta_l"]
+        if steps not in kept:
+            kept[steps] = T, along(id, T, D, trials)
+        last, curve = kept[steps]
+        found.append(curve[T - last - 1])
+    return found[::-1]
 
 
 def constants():
@@ -140,34 +154,41 @@ def constants():
     return _caption.constants(symbols.TABLE, {name: at[name] for name in kept})
 
 
-def compute(scale, progress):
+def rounds(scale):
     factor, most = ROUNDS[scale]
-    T = np.array([5 * factor**n for n in range(20) if 5 * factor**n <= most])
+    return [5 * factor**n for n in range(20) if 5 * factor**n <= most]
+
+
+def start(id):
+    """The modified loss above its infimum at the start of a statement's runs."""
+    return excess(*problem(id), given(FIXED, id)["gamma"])
+
+
+def truths(id, scale):
+    return dict(measured=measured(id, rounds(scale), start(id), TRIALS[scale]))
+
+
+def panel(id, scale):
+    """The arrays of a panel."""
+    T, D, worst_T = rounds(scale), start(id), WORST_T[scale]
+    alike = CASES[0] if id in CASES else id  # the cases of corollary 2 share their runs
+    made = _theory.panel(
+        id,
+        T,
+        [bound(id, each, D) for each in T],
+        _parts.part(truths, alike, scale)["measured"],
+        worst_T,
+        _worst.kept(statement(id), worst_T, SECONDS[scale]),
+        [bound(id, each, D) for each in worst_T],
+    )
+    return {**made, _theory.key(id, "trivial"): 2 * SPECTRUM["L"] * D}
+
+
+def compute(scale, progress):
     data = dict(trials=np.array(TRIALS[scale]), constants=np.array(constants()))
-    total, stars, kept = len(TITLES) * len(T), {}, {}
     for n, id in enumerate(TITLES):
-        D, found = excess(*problem(id), given(FIXED, id)["gamma"]), []
-        data[_theory.key(id, "trivial")] = np.array(2 * SPECTRUM["L"] * D)
-        for m, rounds in enumerate(T):
-            one = CASES[0] if id in CASES else id, m  # the cases of corollary 2 share their runs
-            if one not in kept:
-                kept[one] = measured(id, int(rounds), D, TRIALS[scale])
-            found.append(kept[one])
-            progress(n * len(T) + m, total)
-        claim, worst_T = discover.claim(statement(id)), WORST_T[scale]
-        if claim.id not in stars:
-            stars[claim.id] = _worst.worst(claim, worst_T, SECONDS[scale])
-        data.update(
-            _theory.panel(
-                id,
-                T,
-                [bound(id, int(rounds), D) for rounds in T],
-                found,
-                worst_T,
-                stars[claim.id],
-                [bound(id, rounds, D) for rounds in worst_T],
-            )
-        )
+        data |= _parts.part(panel, id, scale)
+        progress(n + 1, len(TITLES))
     return data
 
 

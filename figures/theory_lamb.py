@@ -19,7 +19,7 @@ import numpy as np
 import fedtheory as ft
 from fedtheory import discover
 from fedtheory.errors import NotExact
-from fedtheory.figures import _caption, _style, _theory, _worst
+from fedtheory.figures import _caption, _parts, _style, _theory, _worst
 from fedtheory.figures._record import Figure
 from fedtheory.problems._separable import separable
 
@@ -227,29 +227,29 @@ def constants():
     return _caption.constants(claim.table, {name: at[name] for name in names})
 
 
+def panel(id, scale):
+    """The arrays of one of the first panels."""
+    steps, found = steps_of(id), []
+    Rs, worst_R = sorted({*ROUNDS[scale], *WORST_R[steps]}), WORST_R[steps]
+    for R in Rs:  # where there is no room for all ways, there is none for more rounds
+        room = not found or np.isfinite(found[-1][0])
+        found.append(measured(id, R, TRIALS[scale], BUDGET[scale] if room else None))
+    return _theory.panel(
+        id,
+        Rs,
+        [bound(id, R) for R in Rs],
+        found,
+        worst_R,
+        _worst.kept(id.partition("@")[0], worst_R, SECONDS[scale], T=steps),
+        [bound(id, R) for R in worst_R],
+    )
+
+
 def compute(scale, progress):
-    data = dict(moved(scale), trials=np.array(TRIALS[scale]), constants=np.array(constants()))
-    for n, id in enumerate(FIRST):
-        steps, found = steps_of(id), []
-        Rs, worst_R = sorted({*ROUNDS[scale], *WORST_R[steps]}), WORST_R[steps]
-        for R in Rs:
-            room = not found or np.isfinite(
-                found[-1][0]
-            )  # where there is none, there is none for more rounds
-            found.append(measured(id, R, TRIALS[scale], BUDGET[scale] if room else None))
-        claim = discover.claim(id.partition("@")[0])
-        data.update(
-            _theory.panel(
-                id,
-                Rs,
-                [bound(id, R) for R in Rs],
-                found,
-                worst_R,
-                _worst.worst(claim, worst_R, SECONDS[scale], T=steps),
-                [bound(id, R) for R in worst_R],
-            )
-        )
-        progress(n + 1, len(FIRST))
+    data = dict(trials=np.array(TRIALS[scale]), constants=np.array(constants()))
+    for n, id in enumerate(TITLES):
+        data |= _parts.part(moved, scale) if id == SECOND else _parts.part(panel, id, scale)
+        progress(n + 1, len(TITLES))
     return dict(data, trivial=np.array([M**2 / np.sqrt(V_0)]))
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 import fedtheory as ft
 from fedtheory import discover
-from fedtheory.figures import _caption, _style, _theory, _worst
+from fedtheory.figures import _caption, _parts, _style, _theory, _worst
 from fedtheory.figures._record import Figure
 from fedtheory.problems.mixed import mixed_minimizer
 from fedtheory.settings.mixed import moments
@@ -187,27 +187,29 @@ def measured(id, Ts, trials):
     return found[::-1]
 
 
+def panel(id, scale):
+    """The arrays of a panel."""
+    claim, worst_T = discover.claim(id), WORST_T[scale][IDS[id][0]]
+    admitted = lambda Ts: [T for T in sorted(Ts) if not claim.admits(values(id, T))]
+    Ts, worst_T = admitted({*ROUNDS[scale], *worst_T}), admitted(worst_T)
+    made = _theory.panel(
+        id,
+        Ts,
+        [bound(id, T) for T in Ts],
+        measured(id, Ts, TRIALS[scale]),
+        worst_T,
+        _worst.kept(id, worst_T, SECONDS[scale]),
+        [bound(id, T) for T in worst_T],
+    )
+    at = values(id, 1)
+    level = 4 * at["beta"] * at["F"] if IDS[id][1] == "nonconvex" else at["beta"] * at["D_sq"]
+    return {**made, _theory.key(id, "trivial"): level}
+
+
 def compute(scale, progress):
     data = dict(trials=np.array(TRIALS[scale]), constants=np.array(constants()))
     for n, id in enumerate(IDS):
-        claim, worst_T = discover.claim(id), WORST_T[scale][IDS[id][0]]
-        admitted = lambda Ts: [T for T in sorted(Ts) if not claim.admits(values(id, T))]
-        Ts, worst_T = admitted({*ROUNDS[scale], *worst_T}), admitted(worst_T)
-        data.update(
-            _theory.panel(
-                id,
-                Ts,
-                [bound(id, T) for T in Ts],
-                measured(id, Ts, TRIALS[scale]),
-                worst_T,
-                _worst.worst(claim, worst_T, SECONDS[scale]),
-                [bound(id, T) for T in worst_T],
-            )
-        )
-        at = values(id, 1)
-        data[_theory.key(id, "trivial")] = np.array(
-            4 * at["beta"] * at["F"] if IDS[id][1] == "nonconvex" else at["beta"] * at["D_sq"]
-        )
+        data |= _parts.part(panel, id, scale)
         progress(n + 1, len(IDS))
     return data
 

@@ -1,31 +1,20 @@
 """The pool: each run once, kept under what defines it, and read by every figure that needs it.
 
 A run's key hashes its request and the sources that it reaches: the loops, the method, the network,
-the sets. What is kept bears the seal of the user's private folder; what another user or an older
-method left there counts as absent. Files appear whole, so that a killed night goes on with the run
-at which it was killed.
+the sets.
 """
 
-import hashlib
-import io
 import pkgutil
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
-import numpy as np
-
-from fedtheory import networks, private, sources
+from fedtheory import networks, sources
 from fedtheory.data import _sets, partition
-from fedtheory.data.formats.arrays import npz
-from fedtheory.errors import InvalidInput
-from fedtheory.experiments import _training
+from fedtheory.experiments import _kept, _training
 from fedtheory.experiments._samples import written
-from fedtheory.files import write
-from fedtheory.runs.running import threads
 
 FOLDER = "runs"
-LARGEST = 2**26  # bytes of one run's arrays
 
 
 def key(request):
@@ -40,7 +29,7 @@ def key(request):
     if isinstance(request["net"], str):  # a name says no file: all of them count
         named |= {f"fedtheory.networks.{n}" for _, n, _ in pkgutil.iter_modules(networks.__path__)}
     reached = sources.digest(frozenset(named), False)
-    return hashlib.sha256(f"{written(request)}\0{reached}".encode()).hexdigest()[:32]
+    return _kept.name(written(request), reached)
 
 
 def _partitions(request):
@@ -50,48 +39,20 @@ def _partitions(request):
 
 def kept(request):
     """The arrays of a run that was carried out before, or None."""
-    name = key(request)
-    try:
-        content = (private.folder() / FOLDER / f"{name}.npz").read_bytes()
-        content = private.opened(name, content)
-        return None if content is None else npz(io.BytesIO(content), name, LARGEST)
-    except (OSError, RuntimeError, InvalidInput):
-        return None
-
-
-def keep(request, arrays):
-    """Keep the arrays of a run; where there can be no private folder, it is run again next time."""
-    stream, name = io.BytesIO(), key(request)
-    np.savez_compressed(stream, **dict(sorted(arrays.items())))
-    try:
-        place = private.folder() / FOLDER / f"{name}.npz"
-        write(place, private.sealed(name, stream.getvalue()), 0o600)
-    except (OSError, RuntimeError):
-        pass
+    return _kept.found(FOLDER, key(request))
 
 
 def one(request):
     """The arrays of a run, kept or carried out now."""
-    found = kept(request)
-    if found is None:
-        found = _training.trained(request)
-        keep(request, found)
-    return found
+    return _kept.one(FOLDER, key(request), lambda: _training.trained(request))
 
 
 def several(requests, progress: Callable = lambda done, total: None):
-    """[arrays of each run], carried out by as many threads as there are cores. Runs of one problem
-    come one after the other, so that it is made once."""
-    texts = {written(request): request for request in requests}
-    order = sorted(texts, key=lambda text: (_problem(texts[text]), text))
-    pool, found = ThreadPoolExecutor(threads()), {}
-    try:
-        for text, arrays in zip(order, pool.map(lambda text: one(texts[text]), order)):
-            found[text] = arrays
-            progress(len(found), len(order))
-    finally:
-        pool.shutdown(cancel_futures=True)
-    return [found[written(request)] for request in requests]
+    """[arrays of each run]. Runs of one problem come one after the other, so that it is made once."""
+    order = sorted(requests, key=lambda request: (_problem(request), written(request)))
+    runs = {key(request): partial(_training.trained, request) for request in order}
+    found = _kept.several(FOLDER, runs, progress)
+    return [found[key(request)] for request in requests]
 
 
 def _problem(request):

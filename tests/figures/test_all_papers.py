@@ -289,7 +289,7 @@ def test_bars_cross_zero_in_red_only_where_a_statement_is_violated():
         ("lamb", "three", "lamb.theorem1_explicit", 2, 10.0, np.nan, False, 1.0, 1.5),
     ]
     data = {name: np.array(column) for name, column in zip(names, zip(*made))}
-    data |= dict(trials=np.array(40), seconds=np.array(0.1))
+    data |= dict(trials=np.array([40, 40, 80]))
     worst, exact, high = all_conservatism.decades(data)
     assert worst[:2] == pytest.approx([-1, np.log10(2)]) and exact == pytest.approx([-3, -1, -1])
     from tests.figures.looks import drawn

@@ -75,10 +75,21 @@ def test_the_plotted_expectation_is_the_least_of_the_rounds(id):
     at = theory_fsl.values(id, 20, D)
     hyper = {name: at[name] for name in ("eta_l", "eta_g", "eta_0", "gamma", "K", "K_0", "S")}
     e = ft.expected(of, "fsl", rounds=20, x_0=x_0, **hyper).metrics["sq_tilde_grad_norm"]
-    exact, mean, low, high = theory_fsl.measured(id, 20, D, 400)
+    ((_, _, _, _), (exact, mean, low, high)) = theory_fsl.measured(id, [10, 20], D, 400)
     assert exact == pytest.approx(e[:20].min(), rel=1e-9)
     assert low < mean < high and abs(mean - exact) < 5 * (high - low) / 2.5 / np.sqrt(400)
     assert exact <= theory_fsl.bound(id, 20, D)
+
+
+def test_runs_of_the_same_steps_are_one(monkeypatch):
+    """Theorem 2's steps are those of any number of rounds: one run, read at each, as runs of their own."""
+    id, asked, really = theory_fsl.THEOREM, [], theory_fsl.along
+    monkeypatch.setattr(theory_fsl, "along", lambda *a: asked.append(a[1]) or really(*a))
+    found = np.array(theory_fsl.measured(id, [5, 80, 20], 3.0, 40))
+    own = [theory_fsl.measured(id, [T], 3.0, 40)[0] for T in (5, 20, 80)]
+    assert asked == [80, 5, 20, 80] and np.array_equal(found, own)
+    theory_fsl.measured(theory_fsl.FIRST, [5, 20], 3.0, 40)
+    assert asked[4:] == [20, 5]
 
 
 def test_only_instances_of_that_many_rounds_are_searched():
