@@ -1,42 +1,22 @@
-"""FSL, theorem 2: where in the plane of steps and rounds, and of steps and the server's weight, it says
-nothing, something, or something false; and where the method itself is unstable.
+"""FSL, theorem 2: phase diagrams over steps and rounds, and over steps and the server's weight.
 
-The problem is that of the theory figure; what is true of it is the exact expectation. A run is
-unstable where the exact map of a round, whose square is that of second moments (Hessians are alike,
-so that nothing multiplies noise), stretches some direction.
+The problem is that of the theory figure; what is true of it is the exact expectation. Hessians are
+alike, so that nothing multiplies noise, and the square of the map of means is that of second moments.
 """
+
+from functools import cache
 
 import numpy as np
 
 import fedtheory as ft
 from fedtheory import discover
-from fedtheory.figures import _caption, _style, theory_fsl, vacuity_fsl
-from fedtheory.figures._record import Figure
+from fedtheory.figures import _caption, _phase, theory_fsl, vacuity_fsl
 from fedtheory.symbols.fsl import TABLE
 
 CLAIM, CEILING = "fsl.theorem2", "fsl.h_lower"  # (11), (13)
 POINTS = dict(smoke=(8, 8, 4), quick=(40, 40, 24), paper=(80, 80, 48))  # steps, rounds, gamma
 STEPS, ROUNDS, GAMMA = (0.03, 60.0), (2, 640), (0.05, 8.0)  # steps: shares of (11) at gamma = 1/2
 AT_T = 80  # rounds, in the plane of steps and gamma
-SPEAKS, VACUOUS, FALSE, OUTSIDE, BROKEN, UNSTABLE = range(6)
-WORDS = {
-    SPEAKS: "informative",
-    VACUOUS: "vacuous",
-    FALSE: "violated",
-    OUTSIDE: "outside (11), holds",
-    BROKEN: "outside (11), false",
-    UNSTABLE: "method unstable",
-}
-COLOURS = {
-    SPEAKS: "#5d9bd3",
-    VACUOUS: "#dbe6f1",
-    FALSE: _style.DIFFER,
-    OUTSIDE: _style.PALE,
-    BROKEN: "#e3a19c",
-    UNSTABLE: "#5f5f5f",
-}
-
-WHITE = dict(boxstyle="square,pad=.1", facecolor="white", edgecolor="none", alpha=0.8)
 
 
 def numbers(gamma, u, T=1):
@@ -70,6 +50,7 @@ def truth(gamma, u, T):
     return np.minimum.accumulate(np.nan_to_num(squares, nan=np.inf))
 
 
+@cache
 def radius(gamma, u):
     """How far the exact map of a round stretches at most: read off the means from two starts."""
     of, _ = theory_fsl.problem()
@@ -86,49 +67,13 @@ def bounds(gamma, u, T):
     h = vacuity_fsl.value(claim, claim.table["h"].symbol, at)
     start = theory_fsl.excess(*theory_fsl.problem(), gamma)
     right = claim.fast(dict(at, tilde_D_0=start))
-    return np.where(h > 0, right / np.where(h > 0, h, 1.0), np.inf), 2 * at["L"] * start
+    return np.where(h > 0, right / np.where(h > 0, h, 1.0), np.inf)
 
 
-def state(gamma, u, true, right, trivial, ceiling):
-    """What theorem 2 is at a step, for each T."""
-    if radius(gamma, u) > 1:
-        return np.full(len(true), UNSTABLE)
-    false = true > right * (1 + 1e-9)
-    if u > ceiling:
-        return np.where(false, BROKEN, OUTSIDE)
-    return np.where(false, FALSE, np.where(right < trivial, SPEAKS, VACUOUS))
-
-
-def compute(scale, progress):
-    steps, rounds, weights = POINTS[scale]
-    at = theory_fsl.FIXED["gamma"]
-    T = np.unique(np.round(np.geomspace(*ROUNDS, rounds)).astype(int))
-    u = ceilings(at)[0] * np.geomspace(*STEPS, steps)
-    gamma = np.geomspace(*GAMMA, weights)
-    over_T, over_gamma = np.empty((len(u), len(T)), int), np.empty((len(u), len(gamma)), int)
-    limits = np.array([ceilings(g) for g in gamma])
-    for n, step in enumerate(u):
-        right, trivial = bounds(at, step, T)
-        true = truth(at, step, T[-1])[T - 1]
-        over_T[n] = state(at, step, true, right, trivial, ceilings(at)[0])
-        for m, g in enumerate(gamma):
-            right, trivial = bounds(g, step, np.array([AT_T]))
-            true = truth(g, step, AT_T)[-1:]
-            over_gamma[n, m] = state(g, step, true, right, trivial, limits[m, 0])[0]
-        progress(n + 1, len(u))
-    names = ("L", "mu", "G", "xi_bar", "sigma", "sigma_0")
-    constants = {**{n: theory_fsl.SPECTRUM[n] for n in names}, **theory_fsl.FIXED}
-    return dict(
-        u=u,
-        T=T,
-        gamma=gamma,
-        over_T=over_T,
-        over_gamma=over_gamma,
-        limits=limits,
-        ceilings=np.array(ceilings(at)),
-        stable=np.array([stable(g) for g in [at, *gamma]]),
-        constants=np.array(_caption.constants(TABLE, constants)),
-    )
+def trivial(gamma):
+    """2 L times the modified loss above its infimum at the start: its gradient's square is no larger."""
+    start = theory_fsl.excess(*theory_fsl.problem(), gamma)
+    return 2 * theory_fsl.SPECTRUM["L"] * start
 
 
 def stable(gamma, low=0.1, high=100.0):
@@ -139,82 +84,57 @@ def stable(gamma, low=0.1, high=100.0):
     return low
 
 
-def draw(figure, data):
-    from matplotlib.colors import BoundaryNorm, ListedColormap
-    from matplotlib.patches import Patch
-
-    shades = ListedColormap([COLOURS[n] for n in WORDS])
-    norm = BoundaryNorm(np.arange(-0.5, len(WORDS)), shades.N)
-    axes = figure.subplots(1, 2)
-    for ax, y, states in zip(
-        axes, (data["T"], data["gamma"]), (data["over_T"], data["over_gamma"])
-    ):
-        x, y = _style.cells(data["u"]), _style.cells(y)
-        ax.pcolormesh(x, y, states.T, cmap=shades, norm=norm)
-        ax.set(xscale="log", yscale="log", xlabel=r"step $K_0\eta_0=K\eta_l\eta_g$")
-    lines = (
-        (data["ceilings"][0], "(11)"),
-        (data["ceilings"][1], "(13)"),
-        (data["stable"][0], "stable"),
+def planes(scale):
+    steps, rounds, weights = POINTS[scale]
+    at = theory_fsl.FIXED["gamma"]
+    gamma = np.geomspace(*GAMMA, weights)
+    limits = np.array([[*ceilings(g), stable(g)] for g in [at, *gamma]]).T
+    names = ("(11)", "(13)", "stable")
+    steps = ceilings(at)[0] * np.geomspace(*STEPS, steps)
+    across = r"step $K_0\eta_0=K\eta_l\eta_g$"
+    over_T = _phase.Plane(
+        claim=CLAIM,
+        title=rf"$\gamma={at:g}$",
+        labels=(across, "rounds $T$"),
+        x=steps,
+        y=np.unique(np.round(np.geomspace(*ROUNDS, rounds)).astype(int)),
+        values=lambda u, T: numbers(at, u, int(T)),
+        truth=lambda u, Ts: truth(at, u, Ts[-1])[Ts - 1],
+        trivial=lambda u, Ts: trivial(at),
+        radius=lambda u, T: radius(at, u),
+        bound=lambda u, Ts: bounds(at, u, Ts),
+        lines=dict(zip(names, limits[:, 0])),
     )
-    for x, text in lines:
-        axes[0].axvline(x, color=_style.INK, linewidth=0.9, linestyle="--")
-        said = dict(xycoords=("data", "axes fraction"), textcoords="offset points", rotation=90)
-        axes[0].annotate(
-            text, (x, 0.98), xytext=(-8, 0), va="top", fontsize=_style.SMALL, bbox=WHITE, **said
-        )
-    for x in (*data["limits"].T, data["stable"][1:]):
-        axes[1].plot(x, data["gamma"], color=_style.INK, linewidth=0.9, linestyle="--")
-    axes[0].set(ylabel="rounds $T$", title=rf"$\gamma={theory_fsl.FIXED['gamma']:g}$")
-    axes[1].set(ylabel=r"weight of the server $\gamma$", title=f"$T={AT_T}$")
-    present = np.union1d(data["over_T"], data["over_gamma"])
-    handles = [Patch(color=COLOURS[n], label=words) for n, words in WORDS.items() if n in present]
-    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), handlelength=1.0)
+    over_gamma = over_T._replace(
+        title=f"$T={AT_T}$",
+        labels=(across, r"weight of the server $\gamma$"),
+        y=gamma,
+        values=lambda u, g: numbers(g, u, AT_T),
+        truth=lambda u, gs: np.array([truth(g, u, AT_T)[-1] for g in gs]),
+        trivial=lambda u, gs: np.array([trivial(g) for g in gs]),
+        radius=lambda u, g: radius(g, u),
+        bound=lambda u, gs: np.array([bounds(g, u, np.array([AT_T]))[0] for g in gs]),
+        lines=dict(zip(names, limits[:, 1:])),
+    )
+    return [over_T, over_gamma]
 
 
-def caption(data):
+def compute(scale, progress):
+    names = ("L", "mu", "G", "xi_bar", "sigma", "sigma_0")
+    constants = {**{n: theory_fsl.SPECTRUM[n] for n in names}, **theory_fsl.FIXED}
+    told = dict(constants=np.array(_caption.constants(TABLE, constants)))
+    return dict(_phase.arrays(planes(scale), progress), **told)
+
+
+def about(data):
+    longest = dict(zip(data["names_0"].tolist(), data["lines_0"][:, 0]))
+    far = [_caption.number(longest["stable"] / longest[name]) for name in ("(11)", "(13)")]
     return (
-        f"Quadratics of the theory figure: {data['constants']}. Informative: theorem 2 bounds the least expected squared "
-        r"gradient by less than $2L\tilde D_0$, which holds without training; vacuous: by more, or $h\leq0$; outside: steps "
-        "beyond (11), where its inequality still holds for this problem's exact expectation or does not; unstable: the "
-        "exact map of a round, whose square is that of second moments, stretches some direction. Dashed, from left "
-        f"to right: (13), (11), the longest stable step. Left $\\gamma={theory_fsl.FIXED['gamma']:g}$, right $T={AT_T}$."
+        f"Quadratics of the theory figure: {data['constants']}. The least expected squared gradient is at most "
+        r"$2L\tilde D_0$ without training; where $h\leq0$, theorem 2 says nothing. Dashed, from left to right: (13), "
+        f"(11), the longest stable step, which at $\\gamma={theory_fsl.FIXED['gamma']:g}$ is {far[0]} times that of (11) "
+        f"and {far[1]} times that of (13)."
     )
 
 
-def says(data):
-    share = lambda states, n: _caption.number(100 * np.mean(states == n))
-    eleven, thirteen = data["ceilings"]
-    far = data["stable"][0] / np.array([eleven, thirteen])
-    false = int(np.sum(data["over_T"] == FALSE) + np.sum(data["over_gamma"] == FALSE))
-    return (
-        f"The longest stable step is {_caption.number(far[0])} times that of (11) and {_caption.number(far[1])} times that of "
-        f"(13). Theorem 2 is informative on {share(data['over_T'], SPEAKS)} % of the left map and "
-        f"{share(data['over_gamma'], SPEAKS)} % of the right one; "
-        + (f"it is violated at {false} points." if false else "it is violated nowhere on them.")
-    )
-
-
-def rows(data):
-    found = [["", *WORDS.values()]]
-    for name, states in (
-        ("steps and rounds", data["over_T"]),
-        ("steps and gamma", data["over_gamma"]),
-    ):
-        found.append([name, *(f"{np.mean(states == n):.1%}" for n in WORDS)])
-    return found
-
-
-FIGURE = Figure(
-    cites="FSL, theorem 2",
-    title="Where the theorem speaks, and where the method is stable",
-    shows=(CLAIM,),
-    compute=compute,
-    draw=draw,
-    rows=rows,
-    caption=caption,
-    says=says,
-    width="page",
-    stacks=True,
-    height=2.7,
-)
+FIGURE = _phase.figure("FSL, theorem 2", compute, about, (CLAIM,))

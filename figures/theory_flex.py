@@ -108,26 +108,39 @@ def rates(id, rounds):
     )
 
 
+def ways(of, scheme, rows):
+    """(probability, coefficient and steps of each device) of every way a round can go."""
+    every = [
+        (float(np.prod([float(row[steps]) for row, steps in zip(rows, s)])), s)
+        for s in product(range(E + 1), repeat=len(rows))
+    ]
+    some = [(q, s) for q, s in every if q > 0]
+    kept = moments.rounds_of(scheme, of.weights[1:].tolist(), some, E)
+    q, c, s = (np.array(column, float) for column in zip(*kept))
+    return q, c[..., None], s[..., None]
+
+
+def a_round(of, ways, eta):
+    """What x - x* is multiplied by, moved by, and the variance of what is added, by coordinates, in
+    each way a round can go."""
+    _, c, s = ways
+    left = 1 - eta * of.data.A[0]
+    pull = c * (1 - left**s)  # x becomes x - sum pull (x - b) + noise
+    push = (pull * (of.data.b[1:] - of.minimizer())).sum(axis=1)
+    bent = 1 - left**2
+    spread = np.where(bent == 0, s, (1 - left ** (2 * s)) / np.where(bent == 0, 1, bent))
+    noise = ((c * eta) ** 2 * SIGMA**2 / of.d * spread).sum(axis=1)
+    return 1 - pull.sum(axis=1), push, noise
+
+
 def carried(of, scheme, rows, etas, before):
     """E of x - x* and of its square by coordinates after each round, (rounds + 1, d) each; those
     `before` are given."""
-    p, devices = of.weights[1:], len(rows)
-    every = [
-        (float(np.prod([float(row[steps]) for row, steps in zip(rows, s)])), s)
-        for s in product(range(E + 1), repeat=devices)
-    ]
-    kept = moments.rounds_of(scheme, p.tolist(), [(q, s) for q, s in every if q > 0], E)
-    q, c, s = (np.array(column, float) for column in zip(*kept))
-    c, s, gap = c[..., None], s[..., None], of.data.b[1:] - of.minimizer()
-    mean, square = before
+    every = ways(of, scheme, rows)
+    q, (mean, square) = every[0], before
     found = [(mean, square)]
     for eta in etas:
-        left = 1 - eta * of.data.A[0]
-        pull = c * (1 - left**s)  # x becomes x - sum pull (x - b) + noise
-        stays, push = 1 - pull.sum(axis=1), (pull * gap).sum(axis=1)
-        noise = ((c * eta) ** 2 * SIGMA**2 / of.d * (1 - left ** (2 * s)) / (1 - left**2)).sum(
-            axis=1
-        )
+        stays, push, noise = a_round(of, every, eta)
         mean, square = (
             q @ (stays * mean + push),
             q @ (stays**2 * square + 2 * stays * push * mean + push**2 + noise),
@@ -141,11 +154,13 @@ def shift():
     return problem().minimizer() - problem(N + 1).minimizer()
 
 
-def exact(id, rounds):
-    """E||w - w*||^2 after each of so many rounds; from an arrival on, of the new objective's w*."""
+def exact(id, rounds, times=1.0):
+    """E||w - w*||^2 after each of so many rounds, with so many times the rates; from an arrival on, of
+    the new objective's w*, and with so many times those that follow it."""
     of, (_, scheme, rows) = problem(), PANELS[id]
     first, at = ARRIVAL if id == AFTER else rounds, X_0 - of.minimizer()
     etas = rates(id, rounds)
+    etas[first if id == AFTER else 0 :] *= times
     mean, square = carried(of, scheme, rows[:N], etas[:first], (at, at**2))
     if id == AFTER:
         x, moved = mean[-1], shift()

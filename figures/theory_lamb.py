@@ -219,12 +219,12 @@ def moved(scale):
     return dict(made, grown=np.array(grown))
 
 
-def constants():
+def constants(without=()):
     """Those of the first four panels, in the paper's letters."""
     at = values("lamb.theorem1_explicit@1", 1)
     names = ("n", "p", "h", "L_l", "M", "sigma", "v_0", "beta_1", "beta_2", "alpha")
     claim = discover.claim("lamb.theorem1_explicit")
-    return _caption.constants(claim.table, {name: at[name] for name in names})
+    return _caption.constants(claim.table, {n: at[n] for n in names if n not in without})
 
 
 def panel(id, scale):

@@ -3,11 +3,14 @@ they look."""
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
 
 import fedtheory as ft
 from fedtheory import figures
+from fedtheory.errors import InvalidInput
 from fedtheory.experiments import _samples, _training
 from fedtheory.figures import (
+    _phase,
     _slack,
     _store,
     _style,
@@ -18,9 +21,13 @@ from fedtheory.figures import (
     all_gallery,
     all_slack,
     all_winners,
+    flex_phase,
     fsl_phase,
     fsl_terms,
+    lamb_phase,
+    mixed_phase,
     theory_flex,
+    theory_lamb,
     theory_mixed,
 )
 from fedtheory.participation import Departure, Participation, distribution
@@ -49,40 +56,147 @@ def test_a_round_stretches_as_worked_by_hand():
     assert fsl_phase.ceilings(0.5) == pytest.approx([2 / 9, 0.075])
 
 
-def test_phases_are_told_apart(monkeypatch):
-    monkeypatch.setattr(fsl_phase, "radius", lambda gamma, u: u)
-    true, right = np.array([1.0, 1.0, 1.0]), np.array([0.9, 2.0, 9.0])
-    at = lambda u, ceiling: fsl_phase.state(0.5, u, true, right, 5.0, ceiling).tolist()
-    assert at(0.1, 0.2) == [fsl_phase.FALSE, fsl_phase.SPEAKS, fsl_phase.VACUOUS]
-    assert at(0.3, 0.2) == [fsl_phase.BROKEN, fsl_phase.OUTSIDE, fsl_phase.OUTSIDE]
-    assert at(1.1, 0.2) == [fsl_phase.UNSTABLE] * 3
+def test_phases_are_told_apart():
+    true, right = np.array([1.0, 1.0, 1.0, np.inf]), np.array([0.9, 2.0, 9.0, 9.0])
+    off, on = np.zeros(4, bool), np.ones(4, bool)
+    at = lambda inside, unstable: _phase.told(true, right, 5.0, inside, unstable).tolist()
+    inside = [_phase.FALSE, _phase.SPEAKS, _phase.VACUOUS, _phase.FALSE]
+    assert at(on, off) == inside == at(on, on)  # inside the hypotheses only the statement counts
+    assert at(off, off) == [_phase.BROKEN, _phase.OUTSIDE, _phase.OUTSIDE, _phase.BROKEN]
+    assert at(off, on) == [_phase.UNSTABLE] * 4
+
+
+def test_phases_are_asked_of_the_claim_and_nothing_unknown_is_drawn():
+    """Steps of half and of twice what (11) admits; what is true there is made up."""
+    longest = fsl_phase.ceilings(0.5)[0]
+    plane = fsl_phase.planes("smoke")[0]._replace(y=np.array([10, 20]))
+    made = plane._replace(truth=lambda u, Ts: np.array([1e9, 0.0]), radius=lambda u, T: T / 15)
+    assert _phase.states(made, longest / 2)[0] == _phase.FALSE
+    assert _phase.states(made, longest / 2)[1] in (_phase.SPEAKS, _phase.VACUOUS)
+    assert _phase.states(made, longest * 2).tolist() == [_phase.OUTSIDE, _phase.UNSTABLE]  # h < 0
+    made = made._replace(bound=lambda u, Ts: np.array([2.0, 2.0]))
+    assert _phase.states(made, longest * 2).tolist() == [_phase.BROKEN, _phase.UNSTABLE]
+    with pytest.raises(InvalidInput, match="must be known"):
+        _phase.states(made._replace(truth=lambda u, Ts: np.array([np.nan, 0.0])), longest)
 
 
 def test_the_phases_bound_is_the_statements():
-    right, trivial = fsl_phase.bounds(0.5, 0.01, np.array([20]))
+    right = fsl_phase.bounds(0.5, 0.01, np.array([20]))
     of, x_0 = fsl_phase.theory_fsl.problem()
     found = ft.compare(
         "fsl.theorem2", of, rounds=20, trials=1, x_0=x_0, **fsl_phase.settings(0.5, 0.01)
     )
     share = found.left_exact[-1] / found.right[-1]
     assert fsl_phase.truth(0.5, 0.01, 20)[-1] / right[0] == pytest.approx(share, rel=1e-6)
-    assert trivial == pytest.approx(2 * fsl_phase.theory_fsl.excess(of, x_0))
+    assert fsl_phase.trivial(0.5) == pytest.approx(2 * fsl_phase.theory_fsl.excess(of, x_0))
 
 
-def test_the_phases_look_well():
-    states = np.arange(6)[:, None] * np.ones((1, 4), int)
-    data = dict(
-        u=np.geomspace(0.01, 10, 6),
-        T=np.array([2, 8, 32, 128]),
-        gamma=np.array([0.1, 0.5, 1, 4]),
-        over_T=states,
-        over_gamma=states,
-        limits=np.geomspace(0.02, 0.2, 8).reshape(4, 2),
-        ceilings=np.array([0.2, 0.07]),
-        stable=np.full(5, 9.0),
-        constants=np.array("$L=1$"),
+@pytest.mark.parametrize("id", mixed_phase.IDS)
+def test_mean_points_of_all_rounds_are_those_of_each(id):
+    """The theory figure takes one number of rounds at a time, with moments of its own."""
+    of = theory_mixed.problem(id)[0]
+    for u in (0.003, 0.3):
+        found = mixed_phase.truth(id, u, np.array([2, 30]))
+        each = [theory_mixed.exact_gap(id, T, mixed_phase.values(id, u, T), of) for T in (2, 30)]
+        assert found == pytest.approx(each, rel=1e-9)
+
+
+@pytest.mark.parametrize("id", mixed_phase.IDS)
+def test_mixed_fl_is_stable_as_long_as_its_means_come_back(id):
+    """Means of long runs from two starts, a little inside and outside of where the radius is 1."""
+    of, x_0 = theory_mixed.problem(id)
+    low, high = 0.1, 20.0
+    for _ in range(40):
+        middle = (low * high) ** 0.5
+        low, high = (middle, high) if mixed_phase.radius(id, middle) <= 1 else (low, middle)
+    for u, comes_back in ((0.97 * low, True), (1.03 * low, False)):
+        names = theory_mixed.hyper(id, mixed_phase.values(id, u, 1))
+        ends = [
+            ft.expected(
+                of, theory_mixed.METHODS[theory_mixed.IDS[id][0]], rounds=300, x_0=x, S=4, **names
+            ).mean[-1]
+            for x in (x_0, x_0 + 1)
+        ]
+        assert (np.abs(ends[1] - ends[0]).max() < 1) == comes_back
+
+
+def test_a_round_of_flex_stretches_as_its_ways_do():
+    """Devices are there or not: scheme C takes 0 or p_k E/s steps' moves of s; by hand for s = 2."""
+    of, (_, scheme, rows) = theory_flex.problem(), theory_flex.PANELS["flex.theorem3_1"]
+    ways = theory_flex.ways(of, scheme, rows[:4])
+    for eta in (0.1, 3.0):
+        A = of.data.A[0]
+        pull, square = (1 - (1 - eta * A) ** 2) / 4, 0.0
+        for third, fourth in ((0, 0), (0, 1), (1, 0), (1, 1)):  # each there in half of the rounds
+            square = square + (1 - (2 + third + fourth) * pull) ** 2 / 4
+        found = flex_phase.stretch(of, ways, eta)
+        assert found == pytest.approx(np.sqrt(square.max()), rel=1e-12)
+    once = theory_flex.exact("flex.theorem3_1", 5)
+    assert np.array_equal(theory_flex.exact("flex.theorem3_1", 5, 1.0), once)
+    assert (theory_flex.exact("flex.theorem3_1", 5, 0.0) == once[0]).all()
+
+
+def test_only_the_prescribed_rate_is_inside():
+    plane = flex_phase.plane("flex.theorem3_1", "smoke")._replace(y=np.array([10]))
+    inside = (_phase.SPEAKS, _phase.VACUOUS, _phase.FALSE)
+    where = [_phase.states(plane, x)[0] in inside for x in plane.x]
+    assert np.flatnonzero(where).tolist() == [4] and plane.x[4] == 1
+
+
+def test_sign_descent_is_followed_for_all_rounds_at_once():
+    id = "lamb.theorem1_explicit@2"
+    found = lamb_phase.truth(id, theory_lamb.ALPHA, np.array([2, 8]), 10**6)
+    assert found.tolist() == [theory_lamb.enumerated(id, R, 10**6) for R in (2, 8)]
+    assert np.isnan(lamb_phase.truth(id, theory_lamb.ALPHA, np.array([8]), 1)).all()
+
+
+def test_a_plane_is_filled_without_a_gap():
+    from matplotlib.figure import Figure
+
+    states = np.array([[0, 0, 5], [0, 2, 5], [1, 2, 5], [1, 1, 1]])
+    x, y = np.geomspace(1, 8, 4), np.geomspace(1, 4, 3)
+    ax = Figure().subplots()
+    _phase.filled(ax, x, y, states)
+    boxes = {
+        to_hex(patch.get_facecolor()): patch.get_path().vertices.reshape(-1, 5, 2)
+        for patch in ax.patches
+    }
+    for n, m in np.ndindex(states.shape):
+        inside = [
+            colour
+            for colour, paths in boxes.items()
+            for box in paths
+            if box[:, 0].min() < x[n] < box[:, 0].max() and box[:, 1].min() < y[m] < box[:, 1].max()
+        ]
+        assert inside == [to_hex(_phase.COLOURS[states[n, m]])]
+    assert sum(map(len, boxes.values())) == 7  # runs of cells
+
+
+@pytest.mark.parametrize("name", ["fsl_phase", "mixed_phase", "flex_phase", "lamb_phase"])
+def test_the_phases_look_well(name):
+    planes = dict(fsl_phase=2, mixed_phase=3, flex_phase=2, lamb_phase=2)[name]
+    data = dict(constants=np.array("$L=1$"))
+    for n in range(planes):
+        data |= {
+            f"x_{n}": np.geomspace(0.01, 10, 6),
+            f"y_{n}": np.array([2, 8, 32, 128]),
+            f"states_{n}": np.arange(6)[:, None] * np.ones((1, 4), int),
+            f"lines_{n}": np.array([0.2, 0.07, 9.0])[:, None] * np.ones((1, 4)),
+            f"names_{n}": np.array(["(11)", "(13)", "stable"]),
+        }
+    words = dict(title="theorem", across="step", upwards="rounds")
+    data |= {
+        label: np.array([f"{text} {n}" for n in range(planes)]) for label, text in words.items()
+    }
+    told = looks(name, data)
+    half = (
+        "theorem 0: $50$ % of the points are inside the hypotheses, and it is informative at $33$ %"
     )
-    assert "$45$ times that of (11)" in looks("fsl_phase", data)
+    assert (
+        half in told and "violated at 4 points; where one is outside and stable it holds at" in told
+    )
+    plotted = figures.figure(name).caption(data)
+    assert name != "fsl_phase" or "$45$ times that of (11)" in plotted
 
 
 # Term by term

@@ -1,0 +1,203 @@
+"""Phase diagrams of theorems: where in a plane a statement says nothing, something, or something false,
+where one is outside its hypotheses, and where the method itself is unstable.
+
+A theorem's file gives planes: which points, everything the claim takes there, what is true there of
+one problem. A method is unstable where the exact map of a round stretches second moments; inside the
+hypotheses only the statement is asked.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from fedtheory import discover
+from fedtheory.errors import refuse
+from fedtheory.figures import _caption, _style
+from fedtheory.figures._record import Figure
+
+SPEAKS, VACUOUS, FALSE, OUTSIDE, BROKEN, UNSTABLE = range(6)
+WORDS = {
+    SPEAKS: "informative",
+    VACUOUS: "vacuous",
+    FALSE: "violated",
+    OUTSIDE: "outside, holds",
+    BROKEN: "outside, false",
+    UNSTABLE: "method unstable",
+}
+COLOURS = {
+    SPEAKS: "#5d9bd3",
+    VACUOUS: "#dbe6f1",
+    FALSE: _style.DIFFER,
+    OUTSIDE: _style.PALE,
+    BROKEN: "#e3a19c",
+    UNSTABLE: "#5f5f5f",
+}
+WHITE = dict(boxstyle="square,pad=.1", facecolor="white", edgecolor="none", alpha=0.8)
+ROOM = 1e-9  # of a bound: what rounding may add to an exact expectation
+
+
+class Plane(NamedTuple):
+    """Points (x, y) of a logarithmic plane; what takes `ys` answers for each of them."""
+
+    claim: str
+    title: str
+    labels: tuple  # of x and of y
+    x: np.ndarray
+    y: np.ndarray
+    values: Callable  # (x, y) -> everything the claim takes
+    truth: Callable  # (x, ys) -> what it measures of one problem; infinite where that overflows
+    trivial: Callable  # (x, ys) -> what holds without training
+    radius: Callable = lambda x, y: 0.0  # by how much a round stretches roots of second moments
+    bound: Callable | None = None  # (x, ys) -> what it allows; its right-hand side if not given
+    lines: dict = {}  # what is drawn across: name -> x, or x for each y
+
+
+def states(plane, x):
+    """What a statement is at (x, y), for each y."""
+    claim, ys = discover.claim(plane.claim), plane.y
+    inside = np.array([not claim.admits(plane.values(x, y)) for y in ys])
+    unstable = np.array([not plane.radius(x, y) <= 1 for y in ys])
+    with np.errstate(all="ignore"):
+        true = np.asarray(plane.truth(x, ys), float)
+    if np.isnan(true).any():
+        refuse(f"{plane.claim}: what is true at {plane.labels[0]} {x:g}", "must be known", true)
+    right = plane.bound(x, ys) if plane.bound else rights(plane, claim, x)
+    return told(true, right, plane.trivial(x, ys), inside, unstable)
+
+
+def rights(plane, claim, x):
+    """Right-hand sides, outside the hypotheses as well."""
+    at = [plane.values(x, y) for y in plane.y]
+    return np.array([float(claim.evaluate(values, strict=False)) for values in at])
+
+
+def told(true, right, trivial, inside, unstable):
+    false = ~(true <= right * (1 + ROOM))
+    outside = np.where(unstable, UNSTABLE, np.where(false, BROKEN, OUTSIDE))
+    says = np.where(right < trivial, SPEAKS, VACUOUS)
+    return np.where(inside, np.where(false, FALSE, says), outside)
+
+
+def arrays(planes, progress):
+    """What is drawn of planes."""
+    found, total = {}, sum(len(plane.x) for plane in planes)
+    for n, plane in enumerate(planes):
+        rows = []
+        for x in plane.x:
+            rows.append(states(plane, x))
+            progress(sum(len(each.x) for each in planes[:n]) + len(rows), total)
+        lines = np.array([np.broadcast_to(at, len(plane.y)) for at in plane.lines.values()])
+        found |= {
+            f"x_{n}": plane.x,
+            f"y_{n}": plane.y,
+            f"states_{n}": np.array(rows),
+            f"lines_{n}": lines.reshape(-1, len(plane.y)),
+            f"names_{n}": np.array(list(plane.lines), dtype=str),
+        }
+    words = {
+        "title": [plane.title for plane in planes],
+        "across": [plane.labels[0] for plane in planes],
+        "upwards": [plane.labels[1] for plane in planes],
+    }
+    return found | {name: np.array(texts) for name, texts in words.items()}
+
+
+def figure(cites, compute, about, shows, height=2.7):
+    """The figure of a theorem's planes; `compute` stands in its own file, which names what is kept,
+    and `about` says what is plotted."""
+    return Figure(
+        cites=cites,
+        title="Where the theorem speaks, and where the method is stable",
+        shows=shows,
+        compute=compute,
+        draw=draw,
+        rows=rows,
+        caption=partial(caption, about),
+        says=says,
+        width="page",
+        stacks=True,
+        height=height,
+    )
+
+
+def draw(figure, data):
+    from matplotlib.patches import Patch
+
+    axes = figure.subplots(1, len(data["title"]), squeeze=False)[0]
+    for n, ax in enumerate(axes):
+        filled(ax, data[f"x_{n}"], data[f"y_{n}"], data[f"states_{n}"])
+        names = data[f"names_{n}"].tolist()
+        for name, x in zip(names, data[f"lines_{n}"]):
+            ax.plot(x, data[f"y_{n}"], color=_style.INK, linewidth=0.9, linestyle="--")
+            if np.ptp(x) == 0:
+                said = dict(xycoords=("data", "axes fraction"), textcoords="offset points")
+                look = dict(va="top", fontsize=_style.SMALL, bbox=WHITE, rotation=90)
+                ax.annotate(name, (x[0], 0.98), xytext=(-8, 0), **said, **look)
+        ends = [*ax.get_xlim(), *data[f"lines_{n}"].flat]
+        ax.set(xlabel=data["across"][n], title=data["title"][n], xlim=(min(ends), max(ends)))
+        if n == 0 or data["upwards"][n] != data["upwards"][n - 1]:
+            ax.set_ylabel(data["upwards"][n])
+    seen = {n for key in data if key.startswith("states_") for n in np.unique(data[key])}
+    handles = [Patch(color=COLOURS[n], label=words) for n, words in WORDS.items() if n in seen]
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), handlelength=1.0)
+
+
+def filled(ax, x, y, states):
+    """A rectangle for each run of cells of one colour: as exact as cells, and a tenth of their bytes."""
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    left, low = _style.cells(x), _style.cells(y)
+    for state in np.unique(states):
+        boxes, shade = [], COLOURS[int(state)]
+        for row, cells in enumerate((states == state).T):
+            edges = np.flatnonzero(np.diff(np.r_[0, cells.astype(int), 0]))
+            for one, other in edges.reshape(-1, 2):
+                a, b, c, d = left[one], left[other], low[row], low[row + 1]
+                boxes.append(Path([(a, c), (b, c), (b, d), (a, d), (a, c)], closed=True))
+        whole = Path.make_compound_path(*boxes)
+        ax.add_patch(PathPatch(whole, facecolor=shade, edgecolor=shade, linewidth=0.2))
+    ax.set(xscale="log", yscale="log", xlim=left[[0, -1]], ylim=low[[0, -1]])
+
+
+def caption(about, data):
+    told = about(data) if callable(about) else about
+    return (
+        f"{told} Informative: inside its hypotheses the statement bounds what it measures by less than "
+        "what holds without training; vacuous: by more; outside: beyond its hypotheses, where its "
+        "inequality still holds for this problem's exact expectation or does not; unstable: outside, "
+        "and the exact map of a round stretches second moments in some direction."
+    )
+
+
+def shares(states):
+    """State -> share of a plane's points."""
+    return {n: float(np.mean(states == n)) for n in WORDS}
+
+
+def says(data):
+    percent = lambda share: f"{_caption.number(100 * share)} %"
+    told = []
+    for n, title in enumerate(data["title"].tolist()):
+        states, of = data[f"states_{n}"], shares(data[f"states_{n}"])
+        inside = of[SPEAKS] + of[VACUOUS] + of[FALSE]
+        text = f"{title}: {percent(inside)} of the points are inside the hypotheses"
+        if inside:
+            text += f", and it is informative at {percent(of[SPEAKS] / inside)} of these"
+            count = int(np.sum(states == FALSE))
+            text += f" and violated at {count} points" if count else " and violated at none"
+        out = 1 - inside - of[UNSTABLE]
+        if out > 1e-12:
+            text += f"; where one is outside and stable it holds at {percent(of[OUTSIDE] / out)}"
+        told.append(f"{text}.")
+    return " ".join(told)
+
+
+def rows(data):
+    found = [["", *WORDS.values()]]
+    for n, title in enumerate(data["title"].tolist()):
+        of = shares(data[f"states_{n}"])
+        found.append([title, *(f"{of[state]:.1%}" for state in WORDS)])
+    return found

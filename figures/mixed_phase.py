@@ -1,0 +1,115 @@
+"""Mixed FL, theorems B.1 to B.3, strongly convex: phase diagrams over steps and rounds.
+
+Problem, cohort and server step are those of the theory figure. The mean point's weights follow the
+step, and no point's is negative; its moments are carried along with those of the points, for every
+number of rounds at once.
+"""
+
+from functools import cache
+
+import numpy as np
+
+from fedtheory.figures import _caption, _phase, _style, theory_mixed
+from fedtheory.problems.mixed import mixed_minimizer
+from fedtheory.settings.mixed import moments
+from fedtheory.symbols.mixed import TABLE
+
+POINTS = dict(smoke=(8, 8), quick=(40, 40), paper=(80, 80))  # steps, rounds
+STEPS, ROUNDS = (2e-4, 20.0), (2, 2000)  # effective steps K eta eta_s, times beta
+IDS = [f"mixed.theorem{theorem}_strong_explicit" for theorem in theory_mixed.METHODS]
+
+
+begun = cache(theory_mixed.values)  # but for rounds and steps
+
+
+def values(id, u, T):
+    """Everything a statement takes at an effective step, of the theory figure's losses."""
+    found = dict(begun(id, 1), T=int(T))
+    eta = float(u) / (found["K"] * found["eta_s"])
+    return dict(found, eta=eta, eta_c=eta * found["eta_s"])
+
+
+def case(id, at):
+    names = ("S", "K", "T", "eta", "eta_s", "eta_c", "eta_m")
+    return moments.Case(
+        theory_mixed.METHODS[theory_mixed.IDS[id][0]], None, None, *map(at.get, names)
+    )
+
+
+def maps(id, u):
+    """(linear part, constant, covariance of the noise) of a round, by coordinates; at whose bends the
+    points stay 0 if they begin there without noise."""
+    of, at = theory_mixed.problem(id)[0], values(id, u, 1)
+    bends, star = theory_mixed.curvatures(of), mixed_minimizer(of)
+    tilts = bends * (star - np.stack([of.data.x_star, of.data.b[0]]))
+    noise = [at["sigma"] ** 2 / of.d, at["sigma_c"] ** 2 / of.d]
+    for j in range(of.d):
+        found = moments.by_kernels(case(id, at), bends[:, j].tolist(), tilts[:, j].tolist(), noise)
+        yield [np.array(part, float) for part in found]
+
+
+def radius(id, u):
+    """Of the map of means: a round's noise does not depend on where it begins, so that the square of
+    this is that of second moments."""
+    return max(np.abs(np.linalg.eigvals(linear)).max() for linear, *_ in maps(id, u))
+
+
+def truth(id, u, Ts):
+    """E f(mean point) - f* for each T: the sum of weighted points is one more number that a round
+    carries on."""
+    of, x_0 = theory_mixed.problem(id)
+    at, last = values(id, u, 1), int(max(Ts))
+    rate = float(case(id, at).contraction) * at["mu"]
+    keep, bends, start = max(1 - rate, 0.0), theory_mixed.curvatures(of), x_0 - mixed_minimizer(of)
+    gap = np.zeros(last + 1)
+    for j, (linear, constant, fresh) in enumerate(maps(id, u)):
+        n = len(constant)
+        carry, shift, noise = np.zeros((n + 1, n + 1)), np.zeros(n + 1), np.zeros((n + 1, n + 1))
+        carry[:n, :n], carry[n, :n], carry[n, n] = linear, linear[0], keep
+        shift[:n], shift[n] = constant, constant[0]
+        along = np.vstack([np.eye(n), np.eye(n)[:1]])  # the noise of x is in the sum as well
+        noise[:] = along @ fresh @ along.T
+        mean, spread = np.zeros(n + 1), np.zeros((n + 1, n + 1))
+        mean[0] = mean[n] = start[j]
+        total = 1.0
+        for T in range(last + 1):
+            gap[T] += bends[:, j].sum() * (mean[n] ** 2 + spread[n, n]) / total**2 / 2
+            mean, spread = carry @ mean + shift, carry @ spread @ carry.T + noise
+            total = keep * total + 1
+    return np.nan_to_num(gap[np.asarray(Ts, int)], nan=np.inf)
+
+
+def plane(id, scale):
+    steps, rounds = POINTS[scale]
+    theorem, _ = theory_mixed.IDS[id]
+    start = begun(id, 1)
+    trivial = start["beta"] * start["D_sq"]  # f_f and f_c are beta-smooth: f(x_0) - f* is no larger
+    return _phase.Plane(
+        claim=id,
+        title=f"{_style.look(theory_mixed.METHODS[theorem]).label}, theorem B.{theorem[1]}",
+        labels=(r"step $K\eta\eta_s$", "rounds $T$"),
+        x=np.geomspace(*STEPS, steps),
+        y=np.unique(np.round(np.geomspace(*ROUNDS, rounds)).astype(int)),
+        values=lambda u, T: values(id, u, T),
+        truth=lambda u, Ts: truth(id, u, Ts),
+        trivial=lambda u, Ts: trivial,
+        radius=lambda u, T: radius(id, u),
+    )
+
+
+def compute(scale, progress):
+    names = ("beta", "mu", "G", "B", "sigma", "sigma_c", "N", "S", "K", "eta_s")
+    at = begun(IDS[0], 1)
+    constants = _caption.constants(TABLE, {name: at[name] for name in names})
+    planes = [plane(id, scale) for id in IDS]
+    return dict(_phase.arrays(planes, progress), constants=np.array(constants))
+
+
+def about(data):
+    return (
+        f"Convex quadratics of the theory figure: {data['constants']}, $\\eta_c=\\eta\\eta_s$, $\\eta_m=1$; without training "
+        r"$f-f^\star$ is at most $\beta D^2$. Below, where one is outside, are too few rounds: $T<1/(2\mu\hat\eta)$."
+    )
+
+
+FIGURE = _phase.figure("mixed FL, theorems B.1 to B.3, strongly convex", compute, about, tuple(IDS))
