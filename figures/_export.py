@@ -16,7 +16,7 @@ import numpy as np
 
 from fedtheory import discover, sources
 from fedtheory.errors import refuse
-from fedtheory.figures import _caption, _findings, _style
+from fedtheory.figures import _caption, _findings, _slim, _style
 from fedtheory.files import write
 
 METADATA = {
@@ -173,6 +173,8 @@ def _files(record, figure, judged, suffixes):
         stream = io.BytesIO()
         figure.savefig(stream, format=suffix, metadata=METADATA[suffix])
         found[suffix] = stream.getvalue()
+    if "svg" in found:
+        found["svg"] = _slim.slim(found["svg"])
     return found
 
 

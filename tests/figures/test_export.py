@@ -3,12 +3,14 @@ finding."""
 
 import csv
 import json
+import re
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
 from fedtheory.errors import InvalidInput
-from fedtheory.figures import _export
+from fedtheory.figures import _export, _slim
 from fedtheory.figures._record import Figure
 
 DATA = {"x": np.arange(4.0)}
@@ -36,6 +38,27 @@ def test_equal_arrays_give_equal_bytes_and_other_arrays_others():
     assert one == two and set(one) == {"pdf", "svg", "png"}
     assert all(one[suffix] != other[suffix] for suffix in one)
     assert b"CreationDate" not in one["pdf"] and b"<dc:date>" not in one["svg"]
+
+
+def test_an_svg_is_the_same_picture_in_fewer_bytes(monkeypatch):
+    """Numbers to a hundredth of a point, in the same elements; whatever is referred to is there."""
+    slim = _export.pictures(record(), DATA)["svg"]
+    monkeypatch.setattr(_slim, "slim", lambda svg: svg)
+    whole = _export.pictures(record(), DATA)["svg"]
+    assert len(slim) < 0.95 * len(whole)
+    trees = [ElementTree.fromstring(svg) for svg in (whole, slim)]
+    pairs = list(zip(*(tree.iter() for tree in trees), strict=True))
+    assert len(pairs) > 50
+    number = re.compile(r"-?\d+(?:\.\d+)?")
+    for one, other in pairs:
+        assert one.tag == other.tag and (one.text or "").strip() == (other.text or "").strip()
+        assert {*one.attrib} - {*other.attrib} <= {"id"} and {*other.attrib} <= {*one.attrib}
+        for name, text in other.attrib.items():
+            assert number.sub("0", one.get(name)) == number.sub("0", text)
+            places = [[float(n) for n in number.findall(t)] for t in (one.get(name), text)]
+            assert places[1] == pytest.approx(places[0], abs=0.0051)
+    ids = {element.get("id") for element in trees[1].iter()}
+    assert {*re.findall(r'(?:href="#|url\(#)([^")]*)', slim.decode())} <= ids
 
 
 def test_the_size_is_the_records():
