@@ -303,7 +303,7 @@ def attained(reading, least, gram, values):
     require(
         all(mu >= 0 for mu, L, w in kinds)
         if reading.minimiser
-        else len(reading.functions) == 1 and kinds[0][0] <= 0,
+        else len(reading.functions) == 1 and kinds[0][0] < 0,  # convex ones cannot turn down again
         "conditions that are not known to suffice",
     )
     at = lambda form: sum(

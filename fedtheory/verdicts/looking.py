@@ -10,7 +10,8 @@ from fedtheory.verdicts.verdict import Tightness, Verdict
 
 NEAR = 1.0 - 1e-6  # a ratio from which the exact value is asked for
 EXACT = 6  # shapes looked at in the end
-LOOKS, ROWS = 40, 3  # shapes with instances above 1 that are looked at in the end, and of each
+# Shapes with instances above 1 that are looked at in the end at least, and instances of each
+LOOKS, ROWS = 40, 3
 ALIKE = 1.001  # how much larger a float has to be to be worth another exact look
 FEW = 3  # cheap instances that are looked at if no other had an answer; dear ones, above 1
 # Times the work of all exact looks that one of those few may take, or what makes a counterexample
@@ -47,7 +48,9 @@ def unexplained(claim, ranked, looked, ends):
     # Where equality is left out, sides that look equal speak against the line.
     high, again = NEAR if ranked and ranked[0][1].target.strict else OVER, FEW
     above = [(hunt, raw) for ratio, hunt, raw in ranked if ratio > high]
-    for hunt, raw in above[:LOOKS]:
+    for n, (hunt, raw) in enumerate(above):
+        if n >= LOOKS and ends.spent():  # as many as there are, the more the larger a budget is
+            return doubtful(claim, hunt, raw, looked)
         rows = [
             raw,
             *(row for row, rate in zip(hunt.top, hunt.rates) if rate > high and (row != raw).any()),
@@ -70,7 +73,7 @@ def unexplained(claim, ranked, looked, ends):
             if any(ratio > 1 for ratio in told) or not told:
                 # It fails, and no document may say so, or nothing tells
                 return doubtful(claim, hunt, row, looked)
-    return doubtful(claim, *above[LOOKS], looked) if len(above) > LOOKS else None
+    return None
 
 
 def kept(points, into):

@@ -2,8 +2,8 @@
 
 From below: for each constant, term and exponent the search looks for the instance that needs most
 of it; a variant with less is then violated there, by a certificate that replays (`needing.py`). From
-above: where algebra proves the line, the smallest value with which it still does, with its document
-(`enough.py`). Ceilings of hypotheses, and terms that lower a bound, go the other way: the most of them
+above: where algebra or a worst-case program proves the line, the smallest value with which it still
+does, with its document (`enough.py`, `programs.py`). Ceilings of hypotheses, and terms that lower a bound, go the other way: the most of them
 that nothing refutes.
 """
 
@@ -127,7 +127,7 @@ def sharpen(claim, budget=60.0, seed=0, progress=None, only=lambda part: True):
     >>> import fedtheory as ft
     >>> found = ft.sharpen("mixed.propD6", budget=1, only=lambda part: part.kind == "constant")
     >>> print(*found.parts)
-    4 in 4 beta gap: needed above 3.99; 4 follows from steps that hold by search
+    4 in 4 beta gap: needed between 3.99 and 4
 
     """
     budget, seed = arguments.budget(budget), arguments.seed(seed)

@@ -84,6 +84,7 @@ def statement(
     visited=None,
     measure="loss",
     over="last",
+    minimiser=None,
 ):
     """The document that says what is asked, without a proof."""
     if type(rounds) is not int or rounds < 0:
@@ -113,7 +114,10 @@ def statement(
             refuse(f"L of f_{i}", "must exceed mu and 0", f"{high} with mu = {low}")
         if weight < 0 or not any(kind[2] for kind in kinds.values()):
             refuse("weights", "must be nonnegative, and not all zero", weights)
-    minimiser = all(kind[0] >= 0 for kind in kinds.values() if kind[2])
+    convex = all(kind[0] >= 0 for kind in kinds.values() if kind[2])
+    if minimiser and not convex:
+        refuse("minimiser", "must not be asked for where a weighted f_i may have mu < 0", kinds)
+    minimiser = convex if minimiser is None else minimiser
     start = start or ({"sq_distance": 1} if minimiser else {"loss": 1})
     at_all = [*range(rounds + 1), *[STAR] * minimiser]
     assumes = [
@@ -208,6 +212,7 @@ def worst_case(method, rounds, **about):
     start, optimum, visited    bounds {measure: number} at x_0, x*, all server points; start: {"sq_distance": 1}
     measure  "loss" (F - F*), "sq_grad_norm", "sq_distance", "sq_dissimilarity", "sq_xi", as in fedtheory.metrics
     over     "last", x_R; or "least", the least over x_0, ..., x_R
+    minimiser    False: F need only be bounded below, though it is convex
     """
     from fedtheory.worstcase import solver
 

@@ -48,7 +48,7 @@ def sufficient(reading):
     return (
         all(mu >= 0 for mu, L, w in kinds)
         if reading.minimiser
-        else len(reading.functions) == 1 and kinds[0][0] <= 0
+        else len(reading.functions) == 1 and kinds[0][0] < 0
     )
 
 
@@ -200,7 +200,7 @@ class Program:
         z, at, grams = np.array(answer.z), m + n, []
         for r, kept in zip(self.sizes, self.kept):
             half, size = np.zeros((r, r)), len(kept) * (len(kept) + 1) // 2
-            half[tuple(np.array(kept)[i] for i in triangle(len(kept)))] = z[at : at + size]
+            half[tuple(np.array(kept, int)[i] for i in triangle(len(kept)))] = z[at : at + size]
             grams.append((half + half.T) / np.where(np.eye(r) > 0, 2.0, np.sqrt(2.0)))
             at += size
         found = np.zeros(len(self.names))

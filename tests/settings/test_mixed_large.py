@@ -9,6 +9,7 @@ import pytest
 from sympy import sqrt
 
 import fedtheory as ft
+from fedtheory.enclosure import Undefined
 from fedtheory.search import waves
 from fedtheory.search.target import Target
 from fedtheory.settings.families import two_point
@@ -99,3 +100,21 @@ def test_lemma_D9_is_asked_where_paths_grow():
     target = Target(ft.claim("mixed.lemmaD9"), large.SETTING, 0)
     best = max(ratio for _, ratio, _ in waves.searched(target, 4.0, 0))
     assert 0.61 < told < 0.62 and 0.99 * told < best < 1.01 * told
+
+
+def test_what_is_measured_at_x_is_said_of_steps_that_no_number_follows():
+    """By hand: 3 x + 1 and 2 x - 1 at x = 2; 10^9 of each step in a thousand steps is beyond numbers."""
+    instance = dict(
+        losses=[[curve(Q(3), Q(1))], [curve(Q(2), Q(-1))]],
+        x=[Q(2)],
+        smooth="each",
+        N=1,
+        S=1,
+        K=1000,
+        sigma=Q(0),
+        sigma_c=Q(0),
+    )
+    at = lambda *names: large.measure(instance, dict(eta=Q(10) ** 9, eta_s=Q(1)), names)
+    assert at("sq_grad", "gap") == dict(sq_grad=Q(100), gap=Q(10))
+    with pytest.raises(Undefined):
+        at("sq_move")

@@ -46,6 +46,19 @@ def test_what_floats_say_above_1_is_asked_exactly(share, status, monkeypatch):
     assert verdict.status == "undecided" and "seems to fail" in verdict.why
 
 
+def test_however_many_floats_doubt_all_are_looked_at_while_there_is_work():
+    """A larger budget finds more instances at which rounding lets a true line seem to fail, and has
+    the more work for them."""
+    claim = claim_of("fsl.lemma4")
+    hunt, row, _ = found(claim)
+    ranked = [(1.5, hunt, row)] * (looking.LOOKS + 5)
+    asked = lambda work: looking.unexplained(
+        claim, ranked, found(claim)[2], looking.Ends(ranked, work)
+    )
+    assert asked(100.0) is None
+    assert asked(0.0).status == "undecided"
+
+
 def test_without_work_left_the_cheapest_are_asked_until_one_answers():
     ranked = [
         (1 - n / 10, SimpleNamespace(work=0.0, cost=cost, look=7), n)

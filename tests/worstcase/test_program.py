@@ -453,3 +453,19 @@ def test_a_solver_that_lies_proves_nothing(monkeypatch):
     monkeypatch.setattr(solver.Program, "solved", lies)
     with pytest.raises(NotExact, match="no multipliers"):
         program.worst_case(program.fedavg(2, 2, TENTH), 1, optimum=SPREAD)
+
+
+def test_a_convex_function_is_not_said_to_turn_down_again():
+    """Where F need not attain its infimum, a point with gradient 0 is 1 above it in a class that is not
+    convex, by a dip elsewhere; in a convex one it is the infimum."""
+    about = dict(measure="loss", start={"loss": 1}, minimiser=False)
+    found = program.worst_case(program.gradient_descent(1), 0, mu=0, **about)
+    assert found.bound == 1 and found.least is None
+    flat = dict(least="1", gram=[["0"]], values=["1"])
+    with pytest.raises(Refused, match="suffice"):
+        check_worst_case.check(dict(found.certificate, instance=flat))
+    curved = dict(found.certificate["functions"], **{"1": ["-1", "1", "1"]})
+    document = dict(found.certificate, functions=curved, instance=flat)
+    assert check_worst_case.check(document) == (1, 1)
+    with pytest.raises(InvalidInput, match="minimiser"):
+        program.worst_case(program.gradient_descent(1), 0, mu=-1, **dict(about, minimiser=True))

@@ -106,10 +106,23 @@ class Round:
         )
         self.g, self.step = self.g_f + self.g_c, self.K * self.eta_s * self.eta
         self.augmented = self.g * self.g + self.noise_c  # E||grad f_f + g_c||^2
-        self.walk = steps(self.a, self.eta, self.K)
         self.one = instance.get("breaks") == "independent_noise"  # n joins g and n_c in all steps
-        self.move = -self.eta_s * self.walk.pull * self.g
-        self.taken = self.walk.pull / (self.eta * self.K)  # mean of r^l
+
+    # What runs, only where it is asked for: what is measured at x says more than numbers can follow
+    # where steps are large
+
+    @cached_property
+    def walk(self):
+        return steps(self.a, self.eta, self.K)
+
+    @property
+    def move(self):
+        return -self.eta_s * self.walk.pull * self.g
+
+    @property
+    def taken(self):
+        """The mean of r^l."""
+        return self.walk.pull / (self.eta * self.K)
 
     @cached_property
     def away(self):
