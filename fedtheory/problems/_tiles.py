@@ -1,10 +1,12 @@
 """Small matrix products in registers: four samples, or four features, by up to sixteen columns.
 
 A sample is a row base + rows[b] of X, whose width F is a multiple of four. Matrices of the
-workspace are vectors with rows of P numbers, P = columns(C): W and G have F rows, Z one row a
-sample and room for a multiple of four of them. Sums run over samples or features in order, whatever
+workspace are vectors with rows of P numbers, P = columns(C): G has F rows, Z one row a sample and
+room for a multiple of four of them; W has rows of C numbers, as points do. Sums run over samples or features in order, whatever
 the machine.
 """
+
+import numpy as np
 
 from fedtheory.jit import jit
 from fedtheory.problems._vector import load, multiply_add, store, zero
@@ -17,18 +19,12 @@ def columns(C):
 
 
 @jit
-def widen(x, C, W, P):
-    """W[f P + c] = x[f C + c]; its padding holds other numbers of x, and of rows that x lacks 0."""
-    F, four = x.size // C, zero(4)
-    inside = max(0, (x.size - P) // C + 1)  # rows from which P numbers can be read
-    for f in range(inside):
-        for c in range(0, P, 4):
-            store(W, f * P + c, load(x, f * C + c, four))
-    for k in range(inside * P, W.size):
+def roomy(x, W):
+    """W = x, and zeros for what a row of P numbers reads beyond its end."""
+    for k in range(x.size):
+        W[k] = x[k]
+    for k in range(x.size, W.size):
         W[k] = 0.0
-    for f in range(inside, F):
-        for c in range(C):
-            W[f * P + c] = x[f * C + c]
 
 
 @jit
@@ -46,8 +42,10 @@ def narrow(G, P, C, ridge, x, out):
 
 
 @jit
-def scores(X, base, rows, W, P, Z):
-    """Z[b P + c] = W_c' a of row base + rows[b]."""
+def scores(X, base, rows, W, C, P, Z):
+    """Z[b P + c] = W_c' a of row base + rows[b]; W has rows of C numbers and room for P - C more
+    (`roomy`), which are read and mean nothing, like what they make of Z."""
+    F = (W.size - P) // C + 1
     last = rows.size - 1
     twelve = 12 if P % 8 == 4 else 0
     wide = P - (P - twelve) % 16
@@ -56,21 +54,21 @@ def scores(X, base, rows, W, P, Z):
         r_2, r_3 = base + rows[min(b + 2, last)], base + rows[min(b + 3, last)]
         a = X[r_0], X[r_1], X[r_2], X[r_3]
         if twelve:
-            scores_tile(a, W, P, Z, b, 0, zero(8), 8, zero(4))
+            scores_tile(a, F, W, C, P, Z, b, 0, zero(8), 8, zero(4))
         for c in range(twelve, wide, 16):
-            scores_tile(a, W, P, Z, b, c, zero(8), c + 8, zero(8))
+            scores_tile(a, F, W, C, P, Z, b, c, zero(8), c + 8, zero(8))
         if wide < P:
-            scores_tile(a, W, P, Z, b, wide, zero(4), wide + 4, zero(4))
+            scores_tile(a, F, W, C, P, Z, b, wide, zero(4), wide + 4, zero(4))
 
 
 @jit(inline="always")
-def scores_tile(a, W, P, Z, b, c, left, e, right):
+def scores_tile(a, F, W, C, P, Z, b, c, left, e, right):
     """Columns c .. of the width of `left`, e .. of that of `right`."""
     a_0, a_1, a_2, a_3 = a
     y_0 = y_1 = y_2 = y_3 = left
     z_0 = z_1 = z_2 = z_3 = right
-    for f in range(a_0.size):
-        v, w = load(W, f * P + c, left), load(W, f * P + e, right)
+    for f in range(F):
+        v, w = load(W, f * C + c, left), load(W, f * C + e, right)
         y_0, z_0 = multiply_add(y_0, a_0[f], v), multiply_add(z_0, a_0[f], w)
         y_1, z_1 = multiply_add(y_1, a_1[f], v), multiply_add(z_1, a_1[f], w)
         y_2, z_2 = multiply_add(y_2, a_2[f], v), multiply_add(z_2, a_2[f], w)
@@ -107,13 +105,8 @@ def outer_tile(X, base, rows, Z, P, G, f, c, left, e, right):
     g_1, h_1 = load(G, k_1 + c, left), load(G, k_1 + e, right)
     g_2, h_2 = load(G, k_2 + c, left), load(G, k_2 + e, right)
     g_3, h_3 = load(G, k_3 + c, left), load(G, k_3 + e, right)
-    for b in range(rows.size):
-        a = X[base + rows[b]]
-        y, z = load(Z, b * P + c, left), load(Z, b * P + e, right)
-        g_0, h_0 = multiply_add(g_0, a[f], y), multiply_add(h_0, a[f], z)
-        g_1, h_1 = multiply_add(g_1, a[f + 1], y), multiply_add(h_1, a[f + 1], z)
-        g_2, h_2 = multiply_add(g_2, a[f + 2], y), multiply_add(h_2, a[f + 2], z)
-        g_3, h_3 = multiply_add(g_3, a[f + 3], y), multiply_add(h_3, a[f + 3], z)
+    sums = g_0, h_0, g_1, h_1, g_2, h_2, g_3, h_3
+    g_0, h_0, g_1, h_1, g_2, h_2, g_3, h_3 = summed(X, base, rows, Z, P, f, c, e, sums)
     store(G, k_0 + c, g_0)
     store(G, k_0 + e, h_0)
     store(G, k_1 + c, g_1)
@@ -122,3 +115,67 @@ def outer_tile(X, base, rows, Z, P, G, f, c, left, e, right):
     store(G, k_2 + e, h_2)
     store(G, k_3 + c, g_3)
     store(G, k_3 + e, h_3)
+
+
+@jit(inline="always")
+def summed(X, base, rows, Z, P, f, c, e, sums):
+    """`sums`, four features by columns c .. and e .., plus what the samples add to them."""
+    g_0, h_0, g_1, h_1, g_2, h_2, g_3, h_3 = sums
+    for b in range(rows.size):
+        a = X[base + rows[b]]
+        y, z = load(Z, b * P + c, g_0), load(Z, b * P + e, h_0)
+        g_0, h_0 = multiply_add(g_0, a[f], y), multiply_add(h_0, a[f], z)
+        g_1, h_1 = multiply_add(g_1, a[f + 1], y), multiply_add(h_1, a[f + 1], z)
+        g_2, h_2 = multiply_add(g_2, a[f + 2], y), multiply_add(h_2, a[f + 2], z)
+        g_3, h_3 = multiply_add(g_3, a[f + 3], y), multiply_add(h_3, a[f + 3], z)
+    return g_0, h_0, g_1, h_1, g_2, h_2, g_3, h_3
+
+
+ONE_TILE = 16  # columns
+
+
+@jit
+def gradient(X, base, rows, Z, C, P, ridge, x, out):
+    """out[f C + c] = sum_b a_f Z[b P + c] + ridge x[f C + c], for at most ONE_TILE columns P: the
+    sums go from registers to their place."""
+    if P == 8:
+        gradient_rows(X, base, rows, Z, C, P, ridge, x, out, zero(4), 4, zero(4))
+    elif P == 12:
+        gradient_rows(X, base, rows, Z, C, P, ridge, x, out, zero(8), 8, zero(4))
+    else:
+        gradient_rows(X, base, rows, Z, C, P, ridge, x, out, zero(8), 8, zero(8))
+
+
+@jit(inline="always")
+def gradient_rows(X, base, rows, Z, C, P, ridge, x, out, left, e, right):
+    """Four features at a time, in columns of the width of `left`, and e .. of that of `right`. What
+    a row writes too much, the next one mends; the last ones have no room for it."""
+    inside = max(0, (x.size - P) // C + 1)
+    start = left, right, left, right, left, right, left, right
+    for f in range(0, inside - inside % 4, 4):
+        g_0, h_0, g_1, h_1, g_2, h_2, g_3, h_3 = summed(X, base, rows, Z, P, f, 0, e, start)
+        put(g_0, h_0, f * C, e, ridge, x, out)
+        put(g_1, h_1, (f + 1) * C, e, ridge, x, out)
+        put(g_2, h_2, (f + 2) * C, e, ridge, x, out)
+        put(g_3, h_3, (f + 3) * C, e, ridge, x, out)
+    room = np.empty(4 * P)
+    for f in range(inside - inside % 4, x.size // C, 4):
+        g_0, h_0, g_1, h_1, g_2, h_2, g_3, h_3 = summed(X, base, rows, Z, P, f, 0, e, start)
+        store(room, 0, g_0)
+        store(room, e, h_0)
+        store(room, P, g_1)
+        store(room, P + e, h_1)
+        store(room, 2 * P, g_2)
+        store(room, 2 * P + e, h_2)
+        store(room, 3 * P, g_3)
+        store(room, 3 * P + e, h_3)
+        for n in range(min(4, x.size // C - f)):
+            for c in range(C):
+                k = (f + n) * C + c
+                out[k] = room[n * P + c] + ridge * x[k]
+
+
+@jit(inline="always")
+def put(g, h, k, e, ridge, x, out):
+    store(out, k, multiply_add(g, ridge, load(x, k, g)))
+    store(out, k + e, multiply_add(h, ridge, load(x, k + e, h)))

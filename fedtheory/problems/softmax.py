@@ -16,7 +16,7 @@ from fedtheory.errors import refuse
 from fedtheory.jit import jit
 from fedtheory.problem import Kernels, Problem, layers_from
 from fedtheory.problems import _linear, _samples
-from fedtheory.problems._tiles import columns, narrow, outer, scores, widen
+from fedtheory.problems._tiles import ONE_TILE, columns, gradient, narrow, outer, roomy, scores
 from fedtheory.problems._vector import exp, half_square
 from fedtheory.rng import NO_DRAW, log
 
@@ -76,7 +76,7 @@ def add_losses(data, base, rows, weight, W, P, Z, G, measured):
     total = 0.0
     for first in range(0, rows.size, BLOCK):
         part = rows[first : min(first + BLOCK, rows.size)]
-        scores(data.X, base, part, W, P, Z)
+        scores(data.X, base, part, W, data.classes, P, Z)
         total += residuals(data.y, base, part, data.classes, P, weight, Z, measured)
         if weight != 0.0:
             outer(data.X, base, part, Z, P, G)
@@ -84,24 +84,31 @@ def add_losses(data, base, rows, weight, W, P, Z, G, measured):
 
 
 @jit
-def workspace(data, x):
-    """P, W widened, a zero gradient G, and room for the scores Z of a block: one piece of memory,
-    as asking for it is what costs."""
+def workspace(data, x, rows):
+    """P, W with room at its end, a zero gradient G of so many rows, and room for the scores Z of a
+    block: one piece of memory, as asking for it is what costs."""
     P = columns(data.classes)
-    size = data.X.shape[1] * P
-    room = np.empty(2 * size + BLOCK * P)
-    W, G, Z = room[:size], room[size : 2 * size], room[2 * size :]
-    widen(x, data.classes, W, P)
-    for k in range(size):
+    inputs, sums = x.size + P - data.classes, rows * P
+    room = np.empty(inputs + sums + BLOCK * P)
+    W, G, Z = room[:inputs], room[inputs : inputs + sums], room[inputs + sums :]
+    roomy(x, W)
+    for k in range(sums):
         G[k] = 0.0
     return P, W, G, Z
 
 
 @jit
 def batch(data, i, rows, draw, x, out):
-    P, W, G, Z = workspace(data, x)
-    add_losses(data, data.starts[i], rows, 1.0 / rows.size, W, P, Z, G, False)
-    narrow(G, P, data.classes, data.ridge, x, out)
+    base, weight = data.starts[i], 1.0 / rows.size
+    if rows.size <= BLOCK and columns(data.classes) <= ONE_TILE:
+        P, W, G, Z = workspace(data, x, 0)
+        scores(data.X, base, rows, W, data.classes, P, Z)
+        residuals(data.y, base, rows, data.classes, P, weight, Z, False)
+        gradient(data.X, base, rows, Z, data.classes, P, data.ridge, x, out)
+    else:
+        P, W, G, Z = workspace(data, x, data.X.shape[1])
+        add_losses(data, base, rows, weight, W, P, Z, G, False)
+        narrow(G, P, data.classes, data.ridge, x, out)
 
 
 @jit
@@ -111,7 +118,7 @@ def grad(data, i, x, out):
 
 @jit
 def loss(data, i, x):
-    P, W, G, Z = workspace(data, x)
+    P, W, G, Z = workspace(data, x, 0)
     rows = np.arange(data.starts[i + 1] - data.starts[i])
     total = add_losses(data, data.starts[i], rows, 0.0, W, P, Z, G, True)
     return total / rows.size + data.ridge * half_square(x)
@@ -120,7 +127,7 @@ def loss(data, i, x):
 @jit
 def objective(data, p, x, out):
     """F and its gradient, the scores computed once."""
-    P, W, G, Z = workspace(data, x)
+    P, W, G, Z = workspace(data, x, data.X.shape[1])
     value = data.ridge * half_square(x)
     for i in range(1, p.size):
         if p[i] != 0.0:
