@@ -64,9 +64,11 @@ def asked(claim, at):
         return None
     known, (after, before) = fixed(claim), measures
     question = questioned(claim, after, before, words, units[0], known)
+    if question is None:
+        return None
     factor = sympy.cancel(small.xreplace(known) / after.symbol)
     share = sympy.cancel(large.xreplace(known) / before.symbol / factor)
-    if question is None or not factor.is_positive or factor.has(after.symbol):
+    if not factor.is_positive or factor.has(after.symbol):
         return None
     power = UNITS[question.start] - UNITS[question.measure]
     number = sympy.cancel(share * units[0] ** power).xreplace(known)
