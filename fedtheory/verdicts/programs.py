@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import sympy
 
-from fedtheory.conditions import CONVEX, STRONGLY_CONVEX, Along
+from fedtheory.conditions import CONVEX, EXACT_GRADIENTS, STRONGLY_CONVEX, Along
 from fedtheory.errors import FedtheoryError
 from fedtheory.proofs.meaning import meant
 from fedtheory.settings import methods
@@ -130,9 +130,10 @@ def rounds_of(claim, after, before, known):
     if methods(claim) != ("fedsgd",) or not house:
         return None
     S, N, T = (TABLE[name].symbol for name in "SNT")
+    held = [a.condition for a in claim.assumptions if a.condition is not None]
     whole = sympy.Eq(S, N) in [a.relation for a in claim.assumptions]
-    exact = any(a.condition and a.condition.name == "exact_gradients" for a in claim.assumptions)
-    if not (whole and exact):
+    whole &= not any(each.settles for each in held)  # N clients drawn with replacement are not all
+    if not (whole and EXACT_GRADIENTS in held):
         return None
     if (after, before) == ("T", "T-1"):
         return 1
