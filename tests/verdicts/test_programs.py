@@ -7,7 +7,15 @@ import pytest
 from sympy import Eq, Rational, sqrt
 
 import fedtheory as ft
-from fedtheory.conditions import BOUNDED_BELOW, CONVEX, EXACT_GRADIENTS, LIPSCHITZ, NOISE, SMOOTH
+from fedtheory.conditions import (
+    BOUNDED_BELOW,
+    CONVEX,
+    EXACT_GRADIENTS,
+    LIPSCHITZ,
+    NOISE,
+    SAMPLED_BY_WEIGHT,
+    SMOOTH,
+)
 from fedtheory.symbols.run import (
     L,
     N,
@@ -76,6 +84,7 @@ FREE = {
     "a step in no units": of(SMOOTH, CONVEX, *WHOLE, Eq(T, 3), Eq(eta, 1)),
     "noise": of(SMOOTH, CONVEX, NOISE, Eq(S, N), Eq(T, 3), Eq(eta * L, 1)),
     "some clients": of(SMOOTH, CONVEX, EXACT_GRADIENTS, Eq(T, 3), Eq(eta * L, 1)),
+    "clients drawn by weight": of(SMOOTH, CONVEX, SAMPLED_BY_WEIGHT, *THREE),
     "curvature that nothing bounds below": of(
         SMOOTH, BOUNDED_BELOW, *THREE, left=best_sq_grad, right=4 * L * gap_0
     ),
