@@ -36,16 +36,18 @@ class Broken(FedtheoryError):
 
 def run(claims, budget, seed, folder, executor=EXECUTOR, say=None, pages=False):
     """id -> result of every claim; those not kept in `folder` yet are found by workers and kept
-    there. With `pages` workers also make what a page moves by sliders: `explored` in a result."""
+    there, each with its `key`. With `pages` workers also make what a page moves by sliders:
+    `explored` in a result; and what follows from new certificates: `derived`, of their hashes."""
     folder.mkdir(parents=True, exist_ok=True)
     swept(folder)
     names = {claim.id: ledger.key(claim, budget, seed) for claim in claims}
     moved = {claim.id: shown(names[claim.id]) for claim in claims if pages and claim.lines}
-    found, told = _kept(folder, names), _kept(folder, moved)
+    found, told, derived = _kept(folder, names), _kept(folder, moved), {}
     say = say or Progress(claims, None, (told, moved), budget)
     say.begin(found)
     wanted = [claim.id for claim in longest_first(claims)]
-    tasks = [(decided, name, budget, seed, names[name]) for name in wanted if name not in found]
+    work = followed if pages else decided
+    tasks = [(work, name, budget, seed, names[name]) for name in wanted if name not in found]
     tasks += [
         (explored, name, budget, seed, moved[name])
         for name in wanted
@@ -56,15 +58,17 @@ def run(claims, budget, seed, folder, executor=EXECUTOR, say=None, pages=False):
             for results in batches:
                 for n, result in results.items():
                     work, name, *_, key = tasks[n]
+                    derived[name] = result.pop("derived", {})
                     ledger.keep(folder, key, result)
-                    (found if work is decided else told)[name] = result
+                    (told if work is explored else found)[name] = result
                 say.show(found)
     except spreading.Lost as lost:
         raise Broken(f"{lost}; {len(found)} of {len(claims)} claims are decided and kept") from None
     except KeyboardInterrupt:
         raise Stopped(len(found), len(claims)) from None
     say.end()
-    return {claim.id: found[claim.id] | told.get(claim.id, {}) for claim in claims}
+    more = lambda name: dict(told.get(name, {}), key=names[name], derived=derived.get(name, {}))
+    return {claim.id: found[claim.id] | more(claim.id) for claim in claims}
 
 
 def shown(key):
@@ -119,6 +123,17 @@ def swept(folder):
 def decided(name, budget, seed, key):
     """The result of a claim: what a worker runs, if its sources are those of the giver."""
     return ledger.decided(_asked(name, budget, seed, key, str), budget, seed)
+
+
+def followed(name, budget, seed, key):
+    """The same, with the derivations of its certificates by their hashes, which are not kept: they
+    follow from these."""
+    from fedtheory.rocq import derivations
+
+    result = decided(name, budget, seed, key)
+    documents = ledger.documents(result["verdict"])
+    derived = {ledger.digest(one): derivations.derivations(one) for one in documents}
+    return dict(result, derived=derived)
 
 
 def explored(name, budget, seed, key):

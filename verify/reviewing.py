@@ -150,6 +150,7 @@ def _anew(out, store, drawn, asked, claims, results):
         findings(drawn),
         plots(drawn),
         asked.prefixes,
+        {name: result["key"] for name, result in results.items()},
     )
     timings = {
         name: dict(seconds=result["seconds"], megabytes=result["megabytes"])
@@ -174,6 +175,7 @@ def _anew(out, store, drawn, asked, claims, results):
         drawn,
         accepting.asked(certificates, store, os.cpu_count(), _progress) if asked.rocq else None,
         {name: result["explored"] for name, result in results.items() if "explored" in result},
+        {key: one for result in results.values() for key, one in result["derived"].items()},
     )
     return book
 

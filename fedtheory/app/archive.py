@@ -56,9 +56,9 @@ COLUMNS = (
 )
 
 
-def beside(book, certificates, timings, figures=()):
+def beside(book, certificates, timings, figures=(), derived=None):
     """{name: bytes} of what follows from a ledger, its certificates and what claims cost, beside
-    these figures."""
+    these figures; `derived` are derivations by the hashes of certificates, where they are known."""
     from fedtheory.rocq import derivations
 
     files = {
@@ -69,7 +69,8 @@ def beside(book, certificates, timings, figures=()):
         "check.py": derivations.standing_alone().encode(),
     }
     for name, document in certificates.items():
-        if found := derivations.derivations(document):
+        known = (derived or {}).get(ledger.digest(document))
+        if found := derivations.derivations(document) if known is None else known:
             text = json.dumps(found, separators=(",", ":")) + "\n"
             files[name.replace("certificates/", "derivations/", 1)] = text.encode()
     files["README.md"] = readme(book, certificates, timings, figures).encode()

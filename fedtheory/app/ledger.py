@@ -220,10 +220,10 @@ def again(claim, budget, seed):
     return f"fedtheory check {claim.id} --budget {budget:g} --seed {seed}{given}"
 
 
-def made(claims, verdicts, budget, seed, findings=None, plots=None, asked=()):
+def made(claims, verdicts, budget, seed, findings=None, plots=None, asked=(), keys=None):
     """(ledger, {file: certificate}) of claims and their verdicts; `findings` are what figures say:
     id -> data, `plots` the figures that show a claim: id -> names, `asked` how the ids begin if
-    these are not all claims."""
+    these are not all claims, `keys` the names of their results, where these are known."""
     certificates, entries, claims = {}, [], list(claims)
     for claim in claims:
         verdict = _filed(verdicts[claim.id], f"certificates/{_file(claim.id)}", certificates)
@@ -235,7 +235,7 @@ def made(claims, verdicts, budget, seed, findings=None, plots=None, asked=()):
             dict(
                 **statement(claim),
                 command=again(claim, budget, seed),
-                key=key(claim, budget, seed),
+                key=keys[claim.id] if keys else key(claim, budget, seed),
                 verdict=verdict,
                 rests_on=None if proof is None else plain_data(proof.as_dict()),
                 finding=(findings or {}).get(claim.id),
@@ -253,6 +253,13 @@ def made(claims, verdicts, budget, seed, findings=None, plots=None, asked=()):
         papers=papers(entries),
         claims=entries,
     ), certificates
+
+
+def documents(verdict):
+    """The certificates of a verdict, as a package files them."""
+    found: dict = {}
+    _filed(verdict, "", found)
+    return [*found.values()]
 
 
 def _filed(verdict, base, certificates):

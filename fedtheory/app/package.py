@@ -269,10 +269,12 @@ def drawers():
 # ---------------------------------------------------------------- making one
 
 
-def build(folder, book, certificates, more, figures=None, checkers=None, sliders=None):
+def build(
+    folder, book, certificates, more, figures=None, checkers=None, sliders=None, derived=None
+):
     """Write the package; `more` is {file: data}, `figures` {name: bytes}, `checkers` what was said of
-    the certificates, `sliders` what `explored` gave, as for the page. Files of an earlier one that are
-    no part of it go."""
+    the certificates, `sliders` what `explored` gave, as for the page, `derived` derivations by the
+    hashes of certificates, where they are known. Files of an earlier one that are no part of it go."""
     linked(folder)
     before = _named(folder / SUMS)
     (folder / SUMS).unlink(missing_ok=True)  # until all of it is there, it is no package
@@ -287,7 +289,7 @@ def build(folder, book, certificates, more, figures=None, checkers=None, sliders
     }
     if checkers is not None:
         files[CHECKERS] = ledger.text(checkers)
-    files |= archive.beside(book, certificates, more.get("timings.json", {}), figures)
+    files |= archive.beside(book, certificates, more.get("timings.json", {}), figures, derived)
     files["index.html"] = page(book, pictures(files), checkers, certificates, sliders)
     files[archive.CRATE] = archive.crate(book, files, archive.today())
     for name, content in files.items():

@@ -156,17 +156,15 @@ def conditions(claim):
     some method meet all that settings vouch for, but for what certifies its numbers; a condition
     that none knows is never left out."""
     found = {a.name: a.condition for a in claim.assumptions if a.condition is not None}
+    if claim.quantities:
+        return found
     known = frozenset().union(*(setting.ensures for setting in all_settings()))
-    return (
-        found
-        if claim.quantities
-        else {
-            name: condition
-            for name, condition in found.items()
-            if name not in known
-            or set(claim.table.certified(condition.constants)) & set(claim.parameters)
-        }
-    )
+    return {
+        name: condition
+        for name, condition in found.items()
+        if name not in known
+        or set(claim.table.certified(condition.constants)) & set(claim.parameters)
+    }
 
 
 def methods(claim):
@@ -190,13 +188,14 @@ def fitting(claim):
         return []
     wanted, named = {entry.measure for entry in claim.quantities.values()}, set(methods(claim))
     refuse_letters(claim, named)
+    bearing = set(conditions(claim))
     found = [
         setting
         for setting in candidates(claim, named)
         if wanted <= setting.measures
         and bool(wanted) == bool(setting.measures)
         and (not wanted or reads(setting, claim))
-        and set(conditions(claim)) <= setting.ensures
+        and bearing <= setting.ensures
         and not strangers(setting, claim)
         and not (wanted and silent(setting, claim))
         and (not named or not setting.algorithms or named & set(setting.algorithms))
