@@ -12,7 +12,7 @@ import math
 import platform
 import re
 import time
-from functools import cache
+from functools import cache, lru_cache
 from importlib.metadata import version
 from pathlib import Path
 
@@ -20,7 +20,6 @@ from fedtheory import brought, discover, private
 from fedtheory import sources as code
 from fedtheory.errors import InvalidInput
 from fedtheory.files import write
-from fedtheory.statements import Cells
 
 FORMAT = "fedtheory ledger 4"
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -69,9 +68,9 @@ def key(claim, budget, seed):
 
 def content(claim):
     """Everything a claim's record says, as plain data."""
-    from sympy import srepr
+    from fedtheory.statements import Cells
 
-    formula = lambda e: None if e is None else srepr(e)
+    formula = lambda e: None if e is None else _spelt(e)
     return plain_data(
         dict(
             id=claim.id,
@@ -137,6 +136,14 @@ def content(claim):
             ],
         )
     )
+
+
+@lru_cache(maxsize=2**14)
+def _spelt(expression):
+    """All of an expression, written once for all claims that have it."""
+    from sympy import srepr
+
+    return srepr(expression)
 
 
 def _code(one):
