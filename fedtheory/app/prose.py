@@ -2,6 +2,7 @@
 symbols, and what operators, brackets and functions join them to."""
 
 import re
+from functools import lru_cache
 from html import escape
 from typing import NamedTuple
 
@@ -36,6 +37,7 @@ class Token(NamedTuple):
     end: int
 
 
+@lru_cache(maxsize=2**11)
 def pattern(known):
     """What a token is, tried in this order; anything else is prose."""
     names = "|".join(sorted(map(re.escape, known), key=len, reverse=True))
@@ -88,7 +90,7 @@ def signs(text):
 
 def tokens(text, known):
     found = []
-    for match in pattern(known).finditer(text):
+    for match in pattern(frozenset(known)).finditer(text):
         kind, said = match.lastgroup, match[0]
         if kind == "known":
             kind, written = "name", known[said]

@@ -10,7 +10,7 @@ that claims speak of.
 import importlib
 import pkgutil
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -343,15 +343,20 @@ def known(setting, claim):
     """Letters that a setting gives or its methods take, and those of a claim that equations tie to
     these: they are as good."""
     found = {*setting.gives, *setting.loose, *setting.takes, *setting.optional}
-    equations = [
+    measured, equations = set(claim.quantities), _equations(claim)
+    while tied := [e - found for e in equations if len(e - found) == 1 and not e & measured]:
+        found |= set().union(*tied)
+    return found
+
+
+@lru_cache(maxsize=64)
+def _equations(claim):
+    """The letters of each equation that a claim assumes."""
+    return [
         {symbol.name for symbol in claim.expand(a.relation).free_symbols}
         for a in claim.assumptions
         if isinstance(a.relation, sympy.Eq)
     ]
-    measured = set(claim.quantities)
-    while tied := [e - found for e in equations if len(e - found) == 1 and not e & measured]:
-        found |= set().union(*tied)
-    return found
 
 
 def by_name(name):
