@@ -58,7 +58,7 @@ def run(claims, budget, seed, folder, executor=EXECUTOR, say=None, pages=False):
             for results in batches:
                 for n, result in results.items():
                     work, name, *_, key = tasks[n]
-                    derived[name] = result.pop("derived", {})
+                    derived.setdefault(name, {}).update(result.pop("derived", {}))
                     ledger.keep(folder, key, result)
                     (told if work is explored else found)[name] = result
                 say.show(found)

@@ -17,6 +17,7 @@ import pytest
 
 from fedtheory import discover, private
 from fedtheory.app import ledger, package
+from fedtheory.rocq import derivations
 from fedtheory.verify import campaign, reviewing
 from fedtheory.verify.__main__ import main
 
@@ -279,14 +280,19 @@ def test_a_process_that_runs_other_sources_keeps_nothing():
 
 def test_what_a_page_moves_is_made_by_workers_once(tmp_path, monkeypatch):
     """With runs, without runs, without a bound; each as this process makes it."""
-    names = ("fsl.theorem2", "fsl.theorem1", "fsl.gradient_identity")
+    names = ("fsl.theorem2", "fsl.theorem1", "fsl.gradient_identity", "lamb.lemma1")
     some = [discover.claim(name) for name in names]
     found = campaign.run(some, 0.01, 0, tmp_path, "processes:1", pages=True)
     assert [found[name]["explored"] for name in names] == [package.explored(n) for n in names]
-    runs, none, nothing = (json.loads(found[name]["explored"] or "null") for name in names)
+    runs, none, nothing, _ = (json.loads(found[name]["explored"] or "null") for name in names)
     assert "beside" in runs and "beside" not in none and nothing is None
     monkeypatch.setattr(package, "explored", None)
-    assert campaign.run(some, 0.01, 0, tmp_path, "serial", pages=True) == found
+    # derivations are those of the certificates, and not kept
+    lemma = found["lamb.lemma1"]
+    (one, *_), made = ledger.documents(lemma["verdict"]), lemma["derived"]
+    assert made[ledger.digest(one)] == derivations.derivations(one) != []
+    again = campaign.run(some, 0.01, 0, tmp_path, "serial", pages=True)
+    assert again == {name: {**result, "derived": {}} for name, result in found.items()}
 
 
 @pytest.mark.parametrize(
