@@ -174,22 +174,23 @@ class Job:
 
 
 class Pace:
-    """How fast rounds go, and whether the clients of few trials should share the workers: where
-    rounds are long, and as long as that is faster. The first chunk of a kind counts for nothing, as
-    its loops may have to be compiled."""
+    """How fast rounds went last, and whether the clients of few trials should share the workers:
+    where rounds are long, and as long as that is faster. The first chunk of a kind counts for nothing,
+    as its loops may have to be compiled. Who shares a core with strangers waits for them in every
+    round, so what was faster before a stranger came says nothing."""
 
     def __init__(self):
-        self.chunks, self.fastest = {False: 0, True: 0}, {False: math.inf, True: math.inf}
+        self.chunks, self.last = {False: 0, True: 0}, {False: math.inf, True: math.inf}
 
     def took(self, seconds, together):
         self.chunks[together] += 1
         if self.chunks[together] > 1:
-            self.fastest[together] = min(self.fastest[together], seconds)
+            self.last[together] = seconds
 
     def together(self, rounds):
-        alone = self.fastest[False]
+        alone = self.last[False]
         long = LONG_ROUND < alone < math.inf and alone * rounds > WORTH
-        return long and (self.chunks[True] < 2 or self.fastest[True] < alone)
+        return long and (self.chunks[True] < 2 or self.last[True] < alone)
 
 
 def carry_out(job, progress=None, chunk=None, checkpoint=None):

@@ -416,6 +416,12 @@ def test_clients_share_workers_where_rounds_are_long_and_as_long_as_it_is_faster
     for seconds, together in ((5.0, False), (0.5, False), (9.0, True), (0.7, True)):
         pace.took(seconds, together)
     assert not pace.together(100)  # it was slower
+    pace.took(0.8, False)
+    assert pace.together(100)  # and is not any more
+    pace.took(0.3, True)
+    assert pace.together(100)
+    pace.took(2.4, True)  # a stranger came to one of the cores
+    assert not pace.together(100)
 
 
 def test_short_rounds_never_share_workers_however_long_the_first_took():
