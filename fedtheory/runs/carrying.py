@@ -181,16 +181,17 @@ class Pace:
 
     def __init__(self):
         self.chunks, self.last = {False: 0, True: 0}, {False: math.inf, True: math.inf}
+        self.alone = math.inf  # at best
 
     def took(self, seconds, together):
         self.chunks[together] += 1
         if self.chunks[together] > 1:
             self.last[together] = seconds
+            self.alone = self.alone if together else min(self.alone, seconds)
 
     def together(self, rounds):
-        alone = self.last[False]
-        long = LONG_ROUND < alone < math.inf and alone * rounds > WORTH
-        return long and (self.chunks[True] < 2 or self.last[True] < alone)
+        long = LONG_ROUND < self.alone < math.inf and self.alone * rounds > WORTH
+        return long and (self.chunks[True] < 2 or self.last[True] < self.last[False])
 
 
 def carry_out(job, progress=None, chunk=None, checkpoint=None):

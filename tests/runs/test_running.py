@@ -428,4 +428,4 @@ def test_short_rounds_never_share_workers_however_long_the_first_took():
     pace = carrying.Pace()
     for seconds in (5.0, 1e-5, 2e-2, 1e-5):  # the machine was busy for a moment
         pace.took(seconds, False)
-    assert not pace.together(10**9)
+        assert not pace.together(10**9)
