@@ -104,10 +104,11 @@ class Line:
         self.tty = self.terminal or notebook(self.stream)
 
     def progress(self, label):
-        """A function of (done, total) that says how far it is and how long it takes."""
+        """A function of (done, total) that says how far it is and how long it takes; `share` is what
+        is done of the time, where that is known."""
         begun = time.perf_counter()
 
-        def report(done, total, *_):
+        def report(done, total, *_, share=None):
             now = time.perf_counter()
             if now - self.last <= (0.2 if self.tty else 5):
                 return
@@ -117,7 +118,8 @@ class Line:
                 self.say(f"{label}: {total} instances, {duration(seconds)}", "")
             elif 0 < done < total:
                 self.last = now
-                left = duration(seconds * (total - done) / done)
+                share = share or done / total
+                left = duration(seconds * (1 - share) / share)
                 self.say(f"{label}: {done}/{total}, {duration(seconds)}, {left} left", "")
 
         self.last = begun

@@ -52,7 +52,7 @@ HEADER = [
 ]
 
 
-def table3(name, part, runs):
+def table3(name, part, runs, minutes):
     """The figure of a part of table 3."""
 
     def compute(scale, progress):
@@ -120,6 +120,7 @@ def table3(name, part, runs):
         cites=f"flex, table 3 ({part})",
         title=f"Schemes A, B and C as devices become heterogeneous, {name}",
         compute=compute,
+        minutes=minutes,
         caption=caption,
         draw=draw,
         says=lambda data: f"Mean gains in points, the paper's in brackets. {said(data)}.",

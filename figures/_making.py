@@ -52,18 +52,27 @@ def made(ids, scale, out, folders, line, executor):
             yield name, "", f"saved before{counted(drawn)}"
     here = executor in (None, "serial") or executor == EXECUTOR and len(wanted) < 2
     if not here:
-        wanted.reverse()  # theorems and proofs take longest, and stand last in the alphabet
+        wanted.sort(key=takes, reverse=True)
     tasks = [(*each, line if here else None) for each in wanted]
-    report, done = line.progress("figures"), 0
+    report, left = line.progress("figures"), set(range(len(tasks)))
     with closing(spreading.done(one, tasks, None if here else executor)) as batches:
         for results in batches:
             for place, result in results.items():
                 name = wanted[place][0]
                 keep(name, scale, result, out)
                 yield name, result.wrong, result.how
-            done += len(results)
+            left -= results.keys()
             if not here:
-                report(done, len(tasks))
+                ahead = sum(takes(wanted[place]) for place in left)
+                report(
+                    len(tasks) - len(left), len(tasks), share=1 - ahead / sum(map(takes, wanted))
+                )
+
+
+def takes(task):
+    """Minutes of a core, about; drawing takes some seconds."""
+    name, _, data = task
+    return 0.05 + (figures.figure(name).minutes if data is None else 0)
 
 
 def saved(name, scale, folders, out, line):

@@ -12,7 +12,7 @@ import re
 import numpy as np
 
 from fedtheory import discover
-from fedtheory.figures import _caption, _style
+from fedtheory.figures import _caption, _parts, _style
 from fedtheory.figures._record import Figure
 from fedtheory.verdicts import checking, sharpening
 from fedtheory.verdicts.verdict import ORDER
@@ -20,10 +20,11 @@ from fedtheory.verdicts.verdict import ORDER
 SEED = 0
 BUDGET = dict(smoke=1.0, quick=1.0, paper=10.0)  # seconds of a core for the verdict of each claim
 SHARPENED = dict(smoke=0.2, quick=0.5, paper=10.0)  # and for its constants
+RANGES = ("constant", "says", "most", "value", "refuted", "proved")  # of constants, in a row
 INEQUALITIES = {"<", "<=", ">", ">="}
 
 
-def table(paper, few, compute):
+def table(paper, few, compute, minutes):
     """The figure of a paper's table; `compute` stands in the figure's own file, which names what is
     kept."""
     return Figure(
@@ -36,6 +37,7 @@ def table(paper, few, compute):
         caption=caption,
         says=told,
         width="page",
+        minutes=minutes,
         height=3.4,
     )
 
@@ -44,29 +46,40 @@ def arrays(papers, few, scale, progress):
     """The table of a paper, with its other versions; of `few` of its claims at smoke scale."""
     claims = [c for c in discover.claims() if c.paper in papers and c.lines]
     asked = [c for c in claims if c.id in few or scale != "smoke"]
-    verdicts, ranges = [], []
+    found = []
     for done, claim in enumerate(asked):
         progress(done, len(asked))
-        verdicts.append(checking.readings(claim, BUDGET[scale], SEED))
-        if verdicts[-1].status not in ("violated", "vacuous"):  # whose constants are not enough
-            ranges += [(done, part) for part in needed(claim, SHARPENED[scale])]
-    number = lambda value: np.nan if value is None else float(value)
+        found.append(_parts.part(row, claim.id, BUDGET[scale], SHARPENED[scale]))
+    column = lambda name: np.array([each[name].item() for each in found])
+    joined = lambda name: np.concatenate([each[name] for each in found])
     return dict(
         claim=np.array([c.id for c in asked]),
         place=np.array([c.cites.partition(", ")[2] or c.cites for c in asked]),
-        printed=np.array([v.printed.status for v in verdicts]),
-        meant=np.array([v.status for v in verdicts]),
-        saved=np.array(["; ".join(map(plainly, v.saved_by)) for v in verdicts]),
-        of=np.array([at for at, _ in ranges], dtype=int),
-        constant=np.array([part.name for _, part in ranges], dtype=str),
-        says=np.array([part.says for _, part in ranges], dtype=str),
-        most=np.array([part.most for _, part in ranges], dtype=bool),
-        value=np.array([number(part.printed) for _, part in ranges]),
-        refuted=np.array([number(part.refuted) for _, part in ranges]),
-        proved=np.array([number(part.proved) for _, part in ranges]),
+        **{name: column(name) for name in ("printed", "meant", "saved")},
+        of=np.repeat(np.arange(len(found)), [len(each["constant"]) for each in found]),
+        **{name: joined(name) for name in RANGES},
         budget=np.array([BUDGET[scale], SHARPENED[scale]]),
         seed=np.array(SEED),
         claims=np.array(len(claims)),
+    )
+
+
+def row(id, budget, sharpened):
+    """How a claim stands as printed and as meant, and what is known of each of its constants."""
+    claim, number = discover.claim(id), lambda value: np.nan if value is None else float(value)
+    verdict = checking.readings(claim, budget, SEED)
+    violated = verdict.status in ("violated", "vacuous")  # whose constants are not enough
+    parts = [] if violated else needed(claim, sharpened)
+    return dict(
+        printed=verdict.printed.status,
+        meant=verdict.status,
+        saved="; ".join(map(plainly, verdict.saved_by)),
+        constant=np.array([part.name for part in parts], dtype=str),
+        says=np.array([part.says for part in parts], dtype=str),
+        most=np.array([part.most for part in parts], dtype=bool),
+        value=np.array([number(part.printed) for part in parts]),
+        refuted=np.array([number(part.refuted) for part in parts]),
+        proved=np.array([number(part.proved) for part in parts]),
     )
 
 

@@ -117,6 +117,7 @@ def figure(cites, compute, about, shows, height=2.7):
         caption=partial(caption, about),
         says=says,
         width="page",
+        minutes=0.8,
         stacks=True,
         height=height,
     )

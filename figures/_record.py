@@ -22,6 +22,7 @@ class Figure:
     shows: tuple = ()  # ids of claims that are plotted
     width: str = "column"  # or "page"
     height: float = 2.4  # inches
+    minutes: float = 0.3  # of a core at the scale quick, about: those that take longest begin first
     stacks: bool = False  # page-wide panels that may stand below each other, in one column
 
     def __post_init__(self):

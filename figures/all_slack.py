@@ -112,6 +112,7 @@ FIGURE = Figure(
     title="The slack of every line of six proofs",
     shows=tuple(PROOFS),
     compute=compute,
+    minutes=0.5,
     draw=draw,
     rows=rows,
     caption=caption,

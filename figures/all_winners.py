@@ -293,6 +293,7 @@ FIGURE = Figure(
     title="Who is ahead, by the bounds and in truth",
     shows=("fsl.theorem2", *MIXED, "flex.theorem3_1", LAW),
     compute=compute,
+    minutes=0.7,
     draw=draw,
     rows=rows,
     caption=caption,

@@ -223,6 +223,7 @@ FIGURE = Figure(
     cites="flex, table 3 (c)",
     title="Schemes A, B and C as devices become heterogeneous, SYNTHETIC",
     compute=compute,
+    minutes=0.7,
     caption=caption,
     draw=draw,
     rows=rows,

@@ -2,4 +2,4 @@
 
 from fedtheory.figures import _flex_networks
 
-FIGURE = _flex_networks.table3("EMNIST", "b", "table3b")
+FIGURE = _flex_networks.table3("EMNIST", "b", "table3b", minutes=3)

@@ -97,6 +97,7 @@ FIGURE = Figure(
     cites="FSL, figure 1",
     title="Test accuracy as clients have fewer classes, with a server that learned before",
     compute=compute,
+    minutes=1.0,
     caption=caption,
     draw=draw,
     rows=rows,

@@ -155,6 +155,7 @@ FIGURE = Figure(
     cites="FSL, figure 2",
     title="Accuracy and rise time over the server's weight, learning rate and data",
     compute=compute,
+    minutes=1.0,
     caption=caption,
     draw=draw,
     rows=rows,

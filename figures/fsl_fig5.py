@@ -99,6 +99,7 @@ FIGURE = Figure(
     cites="FSL, figure 5",
     title="Accuracy over learning rates and classes of a client, many clients",
     compute=compute,
+    minutes=1.0,
     caption=caption,
     draw=draw,
     rows=rows,

@@ -99,6 +99,7 @@ FIGURE = Figure(
     cites="FSL, figure 9",
     title="How unlike clients and server are, along FSL's runs",
     compute=compute,
+    minutes=1.0,
     caption=caption,
     draw=draw,
     rows=rows,

@@ -77,6 +77,7 @@ FIGURE = Figure(
     cites="FED-LAMB, figure 2",
     title="Fed-LAMB, Fed-AMS and Fed-SGD with one digit a device, MNIST",
     compute=compute,
+    minutes=2.0,
     caption=caption,
     draw=draw,
     says=says,

@@ -98,6 +98,7 @@ FIGURE = Figure(
     cites="FED-LAMB, figure 3",
     title="Fed-LAMB, Fed-AMS and Fed-SGD on CIFAR-10",
     compute=compute,
+    minutes=1.0,
     caption=caption,
     draw=draw,
     says=says,

@@ -94,6 +94,7 @@ FIGURE = Figure(
     cites="mixed FL, figure 1",
     title="Mixed FL beside an oracle, smiles and language",
     compute=compute,
+    minutes=1.0,
     caption=caption,
     draw=draw,
     says=says,

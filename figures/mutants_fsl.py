@@ -251,6 +251,7 @@ FIGURE = Figure(
     title="What the truth of theorem 1 needs",
     shows=(CLAIM,),
     compute=compute,
+    minutes=1.2,
     caption=caption,
     says=says,
     draw=draw,

@@ -11,4 +11,4 @@ def compute(scale, progress):
     return _needed.arrays(PAPERS, FEW, scale, progress)
 
 
-FIGURE = _needed.table("FSL", FEW, compute)
+FIGURE = _needed.table("FSL", FEW, compute, minutes=2.5)

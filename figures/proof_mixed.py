@@ -19,6 +19,7 @@ FIGURE = Figure(
     title="What theorems B.1 to B.3 rest on",
     shows=tuple(CLAIMS),
     compute=compute,
+    minutes=0.6,
     draw=_proofs.draw,
     rows=_proofs.rows,
     caption=_proofs.caption,

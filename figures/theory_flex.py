@@ -334,6 +334,7 @@ FIGURE = Figure(
     cites="flex, theorem 3.1, corollary 3.2.1 and table 1",
     shows=tuple(PANELS),
     compute=compute,
+    minutes=0.8,
     draw=draw,
     rows=rows,
     caption=caption,

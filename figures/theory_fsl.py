@@ -252,6 +252,7 @@ FIGURE = Figure(
     title="Bounds, exact expectation, runs and worst cases",
     shows=tuple(SHAPES),
     compute=compute,
+    minutes=3.0,
     draw=draw,
     rows=rows,
     caption=caption,

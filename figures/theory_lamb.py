@@ -320,6 +320,7 @@ FIGURE = Figure(
     title="Bounds, exact expectation, runs and worst cases",
     shows=("lamb.theorem1_explicit", "lamb.corollary1_explicit"),
     compute=compute,
+    minutes=1.0,
     draw=draw,
     rows=rows,
     caption=caption,

@@ -288,6 +288,7 @@ FIGURE = Figure(
     title="Bounds, exact expectation, runs and worst cases",
     shows=tuple(IDS),
     compute=compute,
+    minutes=1.0,
     draw=draw,
     rows=rows,
     caption=caption,
