@@ -100,11 +100,21 @@ def pieces(curve, x):
         yield times(half(curve["slope"]), f"({shifted(x, at)})^2" if at else f"{x}^2")
     if Fraction(curve["tilt"]) and "at" not in curve:
         yield times(Fraction(curve["tilt"]), x)
-    for slope, at in (bend for bend in curve.get("bends", ()) if Fraction(bend[0])):
+    for (at,), slope in together(curve.get("bends", ())):
         yield times(half(slope), f"({shifted(x, at)})+^2")
-    for height, rate, at in (soft for soft in curve.get("soft", ()) if Fraction(soft[0])):
+    for (rate, at), height in together(curve.get("soft", ())):
         inside = times(Fraction(rate), x if not Fraction(at) else f"({shifted(x, at)})")
         yield times(Fraction(height), f"log(1 + exp({inside}))")
+
+
+def together(parts):
+    """[(where, how much)] of what is written as [how much, *where], alike parts added up, without
+    those that cancel."""
+    found = {}
+    for part in parts:
+        size, *where = map(Fraction, part)
+        found[tuple(where)] = found.get(tuple(where), 0) + size
+    return [(where, size) for where, size in found.items() if size]
 
 
 def times(factor, text):

@@ -114,10 +114,15 @@ def long(tree):
 
 
 def trivial(name, value, parts):
-    """Whether an entry says nothing: it is empty, or all coordinates are one layer."""
+    """Whether an entry says nothing: it is empty, all coordinates are one layer, or noise of size
+    zero."""
     start = parts.get("x")
     whole = [[0, len(start)]] if isinstance(start, list) else None
-    return value in ([], {}, None) or name == "layers" and value in (whole, [0])
+    return (
+        value in ([], {}, None)
+        or (name == "layers" and value in (whole, [0]))
+        or (bool(lottery(value)) and not any(any(way) for _, way in value))
+    )
 
 
 def lottery(value):

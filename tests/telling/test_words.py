@@ -15,7 +15,7 @@ import fedtheory as ft
 from fedtheory.search.counterexample import formula as formula_of
 from fedtheory.settings import by_name
 from fedtheory.telling.losses import formula
-from fedtheory.telling.words import made_of, told
+from fedtheory.telling.words import made_of, told, trivial
 from fedtheory.telling.writes import written
 
 SHIPPED = Path(__file__).parents[1] / "second_opinion" / "certificates.json"
@@ -164,3 +164,14 @@ def test_two_methods_that_part_are_told_with_their_losses():
     lines = told(json.loads(SHIPPED.read_text())["mixed.K1_equivalence"])
     assert lines[1] == "Not so: run two_way_gt with K = 1, eta_m = 1.0, and merged_descent, on"
     assert "  f_2 = 1/4 (x - 2)^2" in lines and lines[-1].startswith("from one start: they end")
+
+
+def test_what_cancels_or_is_zero_is_not_told():
+    """f(x) = x/2 + 3/4 (x - 1)+^2 whatever its pieces, and noise of size zero is none."""
+    bends = [[Fraction(1), Fraction(0)], [Fraction(-1), Fraction(0)], [Fraction(1), Fraction(1)]]
+    curve = dict(slope=0, tilt=Fraction(1, 2), bends=[*bends, [Fraction(1, 2), Fraction(1)]])
+    assert formula([curve]) == "1/2 x + 3/4 (x - 1)+^2"
+    half, zero = Fraction(1, 2), [Fraction(0)]
+    assert trivial("noise", [[half, zero], [half, zero]], {})
+    assert not trivial("noise", [[half, [Fraction(1)]], [half, [Fraction(-1)]]], {})
+    assert not trivial("noise", [[half, zero], [half, [Fraction(1)]]], {})
