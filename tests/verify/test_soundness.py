@@ -181,3 +181,15 @@ def test_the_campaign_would_tell_and_goes_on_where_it_was(tmp_path, monkeypatch)
     monkeypatch.setattr(soundness, "answer", None)  # nothing is asked again
     again = soundness.campaign(asked_for, 0.05, soundness.Store(tmp_path, 0.05))
     assert again == found and soundness.Store(tmp_path, 0.06).found == {}
+
+
+@pytest.mark.slow
+def test_a_relative_that_a_family_refutes_is_asked_of_its_base():
+    """What theorem B.1 counts has no end, with 100 added to its shape as without: a family says so,
+    which is no instance to ask the theorem of."""
+    base = discover.claim("mixed.theoremB1_nonconvex")
+    (left, sign, right), *_ = base.lines
+    weaker = base.replace(name=f"{base.id}.weaker", lines=[(left, sign, right + 100)])
+    verdict = checking.check(weaker, budget=5.0, seed=463)
+    assert verdict.status == "violated" and "setting" not in verdict.certificate
+    assert soundness.fails_too(base, verdict, 0.02, 463)
