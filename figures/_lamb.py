@@ -49,6 +49,7 @@ def panel(ax, read, title, *setting):
             label=method,
         )
     ax.set(title=title, xlabel="round $r$")
+    ax.xaxis.get_major_locator().set_params(integer=True)
 
 
 def rows(data, heads):

@@ -28,9 +28,9 @@ WORDS = {
 }
 COLOURS = {
     SPEAKS: "#5d9bd3",
-    VACUOUS: "#dbe6f1",
+    VACUOUS: "#b4cbe4",
     FALSE: _style.DIFFER,
-    OUTSIDE: _style.PALE,
+    OUTSIDE: "#f1efec",
     BROKEN: "#e3a19c",
     UNSTABLE: "#5f5f5f",
 }

@@ -15,6 +15,7 @@ POINTS = dict(smoke=(9, 8), quick=(41, 40), paper=(81, 80))  # multiples of the 
 ROUNDS = dict(smoke=1000, quick=20_000, paper=20_000)
 MULTIPLES = 32.0
 IDS = {"flex.theorem3_1": "rounds", theory_flex.AFTER: "rounds since the arrival"}
+STATEMENTS = {"flex.theorem3_1": "theorem 3.1", theory_flex.AFTER: "corollary 3.2.1"}
 
 
 prescribed = cache(theory_flex.values)
@@ -36,7 +37,7 @@ def plane(id, scale):
     times[across // 2] = 1.0  # no rounding: here the hypotheses hold
     return _phase.Plane(
         claim=id,
-        title=title,
+        title=f"{STATEMENTS[id]}: {title}",
         labels=("times the rate", rf"{IDS[id]} $\tau$"),
         x=times,
         y=np.unique(np.round(np.geomspace(1, ROUNDS[scale], rounds)).astype(int)),
@@ -44,7 +45,6 @@ def plane(id, scale):
         truth=lambda times, Ts: theory_flex.exact(id, int(Ts[-1]), times)[Ts],
         trivial=lambda times, Ts: (theory_flex.largest_gradient() / theory_flex.MU) ** 2,
         radius=lambda times, T: stretch(of, ways, times * etas[int(T)]),
-        lines={"prescribed": 1.0},
     )
 
 
@@ -62,7 +62,7 @@ def compute(scale, progress):
 def about(data):
     return (
         f"Quadratics and laws of the theory figure (scheme C; left with absences, right after an arrival): {data['constants']}. "
-        r"Both statements prescribe $\eta_\tau$ (dashed), and speak of that column alone; left, all rates are multiplied, "
+        r"Both statements prescribe $\eta_\tau$, and speak of the column of once the rate alone; left, all rates are multiplied, "
         r"right, those from the arrival on. $\|w-w^\star\|^2$ is at most $(G/\mu)^2$ without training."
     )
 
