@@ -1,0 +1,85 @@
+"""A campaign that is killed again and again makes what one makes that nobody disturbs:
+`python -m verify.killing [PREFIX ...]`.
+
+The shallow campaign runs once in peace. Then another is killed with SIGKILL at moments that are drawn,
+each time in mid-campaign, begun again each time, and finished; its ledger must be the same bytes.
+
+Exit 0: it is. 1: something differs, or a kill came too late to be one.
+"""
+
+import argparse
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from fedtheory.app import package
+from fedtheory.verify import campaign
+
+
+def begun(out, prefixes):
+    """The campaign as a process of its own."""
+    asked = ["--budget", str(campaign.SMOKE), "--out", str(out), *prefixes]
+    command = [sys.executable, "-m", "fedtheory", "verify", *asked]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def kept(out):
+    """How many results are kept, and how many files are being written."""
+    store = out / package.RESULTS
+    return len(list(store.glob("*.sealed"))), len(list(store.glob(".*.part")))
+
+
+def killed(out, prefixes, moment):
+    """Kill a campaign so long after the first result that it keeps; (seconds that it ran, results
+    kept, files in mid-write), None where it had ended."""
+    before, start = kept(out)[0], time.monotonic()
+    process = begun(out, prefixes)
+    while process.poll() is None and kept(out)[0] == before:
+        time.sleep(0.002)
+    try:
+        process.wait(moment)
+        return None
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    return (time.monotonic() - start, *kept(out))
+
+
+def series(folder, prefixes, kills, seed, say=print):
+    """Whether the ledger of a campaign that was killed so often is that of one in peace."""
+    chance, peace, other = random.Random(seed), folder / "peace", folder / "killed"
+    start = time.monotonic()
+    status = begun(peace, prefixes).wait()
+    whole = time.monotonic() - start
+    say(f"in peace: {whole:.1f} s, {kept(peace)[0]} results, exit {status}")
+    late = 0
+    for n in range(1, kills + 1):
+        found = killed(other, prefixes, chance.uniform(0, whole / kills))
+        late += found is None
+        text = "it had ended"
+        if found:
+            text = "killed after {:.2f} s, {} results kept, {} in mid-write".format(*found)
+        say(f"kill {n}: {text}")
+    ended = begun(other, prefixes).wait()
+    one, two = (path / "ledger.json" for path in (peace, other))
+    same = status == ended == 0 and one.read_bytes() == two.read_bytes()
+    say(f"then finished: {'the same' if same else 'NOT the same'} bytes of ledger.json")
+    return same and not late
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(prog="python -m verify.killing", description=__doc__)
+    parser.add_argument("prefixes", nargs="*", metavar="PREFIX", help="of the claims; all if none")
+    parser.add_argument("--kills", type=int, default=10)
+    parser.add_argument("--seed", type=int, default=0, help="what draws the moments")
+    asked = parser.parse_args(argv)
+    with tempfile.TemporaryDirectory(prefix="fedtheory-killing-") as folder:
+        say = lambda text: print(text, flush=True)
+        return 0 if series(Path(folder), asked.prefixes, asked.kills, asked.seed, say) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
