@@ -49,6 +49,11 @@ def tried():
             )
             for how, work in works
         ),
+        (
+            "pseudo-Huber losses of 4 clients in two dimensions, all of which take part",
+            problems.bounded(d=2, clients=4, L=1.0, M=1.0, sigma=0.2, noise="rademacher", seed=1),
+            dict(alpha=0.05, beta_1=0.0, beta_2=0.9, T=2, cst=1.0),
+        ),
     )
 
 
@@ -70,11 +75,12 @@ def beside(claim, moved):
     >>> beside(discover.claim("fsl.h_lower"), ["T"]) is None
     True
     """
-    over = next((name for name in OVER if name in moved), None)
-    if over is None or not claim.algorithm:
+    counts = [name for name in OVER if name in moved]
+    if not counts or not claim.algorithm:
         return None
-    rest = [name for name in moved if name != over]
-    if any(name in claim.quantities and claim.symbols[name].measure.of_a_run for name in rest):
+    rest = [name for name in moved if name not in counts]
+    measures = {name: claim.symbols[name].measure for name in rest if name in claim.quantities}
+    if any(one.of_a_run and not once(one) for one in measures.values()):
         return None
     known = {*method(claim).hyper, *claim.parameters, "S", "participation"}
     steps = (STEPS, {}) if set(STEPS) <= set(rest + ["eta_0"]) & known else ({},)
@@ -84,17 +90,31 @@ def beside(claim, moved):
             found = compare(claim, problem, rounds=ROUNDS, trials=TRIALS, **asked)
         except FedtheoryError:
             continue
-        if all(np.ndim(found.numbers.get(name, np.zeros(1))) == 0 for name in rest):
-            return told(found, says, over, rest)
+        numbers = found.numbers | {n: mean(found, one) for n, one in measures.items() if once(one)}
+        fixed = {n: numbers[n] for n in moved if np.ndim(numbers.get(n, np.zeros(1))) == 0}
+        varied = [name for name in moved if name not in fixed]
+        if len(varied) == 1 and varied[0] in counts:
+            return told(found, says, varied[0], fixed)
     return None
 
 
-def told(found, says, over, rest):
+def once(measure):
+    """Whether a run measures it at one round, in the mean of all that can happen."""
+    return measure.at.isdecimal() and measure.average == "E" and measure.minus in ("", "inf")
+
+
+def mean(found, measure):
+    """The mean over the runs of what is measured once."""
+    run = found.runs[0].metrics[measure.metric][:, int(measure.at)].mean()
+    return run - (found.problem.constants["F_inf"].value if measure.minus else 0.0)
+
+
+def told(found, says, over, fixed):
     """A comparison as plain data."""
     listed = lambda values, digits: [float(f"{value:.{digits}g}") for value in values.tolist()]
     sampled = {name: listed(getattr(found, name), SAMPLED) for name in ("left", "low", "high")}
     exact = None if found.left_exact is None else listed(found.left_exact, DIGITS)
-    numbers = {name: f"{float(found.numbers[name]):.12g}" for name in rest}
+    numbers = {name: f"{float(value):.12g}" for name, value in fixed.items()}
     return (
         dict(says=says, over=over, numbers=numbers, T=found.T.tolist(), exact=exact, trials=TRIALS)
         | sampled

@@ -71,7 +71,7 @@ const explore = (() => {
     const alike = here => runs && Object.entries(runs.numbers).every(([name, text]) => here[name] === number(text));
 
     const measure = here => {
-      if (!runs) return;
+      if (!runs) return measured.textContent = "No runs stand beside it: the line holds for something else than rounds of a method, takes what each round measures, or asks for more than the small problems meet that are run here.";
       const at = runs.T.indexOf(here[runs.over]), about = `${runs.trials} runs on ${runs.says}`;
       if (!alike(here)) {
         const back = element("button", {type: "button", class: "plain"}, "Set them so");

@@ -36,7 +36,12 @@ def test_what_is_told_is_the_exact_expectation():
 
 @pytest.mark.parametrize(
     "name",
-    ["fsl.corollary1_explicit", "mixed.theoremB2_strong_explicit", "flex.table1_B_het_explicit"],
+    [
+        "fsl.corollary1_explicit",
+        "mixed.theoremB2_strong_explicit",
+        "flex.table1_B_het_explicit",
+        "lamb.theorem1_explicit",
+    ],
 )
 def test_runs_are_inside_the_hypotheses_and_below_the_bound(name):
     found, claim = runs(name), discover.claim(name)
@@ -84,3 +89,17 @@ def test_the_page_tells_them_at_their_own_numbers_alone(tmp_path):
     assert (
         not any(w.endswith("side, exact: ") for w in moved.words) and "Set them so" in moved.words
     )
+
+
+def test_what_a_run_measures_once_is_the_mean_that_the_bound_was_taken_at():
+    """FED-LAMB's theorem 1 takes the loss after one iteration: with it the page's formula gives the
+    right side that `compare` found."""
+    claim, found = discover.claim("lamb.theorem1"), runs("lamb.theorem1")
+    assert found["over"] == "R" and found["exact"] is None  # its rounds; T counts local steps
+    _, problem, settings = beside.tried()[-1]
+    right = ft.compare(claim, problem, rounds=64, trials=beside.TRIALS, **settings).right
+    numbers = {letter: Fraction(text) for letter, text in found["numbers"].items()}
+    for R in (1, 10, 64):
+        assert claim.evaluate(numbers | dict(R=R, beta_1=0), strict=False) == pytest.approx(
+            right[R - 1], rel=1e-9
+        )
