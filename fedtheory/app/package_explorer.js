@@ -131,7 +131,7 @@ const explore = (() => {
       fields[name] = {slider, text};
       rows.append(element("span", {}, label(name)), slider, text);
     }
-    box.replaceChildren(heading, rows, element("p", {}, "right side: ", out), ...(runs ? [measured] : []), rules, plot,
+    box.replaceChildren(heading, rows, element("p", {}, "right side: ", out), measured, rules, plot,
       element("p", {class: "soft"}, `Line: the right side.${runs ? ` Points: the left side, ${runs.exact ? "exact" : "mean of runs"}; upright: where 8 in 10 runs lie.` : ""} Shaded brown: it says no more than what is trivially true. Shaded grey: a hypothesis fails.`));
     if (Object.keys(at).length) moving = Object.keys(at)[0] in fields ? Object.keys(at)[0] : moving;
     tell();
