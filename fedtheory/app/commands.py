@@ -241,7 +241,9 @@ def data(arguments):
 def experiments(arguments):
     from fedtheory.app.experimenting import told
 
-    return told(arguments.experiment, arguments.scale, arguments.data, arguments.run)
+    return told(
+        arguments.experiment, arguments.scale, arguments.data, arguments.run, arguments.only
+    )
 
 
 def warmup(arguments):

@@ -8,9 +8,9 @@ from fedtheory.data import _sets
 from fedtheory.experiments import experiment, experiments
 
 
-def told(name=None, scale="quick", folder=None, carry=False):
+def told(name=None, scale="quick", folder=None, carry=False, only=()):
     """(a record of each experiment, or of the one that is named; that in words). With `carry` its
-    runs are carried out, those that are kept excepted."""
+    runs are carried out, those that are kept excepted; with `only`, those that have all these words."""
     if folder is not None:
         os.environ[_sets.FOLDER] = str(_sets.folder_of(folder))
     if name is None:
@@ -21,13 +21,16 @@ def told(name=None, scale="quick", folder=None, carry=False):
     from fedtheory.experiments import _pool
 
     record = experiment(name)
-    requests, absent = _pool.possible(record.requests(scale))
+    named = record.named(scale, only)
+    requests, absent = _pool.possible([run for _, run in named])
     row = dict(
         cites=record.cites, printed=record.printed, chosen=record.chosen, tuning=record.tuning
     )
     row |= dict(judges=record.judges, scale=scale, absent=absent, **_cost(requests))
     if carry:
         row |= _carried(requests)
+    if only:
+        row |= dict(ends=_ends(named))
     return row, "\n".join(_lines(record, row))
 
 
@@ -53,6 +56,15 @@ def _carried(requests):
     return dict(missing=0, seconds=time.perf_counter() - begun)
 
 
+def _ends(named):
+    """{words of a run: what each metric was at its end}, of the runs that are kept."""
+    from fedtheory.experiments import _pool
+
+    found = {" ".join(words): _pool.kept(run) for words, run in named}
+    last = lambda run: {name: float(each[-1]) for name, each in run.items()}
+    return {words: last(run) for words, run in found.items() if run is not None}
+
+
 def _lines(record, row):
     yield f"{record.name}: {record.cites}"
     for label, table in (
@@ -72,3 +84,5 @@ def _lines(record, row):
     hours = row["core_seconds"] / 3600
     cost = f"{hours:.1f} hours" if hours >= 1 else f"{row['core_seconds']:.0f} seconds"
     yield f"    {row['runs']} runs, {row['missing']} of them not kept: about {cost} of one core before"
+    for words, metrics in row.get("ends", {}).items():
+        yield f"    {words}: " + ", ".join(f"{name} {end:.4g}" for name, end in metrics.items())

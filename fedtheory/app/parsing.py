@@ -296,6 +296,13 @@ def _working(add):
         run=dict(
             flag=True, action="store_true", help="carry out what is not kept; goes on if killed"
         ),
+        only=dict(
+            flag=True,
+            nargs="+",
+            default=(),
+            metavar="WORD",
+            help="runs that have all these words, as FSL 500 gamma=1 seed=0; how they ended",
+        ),
     )
     add("warmup", "compile every kernel now")
     add(

@@ -1,7 +1,7 @@
 """The pool: each run once, kept under what defines it, and read by every figure that needs it.
 
 A run's key hashes its request and the sources that it reaches: the loops, the method, the network,
-the sets.
+the sets. A run under way is kept beside them, so that a killed night goes on in the very run.
 """
 
 import pkgutil
@@ -9,8 +9,9 @@ import time
 from collections.abc import Callable
 from functools import partial
 
-from fedtheory import networks, sources
+from fedtheory import networks, private, sources
 from fedtheory.data import _sets, partition
+from fedtheory.errors import InvalidInput
 from fedtheory.experiments import _kept, _training
 from fedtheory.experiments._samples import written
 
@@ -44,13 +45,38 @@ def kept(request):
 
 def one(request):
     """The arrays of a run, kept or carried out now."""
-    return _kept.one(FOLDER, key(request), lambda: _training.trained(request))
+    return _kept.one(FOLDER, key(request), lambda: _carried(request))
+
+
+def _carried(request):
+    """The arrays of a run, from where it was killed."""
+    midway = _midway(request)
+    try:
+        found = _training.trained(request, midway)
+    except InvalidInput:
+        if midway is None or not midway.exists():
+            raise
+        midway.unlink()  # what is broken counts as absent
+        found = _training.trained(request, midway)
+    if midway is not None:
+        midway.unlink(missing_ok=True)
+    return found
+
+
+def _midway(request):
+    """Where a run under way is kept; None where there can be no private folder."""
+    try:
+        folder = private.folder() / FOLDER
+        folder.mkdir(mode=0o700, exist_ok=True)
+        return private.owned(folder) / f"{key(request)}.midway.npz"
+    except (OSError, RuntimeError):
+        return None
 
 
 def several(requests, progress: Callable = lambda done, total: None):
     """[arrays of each run]. Runs of one problem come one after the other, so that it is made once."""
     order = sorted(requests, key=lambda request: (_problem(request), written(request)))
-    runs = {key(request): partial(_training.trained, request) for request in order}
+    runs = {key(request): partial(_carried, request) for request in order}
     found = _kept.several(FOLDER, runs, progress)
     return [found[key(request)] for request in requests]
 

@@ -34,6 +34,23 @@ class Experiment(NamedTuple):
 
     def requests(self, scale):
         """The runs of a scale, figure after figure."""
+        return [run for _, run in self.named(scale)]
+
+    def named(self, scale, only=()):
+        """[(words, run)] of a scale: the words of a run are those of its cell, and its seed. With `only`,
+        the runs that have all these words."""
         if scale not in SCALES:
             refuse("scale", f"must be one of {', '.join(SCALES)}", scale)
-        return [run for figure in self.figures for run in self.runs_of(figure, scale).values()]
+        found = [
+            ((*(str(part) for part in cell if part != ""), f"seed={seed}"), run)
+            for figure in self.figures
+            for (cell, seed), run in self.runs_of(figure, scale).items()
+        ]
+        known = {word for words, _ in found for word in words}
+        for word in only:
+            if word not in known:
+                refuse("only", f"must be words of runs: {', '.join(sorted(known))}", word)
+        found = [(words, run) for words, run in found if {*only} <= {*words}]
+        if not found:
+            refuse("only", "must be words that one run has together", " ".join(only))
+        return found

@@ -44,8 +44,9 @@ MEASURE = ("test_accuracy", "test_loss")
 MAKING = RLock()  # of threads that need the same data, one makes them
 
 
-def trained(request):
-    """{name: array} of a run: each metric at `rounds`, those at which it was measured."""
+def trained(request, checkpoint=None):
+    """{name: array} of a run: each metric at `rounds`, those at which it was measured. What a killed
+    process left at the path `checkpoint` is gone on with."""
     with MAKING:
         problem = prepared(written({name: request.get(name) for name in PROBLEM}))
     names = tuple(request.get("measure", MEASURE))
@@ -59,6 +60,7 @@ def trained(request):
         seed=request["seed"],
         pretrained=request.get("pretrained"),
         workers=1,
+        checkpoint=checkpoint,
         participation=_participation(request),
         **request["hyper"],
     )

@@ -32,13 +32,6 @@ def added(A, at, Z, to, count):
 
 
 @jit
-def larger(A, at, Z, to, count):
-    at, to = np.uint64(at), np.uint64(to)
-    for c in range(np.uint64(count)):
-        Z[to + c] = A[at + c] if A[at + c] > Z[to + c] else Z[to + c]
-
-
-@jit
 def positive(A, at, Z, to, count):
     at, to, zero = np.uint64(at), np.uint64(to), Z.dtype.type(0)
     for c in range(np.uint64(count)):
@@ -51,13 +44,3 @@ def kept_where_positive(Z, at, E, to, count):
     at, to, zero = np.uint64(at), np.uint64(to), Z.dtype.type(0)
     for c in range(np.uint64(count)):
         E[to + c] = E[to + c] if Z[at + c] > zero else zero
-
-
-@jit
-def taken(A, at, best, left, E, to, count):
-    """Where A[at + c] is the best, E[to + c] takes what is left, and leaves nothing to the next."""
-    at, to, zero = np.uint64(at), np.uint64(to), E.dtype.type(0)
-    for c in range(np.uint64(count)):
-        its = A[at + c] == best[c]
-        E[to + c] = left[c] if its else zero
-        left[c] = zero if its else left[c]

@@ -2,26 +2,37 @@
 
 Whoever calls says where the terms stand, so that a product of matrices, its transposes and a
 convolution are the same sums read by other steps: nothing is gathered, no workspace is filled.
-Vectors are written in LLVM's own terms: a BLAS may be told of another processor than it runs on, and
+A BLAS may be told of another processor than it runs on, and
 takes no overlapping rows.
 """
 
 from typing import NamedTuple
 
 import numpy as np
-from llvmlite import binding, ir
+from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from fedtheory.jit import DISABLED, jit
+from fedtheory.layers._vectors import BYTES, WIDE, lanes_of, loads_and_stores, spread
 
 TERMS = 256  # of a strip of B at a time
-# Bytes of a vector; how many rows a tile may have whose two vectors a row stand in registers.
-BYTES, ROWS = (
-    (64, (14, 12, 8, 4, 2, 1))
-    if binding.get_host_cpu_features().get("avx512f")
-    else (32, (6, 4, 2, 1))
-)
+# How many rows a tile may have whose two vectors a row stand in registers.
+ROWS = (14, 12, 8, 4, 2, 1) if WIDE else (6, 4, 2, 1)
+LEAST = 4  # rows: a smaller tile waits for its own sums as long as one of these
+
+
+def _first_tiles():
+    """How many rows the first tile has, of so many that are left: those that take the least in all."""
+    cost, first = [0.0], [0]
+    for left in range(1, 4 * ROWS[0] + 1):
+        ways = [(max(r, LEAST) + 0.5 + cost[left - r], -r) for r in ROWS if r <= left]
+        cost.append(min(ways)[0])
+        first.append(-min(ways)[1])
+    return np.array(first)
+
+
+FIRST = _first_tiles()
 
 
 class Sums(NamedTuple):
@@ -54,8 +65,7 @@ def _function(module, real, rows, vectors):
     if name in module.globals:
         return module.globals[name]
     word, pointer = ir.IntType(64), real.as_pointer()
-    size = 4 if isinstance(real, ir.FloatType) else 8
-    lanes = BYTES // size
+    lanes = lanes_of(real)
     vector = ir.VectorType(real, lanes)
     takes = [pointer, word, word, word, pointer, word, word, word, pointer, word, pointer, word]
     made = ir.Function(module, ir.FunctionType(ir.VoidType(), [*takes, word]), name)
@@ -63,62 +73,34 @@ def _function(module, real, rows, vectors):
     made.attributes.add("noinline")
     A, down, apart, along, B, wide, segments, length, Z, line, start, skip, last = made.args
     builder = ir.IRBuilder(made.append_basic_block("entry"))
-
-    def spread(value):
-        one = ir.Constant(ir.VectorType(value.type, lanes), ir.Undefined)
-        one = builder.insert_element(one, value, ir.Constant(word, 0))
-        return builder.shuffle_vector(
-            one, one, ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes)
-        )
-
-    mask = builder.icmp_signed(
-        "<", ir.Constant(ir.VectorType(word, lanes), [*range(lanes)]), spread(last)
+    load, store = loads_and_stores(builder, vector, last)
+    place = lambda base, step, n=0: builder.gep(
+        builder.gep(base, [step]), [ir.Constant(word, n * lanes)]
     )
-    place = lambda base, step, n=0: builder.bitcast(
-        builder.gep(builder.gep(base, [step]), [ir.Constant(word, n * lanes)]), vector.as_pointer()
-    )
-    bits = ir.VectorType(ir.IntType(1), lanes)
-    tail = f"v{lanes}f{8 * size}.p0"
-    align = ir.Constant(ir.IntType(32), size)
-
-    def load(at, v):
-        if v + 1 < vectors:
-            return builder.load(at, align=size)
-        kind = ir.FunctionType(vector, [vector.as_pointer(), ir.IntType(32), bits, vector])
-        found = cgutils.get_or_insert_function(module, kind, f"llvm.masked.load.{tail}")
-        return builder.call(found, [at, align, mask, ir.Constant(vector, [0.0] * lanes)])
-
-    def store(value, at, v):
-        if v + 1 < vectors:
-            builder.store(value, at, align=size)
-            return
-        kind = ir.FunctionType(ir.VoidType(), [vector, vector.as_pointer(), ir.IntType(32), bits])
-        found = cgutils.get_or_insert_function(module, kind, f"llvm.masked.store.{tail}")
-        builder.call(found, [value, at, align, mask])
 
     fused = cgutils.get_or_insert_function(
-        module, ir.FunctionType(vector, [vector] * 3), f"llvm.fmuladd.v{lanes}f{8 * size}"
+        module, ir.FunctionType(vector, [vector] * 3), f"llvm.fmuladd.v{lanes}f{8 * BYTES // lanes}"
     )
     tile = [(r, v) for r in range(rows) for v in range(vectors)]
     far = lambda n, step: builder.mul(ir.Constant(word, n), step)
     sums = {at: builder.alloca(vector) for at in tile}
     for r, v in tile:
-        builder.store(load(place(start, far(r, skip), v), v), sums[r, v])
+        builder.store(load(place(start, far(r, skip), v), v + 1 == vectors), sums[r, v])
     with cgutils.for_range(builder, segments, intp=word) as outer:
         first = builder.gep(A, [builder.mul(outer.index, apart)])
         terms = builder.gep(B, [builder.mul(builder.mul(outer.index, length), wide)])
         with cgutils.for_range(builder, length, intp=word) as inner:
             column = builder.gep(first, [builder.mul(inner.index, along)])
             row = builder.mul(inner.index, wide)
-            those = [load(place(terms, row, v), v) for v in range(vectors)]
+            those = [load(place(terms, row, v), v + 1 == vectors) for v in range(vectors)]
             for r in range(rows):
                 one = builder.load(builder.gep(column, [far(r, down)]))
-                each = spread(one)
+                each = spread(builder, one, lanes)
                 for v in range(vectors):
                     more = builder.call(fused, [each, those[v], builder.load(sums[r, v])])
                     builder.store(more, sums[r, v])
     for r, v in tile:
-        store(builder.load(sums[r, v]), place(Z, far(r, line), v), v)
+        store(builder.load(sums[r, v]), place(Z, far(r, line), v), v + 1 == vectors)
     builder.ret_void()
     return made
 
@@ -169,7 +151,8 @@ def _strip(sums, a, b, places, z, s, rows, pair, last):
     r = 0
     while r < rows:
         at, to, begin = a + r * sums.down, z + r * places.line, s + r * places.skip
-        r += _tile(sums, at, b, places, to, begin, rows - r, pair, last)
+        some = FIRST[min(rows - r, FIRST.size - 1)]
+        r += _tile(sums, at, b, places, to, begin, some, pair, last)
 
 
 @jit

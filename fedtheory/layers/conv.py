@@ -2,35 +2,50 @@
 
 A window's line of k pixels and all channels is one run of numbers of an image, so a line of outputs
 is a product of matrices whose rows overlap, a segment for each line of the window: no window is
-copied. The derivative by the image is the same of D, spread by the stride, with W turned round.
+copied; windows of 3 x 3 go by tiles (_winograd.py). The derivative by the image is the same of D, spread
+by the stride, with W turned round.
 """
 
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
 from fedtheory import arguments
 from fedtheory.errors import refuse
 from fedtheory.jit import jit
+from fedtheory.layers import _winograd
+from fedtheory.layers._frames import framed
 from fedtheory.layers._gemm import add_rows, he_normal, zeros
-from fedtheory.layers._runs import blank, copied
 from fedtheory.layers._tiles import Places, Sums, add_products
 from fedtheory.network import Fitted, Layer, Parameter
 
+DEEP = 8  # channels, and filters, from which on tiles are worth their making
+
+
+class Windows(NamedTuple):
+    """tall x across windows of k x k pixels, `stride` apart, and `filters` sums over each. Images (height,
+    width, channels) have a border of zeros, and their pixels lie `apart`."""
+
+    height: int
+    width: int
+    channels: int
+    border: int
+    apart: int
+    k: int
+    stride: int
+    tall: int
+    across: int
+    filters: int
+    tiled: int  # whether it is done by tiles (_winograd.py)
+
 
 @jit
-def framed(A, at, tall, line, border, apart, wide, channels, room):
-    """Copies an image of `tall` lines of `line` pixels into a blank one with lines of `wide`: pixel
-    (i, j) to (border + apart i, border + apart j)."""
-    if apart == 1:
-        for i in range(tall):
-            to = ((border + i) * wide + border) * channels
-            copied(A, at + i * line * channels, room, to, line * channels)
-        return
-    for i in range(tall):
-        for j in range(line):
-            to = ((border + apart * i) * wide + border + apart * j) * channels
-            copied(A, at + (i * line + j) * channels, room, to, channels)
+def frame(o):
+    """(lines, pixels) of an image with its border, and whether it has to be copied to have them."""
+    high = max(o.border + o.apart * (o.height - 1) + 1, (o.tall - 1) * o.stride + o.k)
+    wide = max(o.border + o.apart * (o.width - 1) + 1, (o.across - 1) * o.stride + o.k)
+    return high, wide, o.border > 0 or o.apart > 1 or high > o.height or wide > o.width
 
 
 @jit
@@ -44,71 +59,74 @@ def turned(w, k, channels, outputs, V):
 
 
 @jit
-def forward(here):
-    A, Z, s = here.A.reshape(here.A.size), here.Z.reshape(here.Z.size), here.sizes
-    height, width, channels, k, stride, pad = s[0], s[1], s[2], s[3], s[4], s[5]
-    tall, across, outputs = s[6], s[7], s[8]
-    wide, size = width + 2 * pad, height * width * channels
-    line, b = wide * channels, here.w[k * k * channels * outputs :]
-    room = np.empty((height + 2 * pad) * line if pad > 0 else 0, A.dtype)
-    blank(room, 0, room.size)
-    for r in range(here.A.shape[0]):
-        image, first = A, r * size
-        if pad > 0:
-            framed(A, r * size, height, width, pad, 1, wide, channels, room)
-            image, first = room, 0
-        sums = Sums(image, channels * stride, line, 1, here.w, outputs, k, k * channels)
-        to = r * tall * across * outputs
-        places = Places(Z, outputs, b, 0)
-        add_products(sums, first, 0, stride * line, places, to, tall, across, outputs)
+def add_windows(o, A, n, w, b, Z):
+    """Z = b + the sums over windows of n images, weighted by w."""
+    high, wide, copy = frame(o)
+    line, size = wide * o.channels, o.height * o.width * o.channels
+    room = np.zeros(high * line if copy else 0, A.dtype)
+    for r in range(n):
+        image, at = A, r * size
+        if copy:
+            framed(A, at, o.height, o.width, o.border, o.apart, wide, o.channels, room)
+            image, at = room, 0
+        sums = Sums(image, o.channels * o.stride, line, 1, w, o.filters, o.k, o.k * o.channels)
+        places, to = Places(Z, o.filters, b, 0), r * o.tall * o.across * o.filters
+        add_products(sums, at, 0, o.stride * line, places, to, o.tall, o.across, o.filters)
 
 
 @jit
-def by_weights(here, image, first, line, D, r):
-    """Adds the derivative by W of sample r, whose image begins at `first`: its rows are the places of
-    a window, its terms the pixels of the output."""
-    G, s = here.G, here.sizes
-    channels, k, stride, tall, across, outputs = s[2], s[3], s[4], s[6], s[7], s[8]
-    along = channels * stride
-    sums = Sums(image, 1, line * stride, along, D, outputs, tall, across)
-    b = r * tall * across * outputs
-    places = Places(G, outputs, G, outputs)
-    add_products(sums, first, b, line, places, 0, k, k * channels, outputs)
+def add_by_weights(o, A, n, D, G):
+    """Adds the derivative by the weights: a product whose rows are the places of a window, and whose
+    terms are the outputs' pixels."""
+    high, wide, copy = frame(o)
+    line, size = wide * o.channels, o.height * o.width * o.channels
+    room = np.zeros(high * line if copy else 0, A.dtype)
+    for r in range(n):
+        image, at = A, r * size
+        if copy:
+            framed(A, at, o.height, o.width, o.border, o.apart, wide, o.channels, room)
+            image, at = room, 0
+        sums = Sums(
+            image, 1, line * o.stride, o.channels * o.stride, D, o.filters, o.tall, o.across
+        )
+        places, d = Places(G, o.filters, G, o.filters), r * o.tall * o.across * o.filters
+        add_products(sums, at, d, line, places, 0, o.k, o.k * o.channels, o.filters)
+
+
+@jit
+def windows(here):
+    s = here.sizes
+    return Windows(s[0], s[1], s[2], s[5], 1, s[3], s[4], s[6], s[7], s[8], s[9])
+
+
+@jit
+def forward(here):
+    A, Z, o = here.A.reshape(here.A.size), here.Z.reshape(here.Z.size), windows(here)
+    n, b = here.A.shape[0], here.w[o.k * o.k * o.channels * o.filters :]
+    if o.tiled:
+        _winograd.forward(o, A, n, here.w, b, Z)
+    else:
+        add_windows(o, A, n, here.w, b, Z)
 
 
 @jit
 def backward(here):
-    A, D, s = here.A.reshape(here.A.size), here.D.reshape(here.D.size), here.sizes
-    E = here.E.reshape(here.E.size)
-    height, width, channels, k, stride, pad = s[0], s[1], s[2], s[3], s[4], s[5]
-    tall, across, outputs = s[6], s[7], s[8]
-    n, wide, size = here.A.shape[0], width + 2 * pad, height * width * channels
-    line = wide * channels
-    add_rows(D, n * tall * across, outputs, here.G[k * k * channels * outputs :])
-    room = np.empty((height + 2 * pad) * line if pad > 0 else 0, A.dtype)
-    blank(room, 0, room.size)
-    border = k - 1 - pad
-    broad = width + k - 1
-    asked = E.size > 0
-    spread = np.empty((height + k - 1) * broad * outputs if asked else 0, A.dtype)
-    blank(spread, 0, spread.size)
-    V = np.empty(k * k * channels * outputs if asked else 0, A.dtype)
-    nothing = np.zeros(channels, A.dtype)
-    if asked:
-        turned(here.w, k, channels, outputs, V)
-    for r in range(n):
-        image, first = A, r * size
-        if pad > 0:
-            framed(A, r * size, height, width, pad, 1, wide, channels, room)
-            image, first = room, 0
-        by_weights(here, image, first, line, D, r)
-        if asked:
-            at = r * tall * across * outputs
-            framed(D, at, tall, across, border, stride, broad, outputs, spread)
-            sums = Sums(spread, outputs, broad * outputs, 1, V, channels, k, k * outputs)
-            places = Places(E, channels, nothing, 0)
-            fall = broad * outputs
-            add_products(sums, 0, 0, fall, places, r * size, height, width, channels)
+    A, D, o = here.A.reshape(here.A.size), here.D.reshape(here.D.size), windows(here)
+    E, n, size = here.E.reshape(here.E.size), here.A.shape[0], o.k * o.k * o.channels * o.filters
+    add_rows(D, n * o.tall * o.across, o.filters, here.G[size:])
+    if o.tiled:
+        _winograd.backward(o, A, n, here.w, D, here.G, E)
+        return
+    add_by_weights(o, A, n, D, here.G)
+    if E.size > 0:
+        border = o.k - 1 - o.border
+        back = Windows(
+            *(o.tall, o.across, o.filters, border, o.stride, o.k, 1),
+            *(o.height, o.width, o.channels, 0),
+        )
+        V, nothing = np.empty(size, A.dtype), np.zeros(o.channels, A.dtype)
+        turned(here.w, o.k, o.channels, o.filters, V)
+        add_windows(back, D, n, V, nothing, E)
 
 
 def fit(filters, kernel, stride, padding, shape):
@@ -120,13 +138,14 @@ def fit(filters, kernel, stride, padding, shape):
     if tall < 1 or across < 1:
         refuse("kernel", f"must be at most the images' {min(height, width)}", kernel)
     inner = kernel * kernel * channels
+    tiled = kernel == 3 and stride == 1 and min(channels, filters) >= DEEP
     return Fitted(
         (tall, across, filters),
         (
             Parameter("W", inner * filters, he_normal(inner, filters)),
             Parameter("b", filters, zeros(filters)),
         ),
-        (height, width, channels, kernel, stride, pad, tall, across, filters),
+        (height, width, channels, kernel, stride, pad, tall, across, filters, int(tiled)),
     )
 
 

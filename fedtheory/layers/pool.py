@@ -3,54 +3,45 @@ derivative."""
 
 from functools import partial
 
-import numpy as np
-
 from fedtheory import arguments
 from fedtheory.errors import refuse
 from fedtheory.jit import jit
-from fedtheory.layers._runs import blank, copied, larger, taken
+from fedtheory.layers._peaks import Line, given_to_first, largest_of
+from fedtheory.layers._runs import blank
 from fedtheory.network import Fitted, Layer
+
+
+@jit
+def lines(here):
+    """How windows lie in an image (_peaks.py); numbers of a line of it, and of one that comes out."""
+    s = here.sizes
+    width, channels, k, across = s[1], s[2], s[3], s[5]
+    line = width * channels
+    return Line(k, line, channels, k * channels, across, channels), line, across * channels
 
 
 @jit
 def forward(here):
     A, Z, s = here.A.reshape(here.A.size), here.Z.reshape(here.Z.size), here.sizes
-    height, width, channels, k, tall, across = s[0], s[1], s[2], s[3], s[4], s[5]
-    line, room = width * channels, np.empty(width * channels, A.dtype)
+    windows, line, short = lines(here)
+    height, k, tall = s[0], s[3], s[4]
     for r in range(here.A.shape[0]):
         for i in range(tall):
-            first = (r * height + i * k) * line
-            copied(A, first, room, 0, line)
-            for u in range(1, k):
-                larger(A, first + u * line, room, 0, line)
-            for j in range(across):
-                to = ((r * tall + i) * across + j) * channels
-                copied(room, j * k * channels, Z, to, channels)
-                for v in range(1, k):
-                    larger(room, (j * k + v) * channels, Z, to, channels)
+            largest_of(windows, A, (r * height + i * k) * line, Z, (r * tall + i) * short)
 
 
 @jit
 def backward(here):
     A, D, s = here.A.reshape(here.A.size), here.D.reshape(here.D.size), here.sizes
     E = here.E.reshape(here.E.size)
-    height, width, channels, k, tall, across = s[0], s[1], s[2], s[3], s[4], s[5]
-    line = width * channels
-    best, left = np.empty(channels, A.dtype), np.empty(channels, A.dtype)
+    windows, line, short = lines(here)
+    height, width, k, tall, across = s[0], s[1], s[3], s[4], s[5]
     if tall * k < height or across * k < width:
         blank(E, 0, E.size)
     for r in range(here.E.shape[0]):
         for i in range(tall):
-            for j in range(across):
-                first = (r * height + i * k) * line + j * k * channels
-                copied(D, ((r * tall + i) * across + j) * channels, left, 0, channels)
-                copied(A, first, best, 0, channels)
-                for window in range(1, k * k):
-                    at = first + window // k * line + window % k * channels
-                    larger(A, at, best, 0, channels)
-                for window in range(k * k):
-                    at = first + window // k * line + window % k * channels
-                    taken(A, at, best, left, E, at, channels)
+            at = (r * height + i * k) * line
+            given_to_first(windows, A, at, D, (r * tall + i) * short, E, at)
 
 
 def fit(k, shape):

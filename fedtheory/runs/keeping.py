@@ -21,7 +21,7 @@ from fedtheory.data.formats.arrays import npz
 from fedtheory.errors import InvalidInput, refuse
 from fedtheory.files import write
 
-SECONDS = 10.0  # at most every so often, and at the end
+SECONDS, SHARE = 10.0, 50  # at most every so often, and a fiftieth of the time; and at the end
 ROOM = 2**20  # bytes that names and headers may take
 
 
@@ -32,6 +32,7 @@ class Checkpoint:
         if not isinstance(path, (str, Path)) or not Path(path).suffix == ".npz":
             refuse("checkpoint", "must be the path of an .npz file", path)
         self.path, self.plan, self.last = Path(path), plan, time.monotonic()
+        self.pause = SECONDS
         if not self.path.parent.is_dir():
             refuse("checkpoint", "must lie in a folder that is there", path)
 
@@ -69,7 +70,8 @@ class Checkpoint:
 
     def write(self, job, last=False):
         """Keep the job's state, if it is time."""
-        if not last and time.monotonic() - self.last < SECONDS:
+        begun = time.monotonic()
+        if not last and begun - self.last < self.pause:
             return
         done = job.done
         parts = {f"state_{n}": slab for n, slab in enumerate(job.machine.slabs.arrays)}
@@ -85,6 +87,7 @@ class Checkpoint:
         np.savez(stream, **parts)
         write(self.path, stream.getvalue())
         self.last = time.monotonic()
+        self.pause = max(SECONDS, SHARE * (self.last - begun))
 
     def identity(self, done, start):
         """A hash of what decides the first `done` rounds."""

@@ -17,6 +17,7 @@ from fedtheory.experiments import (
     fsl_scenario1,
 )
 from fedtheory.problems.mlp import accuracy
+from fedtheory.runs import carrying, keeping
 
 PLACE = "CIFAR-10"
 
@@ -31,9 +32,9 @@ def pool(tmp_path, monkeypatch):
     monkeypatch.setattr(_pool, "FOLDER", str(tmp_path))
     seen, really = [], _training.trained
 
-    def trained(asked):
+    def trained(asked, *midway):
         seen.append(asked["seed"])
-        return really(asked)
+        return really(asked, *midway)
 
     monkeypatch.setattr(_training, "trained", trained)
     return tmp_path, seen
@@ -90,10 +91,10 @@ def test_runs_go_on_where_they_ended(pool, monkeypatch):
     monkeypatch.setenv("FEDTHEORY_NUM_THREADS", "1")
     whole = _training.trained
 
-    def cut(told):
+    def cut(told, *midway):
         if len(seen) == 2:
             raise KeyboardInterrupt
-        return whole(told)
+        return whole(told, *midway)
 
     monkeypatch.setattr(_training, "trained", cut)
     with pytest.raises(KeyboardInterrupt):
@@ -105,6 +106,61 @@ def test_runs_go_on_where_they_ended(pool, monkeypatch):
     assert sorted(seen) == [0, 1, 2, 3] and told[-1] == (4, 4)
     assert found[1]["test_loss"].tolist() == found[4]["test_loss"].tolist()
     assert found[0]["test_loss"].tolist() == _pool.kept(asked[0])["test_loss"].tolist()
+
+
+def test_a_run_goes_on_in_its_middle(pool, monkeypatch):
+    """The process ends after the third round: two rounds of five are left. What is broken is absent."""
+    told, rounds = request(rounds=5), []
+    whole = _training.trained(told)
+    monkeypatch.setattr(keeping, "SECONDS", 0.0)
+    monkeypatch.setattr(keeping, "SHARE", 0)
+    really = keeping.Checkpoint.write
+
+    def write(self, job, last=False):
+        really(self, job, last)
+        rounds.append(job.done)
+        if rounds == [1, 2, 3]:
+            raise SystemExit
+
+    monkeypatch.setattr(keeping.Checkpoint, "write", write)
+    monkeypatch.setattr(carrying, "CHUNK_SECONDS", 0.0)
+    with pytest.raises(SystemExit):
+        _pool.one(told)
+    (midway,) = pool[0].glob("*.midway.npz")
+    assert _pool.kept(told) is None
+    found = _pool.one(told)
+    assert rounds == [1, 2, 3, 4, 5] and not midway.exists()
+    assert all(np.array_equal(found[name], whole[name]) for name in whole)
+    other = request(rounds=5, seed=7)
+    _pool._midway(other).write_bytes(b"half of it")
+    again = _pool.one(other)
+    assert rounds[5:] == [1, 2, 3, 4, 5] and not np.array_equal(
+        again["test_loss"], whole["test_loss"]
+    )
+
+
+def test_runs_are_named_by_words():
+    record = experiment("fsl_table1")
+    named = record.named("smoke", ["FSL", "gamma=1"])
+    assert {words[-1] for words, _ in named} == {"seed=0", "seed=1"} and len(named) == 4
+    assert all(run["hyper"]["gamma"] == 1.0 and run["method"] == "fsl" for _, run in named)
+    assert len(record.named("smoke")) == len(record.requests("smoke"))
+    with pytest.raises(
+        InvalidInput, match="only must be words of runs: 18, 9, FSL, .*; got 'gama=1'"
+    ):
+        record.named("smoke", ["gama=1"])
+    with pytest.raises(InvalidInput, match="only must be words that one run has together; got"):
+        record.named("smoke", ["FedDyn", "gamma=1"])
+
+
+def test_the_command_says_how_chosen_runs_ended(pool, capsys):
+    words = ["FSL", "9", "gamma=1", "seed=1"]
+    command = ["experiments", "fsl_table1", "--scale", "smoke", "--only", *words]
+    assert main([*command, "--run"]) == 0
+    told = capsys.readouterr().out
+    (kept,) = [_pool.kept(run) for _, run in experiment("fsl_table1").named("smoke", words)]
+    assert f"FSL 9 gamma=1 seed=1: rounds 10, test_accuracy {kept['test_accuracy'][-1]:.4g}" in told
+    assert pool[1] == [1, 1, 1, 1]  # three short ones for the estimate
 
 
 def test_an_estimate_counts_what_is_left(pool):

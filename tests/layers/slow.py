@@ -11,7 +11,7 @@ def dense(fitted, w, A):
 
 
 def conv(fitted, w, A):
-    _, _, channels, k, stride, pad, tall, across, filters = fitted.sizes
+    _, _, channels, k, stride, pad, tall, across, filters, _ = fitted.sizes
     W = w[: k * k * channels * filters].reshape(k, k, channels, filters)
     A = np.pad(A, ((0, 0), (pad, pad), (pad, pad), (0, 0)))
     Z = np.empty((len(A), tall, across, filters))

@@ -37,6 +37,10 @@ STACKS = {
         *(dense(32), reshape(4, 4, 2), conv(3, 3), relu(), pool(2)),
         *(conv(2, 2, padding="valid"), dense(3)),
     ],
+    "tiles": [
+        *(dense(240), reshape(5, 6, 8), conv(9, 3), relu(), conv(8, 3, padding="valid")),
+        *(conv(19, 3, padding="valid"), dense(3)),
+    ],
     "strided": [dense(35), reshape(5, 7, 1), conv(2, 3, stride=2), pool(2), dense(3)],
     "shortcut": [
         *(dense(12), reshape(2, 3, 2), conv(2, 1).called("before"), conv(2, 3), relu()),

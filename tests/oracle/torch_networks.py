@@ -45,7 +45,7 @@ def dense(A, w, fitted, mask):
 
 
 def conv(A, w, fitted, mask):
-    _, _, channels, k, stride, pad, _, _, filters = fitted.sizes
+    _, _, channels, k, stride, pad, _, _, filters, _ = fitted.sizes
     size = k * k * channels * filters
     W = w[:size].reshape(k, k, channels, filters).permute(3, 2, 0, 1)
     return F.conv2d(A, W, w[size:], stride=stride, padding=pad)

@@ -50,6 +50,7 @@ def stop(done, rounds, seconds):
 
 def test_a_run_that_died_goes_on_to_the_same_bits(tmp_path, monkeypatch):
     monkeypatch.setattr(keeping, "SECONDS", 0.0)
+    monkeypatch.setattr(keeping, "SHARE", 0)
     path, whole, done = tmp_path / "run.npz", ran(), []
     with pytest.raises(Stop):
         ran(path, progress=stop, chunk=1)
@@ -116,7 +117,7 @@ KILLED = """
 import os, signal
 from fedtheory.runs import keeping
 from tests.runs import test_keeping
-keeping.SECONDS = 0.0
+keeping.SECONDS = keeping.SHARE = 0.0
 def kill(done, rounds, seconds):
     if done >= 5:
         os.kill(os.getpid(), signal.SIGKILL)

@@ -1,0 +1,63 @@
+"""Small matrices on both sides of tiles beside NumPy's einsum, at runs on either side of a vector's edge."""
+
+import numpy as np
+import pytest
+
+from fedtheory.jit import jit
+from fedtheory.layers._maps import Steps, small_map
+
+P = [[1.0, 0.0, -1.0, 0.5], [0.0, -2.0, 1.0, 0.0], [-1.0, 1.0, 0.25, 1.0]]
+put, add = small_map(P), small_map(P, adds=True)
+
+
+@jit
+def both(A, far, Z, more, wide, tiles, count):
+    put(A, 3, far, Z, 2, wide, tiles, count)
+    add(A, 3, far, more, 2, wide, tiles, count)
+
+
+@pytest.mark.parametrize("real, within", [("float64", 1e-15), ("float32", 1e-6)])
+@pytest.mark.parametrize("count", [1, 7, 8, 16, 19, 40])
+def test_a_map_is_its_matrix_on_both_sides(count, real, within):
+    """Tiles that are read overlap, as those of an image do; what is written stands place after place."""
+    generator, tiles, line = np.random.default_rng(2), 3, 8
+    image = generator.standard_normal((4, line, count)).astype(real)
+    A = np.concatenate([np.zeros(3, real), image.ravel()])
+    Z, more = (
+        np.full(2 + 9 * tiles * count + 5, 7.0, real),
+        np.full(2 + 9 * tiles * count + 5, 7.0, real),
+    )
+    far = Steps(line * count, count, 2 * count)
+    both(A, far, Z, more, Steps(3 * tiles * count, tiles * count, count), tiles, count)
+    for tile in range(tiles):
+        d = image[:, 2 * tile : 2 * tile + 4].astype(float)
+        expected = np.einsum("ai,ijc,bj->abc", P, d, P)
+        found = Z[2:-5].reshape(3, 3, tiles, count)[:, :, tile]
+        np.testing.assert_allclose(found, expected, rtol=0, atol=30 * within)
+    np.testing.assert_allclose(more[2:-5], Z[2:-5] + 7, rtol=0, atol=30 * within)
+    for array in (Z, more):  # nothing is written beside its place
+        assert (array[:2] == 7).all() and (array[-5:] == 7).all()
+
+
+def test_overlapping_tiles_add_up():
+    """The adjoint of reading a line of overlapping tiles: <P d P', z> = <d, P' z P> for all d and z."""
+    generator, tiles, line, count = np.random.default_rng(3), 3, 8, 5
+    back = small_map([*zip(*P)], adds=True)
+
+    @jit
+    def forth(A, far, Z, wide, tiles, count):
+        put(A, 0, far, Z, 0, wide, tiles, count)
+
+    @jit
+    def adjoint(Z, wide, A, far, tiles, count):
+        back(Z, 0, wide, A, 0, far, tiles, count)
+
+    d, z = (generator.standard_normal(n) for n in (4 * line * count, 9 * tiles * count))
+    far, wide = (
+        Steps(line * count, count, 2 * count),
+        Steps(3 * tiles * count, tiles * count, count),
+    )
+    Z, A = np.zeros_like(z), np.zeros_like(d)
+    forth(d, far, Z, wide, tiles, count)
+    adjoint(z, wide, A, far, tiles, count)
+    assert Z @ z == pytest.approx(d @ A, rel=1e-12)
