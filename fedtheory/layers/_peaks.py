@@ -13,20 +13,20 @@ from fedtheory.layers._vectors import begins, in_vectors, vector_of
 
 
 class Line(NamedTuple):
-    """Some windows of k x k runs of `count` numbers: steps down a window, along it, and to the next."""
+    """Some windows of k x k runs of `long` numbers: steps down a window, along it, and to the next."""
 
     k: int
     down: int
     along: int
     step: int
     windows: int
-    count: int
+    long: int
 
 
 def _places(builder, line, tile, offset):
     """(each, far): `each` calls a function for each place of a window, which is given the way from an
     array's begin; far is where what belongs to the window as a whole begins."""
-    k, down, along, step, _, count = line
+    k, down, along, step, _, long = line
     add, mul, word = builder.add, builder.mul, ir.IntType(64)
     first = add(mul(tile, step), offset)
 
@@ -35,7 +35,7 @@ def _places(builder, line, tile, offset):
             with cgutils.for_range(builder, k, intp=word) as v:
                 visit(add(first, add(mul(u.index, down), mul(v.index, along))))
 
-    return first, each, add(mul(tile, count), offset)
+    return first, each, add(mul(tile, long), offset)
 
 
 def _largest(builder, A, line, first, each, load):
@@ -100,15 +100,13 @@ def _given_to_first(typing_context, line, A, a, D, d, E, e):
 
 def _window(line, flat, at, n):
     places = [u * line.down + v * line.along for u in range(line.k) for v in range(line.k)]
-    return [
-        slice(at + n * line.step + way, at + n * line.step + way + line.count) for way in places
-    ]
+    return [slice(at + n * line.step + way, at + n * line.step + way + line.long) for way in places]
 
 
 def _largest_slowly(line, A, a, Z, z):
     for n in range(line.windows):
         runs = [A[place] for place in _window(line, A, a, n)]
-        Z[z + n * line.count :][: line.count] = np.max(runs, axis=0)
+        Z[z + n * line.long :][: line.long] = np.max(runs, axis=0)
 
 
 def _given_slowly(line, A, a, D, d, E, e):
@@ -116,7 +114,7 @@ def _given_slowly(line, A, a, D, d, E, e):
         runs = np.array([A[place] for place in _window(line, A, a, n)])
         for place, way in enumerate(_window(line, E, e, n)):
             its = np.argmax(runs, axis=0) == place
-            E[way] = np.where(its, D[d + n * line.count :][: line.count], 0)
+            E[way] = np.where(its, D[d + n * line.long :][: line.long], 0)
 
 
 largest_of = _largest_slowly if DISABLED else _largest_of
