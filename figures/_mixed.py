@@ -5,7 +5,7 @@ import numpy as np
 from fedtheory.claims.mixed.findings import RISE
 from fedtheory.experiments import _curves
 from fedtheory.experiments._mixed import METHODS
-from fedtheory.figures import _fsl, _style, _table
+from fedtheory.figures import _caption, _fsl, _style, _table
 
 LOOKS = METHODS | {"only FL": "fedavg", "oracle": "server_sgd", "baseline": "fedavg"}
 STAND_INS = dict(
@@ -96,6 +96,16 @@ def rows(data, task, heads, quantities):
 def told(values):
     """`PT 0.91 ± 0.01, ...` of values over seeds by label."""
     return ", ".join(f"{label} {_table.spread_of(each)}" for label, each in values.items())
+
+
+def apart(curves):
+    """How far each curve (seeds, measurements) is from the first at most, in any seed and round."""
+    (first, one), *others = curves.items()
+    far = {label: _caption.number(np.abs(each - one).max()) for label, each in others}
+    every = np.concatenate([*curves.values()])
+    told = ", ".join(f"{label} {most}" for label, most in far.items())
+    span = _caption.number(np.ptp(every))
+    return f"Largest distance from {first} in any seed and round: {told}; all lie within {span}"
 
 
 def faster(found, where):

@@ -37,7 +37,7 @@ def findings(data):
 
 def says(data):
     found = {label: _mixed.final(values) for label, values in curves(data).items()}
-    return f"Loss at the end: {_mixed.told(found)}."
+    return f"Loss at the end: {_mixed.told(found)}. {_mixed.apart(curves(data))}."
 
 
 def rows(data):

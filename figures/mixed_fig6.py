@@ -25,7 +25,8 @@ def findings(data):
 
 
 def says(data):
-    return f"Recall@10 at the end: {_mixed.told(ends(data))}."
+    far = _mixed.apart(mixed_fig3.curves(data, NAME))
+    return f"Recall@10 at the end: {_mixed.told(ends(data))}. {far}."
 
 
 def caption(data):
