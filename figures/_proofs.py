@@ -2,6 +2,7 @@
 slack it has, and which steps lead from one to another."""
 
 import json
+import re
 from functools import cache
 from pathlib import Path
 
@@ -143,7 +144,25 @@ def shortened(place):
         place = place.replace(long, short)
     where, mark, line = place.partition(" l.")
     where = where if len(where) <= LONGEST else where[: LONGEST - 2] + "..."
-    return where + mark + line
+    return typeset(where) + mark + line
+
+
+LETTERS = (
+    ("eta~", r"$\tilde\eta$"),
+    ("eta_s", r"$\eta_s$"),
+    ("beta", r"$\beta$"),
+    ("mu", r"$\mu$"),
+    ("<=", r"$\leq$"),
+    (">=", r"$\geq$"),
+)
+
+
+def typeset(where):
+    """A place with its formulas as mathematics."""
+    for plain, letter in LETTERS:
+        where = re.sub(rf"(?<!\w){re.escape(plain)}(?!\w)", lambda _: letter, where)
+    where = re.sub(r"\^(\d)", r"$^\1$", where)
+    return re.sub(r"\b([A-Z]_\d)\b", r"$\1$", where)
 
 
 LIGHT, HEAVY = 0.4, 1.5  # widths of a step to a line whose bound is not needed, and to a tight one

@@ -108,6 +108,7 @@ def planes(scale):
     over_gamma = over_T._replace(
         title=f"$T={AT_T}$",
         labels=(across, r"weight of the server $\gamma$"),
+        x=np.geomspace(min(steps[0], limits[:, 1:].min()), steps[-1], len(steps)),
         y=gamma,
         values=lambda u, g: numbers(g, u, AT_T),
         truth=lambda u, gs: np.array([truth(g, u, AT_T)[-1] for g in gs]),
