@@ -9,7 +9,7 @@ and the budget alone.
 
 import numpy as np
 
-from fedtheory import enclosure
+from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.work import tally
 from fedtheory.search.columns import NOTHING, Columns
 from fedtheory.search.rating import OVER
@@ -17,6 +17,7 @@ from fedtheory.search.target import as_array
 
 BATCH = 128
 FAR = 100.0  # the most that a relation counts where it fails, in logarithms
+NO_VALUE = Undefined, ZeroDivisionError  # what is asked for has none at a shape
 NUDGES = (1e-9, -8e-10, 6e-10, -4e-10)  # by how much points are nudged, one after the other
 # steps that an evaluation is counted as at least: numbers that are no batch are exact, and slow
 LEAST = 1000
@@ -79,10 +80,7 @@ class Hunt(Columns):
         if good.any():
             try:
                 q.measure(instance, values)
-            except (
-                enclosure.Undefined,
-                ZeroDivisionError,
-            ):  # what is asked for has no value at this shape
+            except NO_VALUE:
                 return points, values, np.zeros(size, dtype=bool)
             good &= np.all(
                 [
@@ -146,7 +144,11 @@ class Hunt(Columns):
         both = np.vstack([points, np.where(points <= NOTHING, points, points + nudge)])
         with np.errstate(all="ignore"):
             instance, values = self.laid_out(both)
-            up, down = q.pulls(q.measure(instance, self.settled(values, both)), 2 * size)
+            try:
+                measured = q.measure(instance, self.settled(values, both))
+            except NO_VALUE:
+                return np.zeros(size, dtype=bool)
+            up, down = q.pulls(measured, 2 * size)
             alike = lambda part: abs(part[size:] - part[:size]) <= 1e-3 * part[:size]
             small = (
                 down[:size] <= 1e-9 * up[:size] if q.way == 0 else up[:size] <= 1e-6 * down[:size]

@@ -36,7 +36,7 @@ def check(claim, budget=10.0, seed=0, progress=None, witnesses=(), executor=None
     as printed.
 
     `budget` is in seconds of one core, counted as work; what is printed without a hypothesis that
-    its proof uses takes up to two fifths as much more.
+    its proof uses takes up to as much again.
 
     `witnesses` are documents of counterexamples, or Verdicts, to this claim or to relatives of it:
     each is asked exactly before anything is searched.

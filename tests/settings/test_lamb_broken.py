@@ -127,3 +127,11 @@ def test_what_is_needed_is_refuted_without_it(claim, name, setting):
 def test_what_is_not_needed_is_not(claim, name, setting):
     verdict, count = without(claim, name, setting)
     assert verdict.status == "holds" and count > 0
+
+
+@pytest.mark.slow
+def test_where_a_sum_has_no_meaning_a_search_goes_on():
+    """(17) is a sum over all n clients: shapes in which some are idle tell nothing of it, however
+    long one of them is climbed."""
+    verdict = ft.check("lamb.step17", budget=4.5)
+    assert (verdict.status, verdict.printed.status) == ("holds", "undecided")
