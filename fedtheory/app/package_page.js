@@ -145,10 +145,11 @@
       explorer(here.closest("tbody"));
     }
     if (here.dataset.symbols && !here.querySelector("table")) {
-      const rows = document.createElement("table");
+      const around = document.createElement("div"), rows = around.appendChild(document.createElement("table"));
+      Object.assign(around, {className: "scroll", tabIndex: 0});
       rows.className = "symbols";
       rows.append(...here.dataset.symbols.split(" ").map(n => legend[n].cloneNode(true)));
-      here.querySelector("p").replaceWith(rows);
+      here.querySelector("p").replaceWith(around);
     }
     const plots = here.dataset.plot ? (here.closest("details[id]").open ? [here] : []) : here.id ? here.querySelectorAll("[data-plot][open]") : [];
     for (const place of plots) {
