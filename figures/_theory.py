@@ -181,8 +181,8 @@ def rows_of(data, ids, left):
 READ = (
     "Band: from the 10 % to the 90 % quantile of {trials} runs around their mean; thin line: exact "
     "expectation; dashed: the bound. Stars: the largest share of the bound that a search reached with "
-    "any problem, step size and law of that many rounds, certain in exact arithmetic; a red cross: an "
-    "instance at which the bound is violated."
+    "any problem, step size and law of that many rounds, certain in exact arithmetic, or the plotted "
+    "problem's own share where that is larger; a red cross: an instance at which the bound is violated."
 )
 
 

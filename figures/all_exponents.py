@@ -180,7 +180,8 @@ def caption(data):
         rf"from $\tau={T}$ (flex) and $R={T}$ (FED-LAMB) on the problems of the theory figures; steps are those that each "
         "statement prescribes or admits at the letters' values. The truth is the exact expectation on quadratics, of "
         "FED-LAMB the mean of runs. Of the worst case of any problem: the bound's exponent and the slope of the "
-        "logarithm of the share of the bound that searches of the theory figures found, over their numbers of rounds."
+        "logarithm of the share of the bound that searches of the theory figures found, over their few rounds; each "
+        "search may have missed worse, so that the slope is an estimate."
     )
 
 

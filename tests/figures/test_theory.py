@@ -354,21 +354,6 @@ def test_where_v_hat_moves_runs_of_every_length_are_one_run():
     assert np.all(slow[-1] < size(runs[-1]) / 0.1)  # v_hat above its start
 
 
-def test_no_worst_case_goes_on_where_its_paths_would_multiply():
-    """40 rounds of losses that are no quadratics, with noise: 2^39 ways, which no shape has."""
-    claim, setting = discover.claim("fsl.theorem2"), by_name("fsl_run")
-    random, shapes = Random(1), []
-    while len(shapes) < 2:
-        shape = setting.shapes(random, frozenset())
-        noisy = shape["pieces"] > 1 and shape["noise"] != "none"
-        if shape["pieces"] == 1 and not shapes or noisy and len(shapes) == 1:
-            shapes.append(shape)
-    search = _worst.Search(claim, 0, _worst.of_rounds(setting, 40), 0.01, 0)
-    quadratic, other = (dict(shape, rounds="40") for shape in shapes)
-    small = dict(quadratic, N=1, S=1, K=1, K_0=1, noise="none", noise_0="none")
-    assert search.draws({**small, "own": "tilt"}, Random(0)) and not search.draws(other, Random(0))
-
-
 def test_worst_cases_go_on_from_their_neighbours():
     """A search that has found nothing at some number of rounds takes what stands beside it."""
     claim = discover.claim("fsl.theorem2")
