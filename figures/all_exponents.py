@@ -4,9 +4,7 @@ An exponent is the slope of the logarithm where one letter is doubled and nothin
 the steps that a statement prescribes. A bound may be right and its exponents wrong: a letter on
 which the truth does not depend has exponent 0. Mixed FL is asked where noise and dissimilarity
 matter; flex and FED-LAMB in the one letter that their statements follow, the number of rounds. The
-truth is an exact expectation, of FED-LAMB the mean of many runs. Of the worst case of any problem
-the searches of the theory figures say in the number of rounds by how much less it grows than the
-bound: a search for a share of the bound chooses all other letters itself.
+truth is an exact expectation, of FED-LAMB the mean of many runs.
 """
 
 import numpy as np
@@ -34,7 +32,6 @@ FLEX = {  # claim -> the scheme, and devices
 }
 LAMB = {f"lamb.corollary1_explicit@{steps}": f"$T={steps}$" for steps in (1, 2)}
 TRIALS = dict(smoke=40, quick=400, paper=2000)  # of FED-LAMB's runs
-ROUNDS = ("T", "tau", "R")  # letters that searches of worst cases go along
 PANELS = {  # title -> the method whose colour is drawn, statements
     "FSL, corollary 1": ("fsl", (COROLLARY,)),
     **{f"{_style.look(m).label}, convex": (m, (id,)) for id, m in METHODS.items()},
@@ -98,23 +95,6 @@ def over_rounds(id, T, trials):
     return np.log2([limits[1] / limits[0], truths[1] / truths[0]])
 
 
-def worst(id, scale):
-    """By how much the exponent of the worst case of any problem in the number of rounds is larger than
-    that of the bound: the slope of the shares that searches found; NaN where they found less than two."""
-    theory = theory_fsl if id == COROLLARY else theory_mixed if id in METHODS else None
-    theory = theory or (theory_flex if id in FLEX else theory_lamb)
-    Ts, (shares, _) = theory.searched(id, scale)
-    return slope(Ts, shares)
-
-
-def slope(Ts, shares):
-    """That of the line nearest to logarithms, over what is known."""
-    known = np.isfinite(shares)
-    if known.sum() < 2:
-        return np.nan
-    return np.polyfit(np.log(np.asarray(Ts, float)[known]), np.log(np.asarray(shares)[known]), 1)[0]
-
-
 def compute(scale, progress):
     found, total = [], 1 + len(METHODS) + len(FLEX) + len(LAMB)
     made = slopes(fsl, dict(FSL, T=T[scale]))
@@ -129,11 +109,7 @@ def compute(scale, progress):
         found.append((id, letter, *over_rounds(id, T[scale], TRIALS[scale])))
         progress(n + 1, total)
     names = ("claim", "letter", "bound", "exact")
-    data = {n: np.array(c) for n, c in zip(names, zip(*found))}
-    searched = [
-        bound + worst(id, scale) if letter in ROUNDS else np.nan for id, letter, bound, _ in found
-    ]
-    return dict(data, worst=np.array(searched), T=np.array(T[scale]))
+    return dict({n: np.array(c) for n, c in zip(names, zip(*found))}, T=np.array(T[scale]))
 
 
 def named(id, letter):
@@ -147,13 +123,11 @@ def draw(figure, data):
     for ax, (title, (method, ids)) in zip(axes.flat, PANELS.items()):
         at = np.flatnonzero(np.isin(data["claim"], ids))
         for y, n in enumerate(at):
-            ends = [data[name][n] for name in ("bound", "exact", "worst")]
-            ends = np.nanmin(ends), np.nanmax(ends)
+            ends = data["bound"][n], data["exact"][n]
             ax.plot(ends, [y, y], color=_style.RULE, linewidth=0.9, zorder=0)
         colour = _style.look(method).colour
         ax.plot(data["bound"][at], np.arange(len(at)), "|", color=_style.INK, markersize=8)
         ax.plot(data["exact"][at], np.arange(len(at)), "o", color=colour, markersize=3.5)
-        ax.plot(data["worst"][at], np.arange(len(at)), **_style.WORST)
         letters = [named(*each) for each in zip(data["claim"][at].tolist(), data["letter"][at])]
         ax.axvline(0, color=_style.RULE, linewidth=0.6, zorder=0)
         ax.set(yticks=range(len(at)), yticklabels=letters, ylim=(len(at) - 0.5, -0.5), title=title)
@@ -166,9 +140,8 @@ def draw(figure, data):
     handles = [
         Line2D([], [], marker="|", markersize=8, label="bound", **bare),
         Line2D([], [], marker="o", markersize=3.5, label="truth", **bare),
-        Line2D([], [], label="worst case found for any problem", **_style.WORST),
     ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=3)
+    figure.legend(handles=handles, loc="outside lower center", ncols=2)
 
 
 def caption(data):
@@ -179,9 +152,7 @@ def caption(data):
         f"{_caption.constants(discover.claim(next(iter(METHODS))).table, dict(MIXED, T=T))} (mixed FL), 32 clients, "
         rf"from $\tau={T}$ (flex) and $R={T}$ (FED-LAMB) on the problems of the theory figures; steps are those that each "
         "statement prescribes or admits at the letters' values. The truth is the exact expectation on quadratics, of "
-        "FED-LAMB the mean of runs. Of the worst case of any problem: the bound's exponent and the slope of the "
-        "logarithm of the share of the bound that searches of the theory figures found, over their few rounds; each "
-        "search may have missed worse, so that the slope is an estimate."
+        "FED-LAMB the mean of runs."
     )
 
 
@@ -195,20 +166,14 @@ def says(data):
     )
     worst = "; ".join(map(name, np.argsort(-gap)[:3]))
     number = _caption.number(np.median(gap))
-    far = np.abs(data["worst"] - data["bound"])
-    told = f"Exponents of bound and truth differ by {number} in the median, most for {worst}."
-    if np.isnan(far).all():
-        return told
-    searched = _caption.number(np.nanmedian(far))
-    return f"{told} In rounds, those of worst cases found differ from bounds' by {searched} in the median."
+    return f"Exponents of bound and truth differ by {number} in the median, most for {worst}."
 
 
 def rows(data):
-    names = ("claim", "letter", "bound", "exact", "worst")
-    told = lambda value: "" if np.isnan(value) else f"{value:.3f}"
+    columns = zip(*(data[name].tolist() for name in ("claim", "letter", "bound", "exact")))
     return [
-        ["claim", "letter", "exponent of the bound", "of the truth", "of the worst case found"],
-        *([*row[:2], *map(told, row[2:])] for row in zip(*(data[name].tolist() for name in names))),
+        ["claim", "letter", "exponent of the bound", "of the truth"],
+        *([id, letter, f"{one:.3f}", f"{other:.3f}"] for id, letter, one, other in columns),
     ]
 
 

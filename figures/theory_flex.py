@@ -255,15 +255,9 @@ def runs(id, rounds, trials):
     return found.metrics["sq_distance"][:, len(etas) - rounds :]
 
 
-def searched(id, scale):
-    """Numbers of rounds, and what searches found there: shares of the bound, and what breaks it."""
-    Ts = WORST_T.get(id, (1, 2, 5))
-    return Ts, _worst.kept(id, Ts, SECONDS[scale], line=LINE.get(id, 0))
-
-
 def panel(id, scale):
     """The arrays of a panel."""
-    worst_T, worst = searched(id, scale)
+    worst_T = WORST_T.get(id, (1, 2, 5))
     Ts = sorted({*ROUNDS[scale], *worst_T})
     measured = np.array(
         [exact(id, Ts[-1])[Ts], *_theory.of_runs(runs(id, Ts[-1], TRIALS[scale])[:, Ts])]
@@ -274,7 +268,7 @@ def panel(id, scale):
         [bound(id, T) for T in Ts],
         (start_over(measured) if id == START else measured).T,
         worst_T,
-        worst,
+        _worst.kept(id, worst_T, SECONDS[scale], line=LINE.get(id, 0)),
         [bound(id, T) for T in worst_T],
     )
 

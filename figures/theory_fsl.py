@@ -168,14 +168,9 @@ def truths(id, scale):
     return dict(measured=measured(id, rounds(scale), start(id), TRIALS[scale]))
 
 
-def searched(id, scale):
-    """Numbers of rounds, and what searches found there: shares of the bound, and what breaks it."""
-    return WORST_T[scale], _worst.kept(statement(id), WORST_T[scale], SECONDS[scale])
-
-
 def panel(id, scale):
     """The arrays of a panel."""
-    T, D, (worst_T, worst) = rounds(scale), start(id), searched(id, scale)
+    T, D, worst_T = rounds(scale), start(id), WORST_T[scale]
     alike = CASES[0] if id in CASES else id  # the cases of corollary 2 share their runs
     made = _theory.panel(
         id,
@@ -183,7 +178,7 @@ def panel(id, scale):
         [bound(id, each, D) for each in T],
         _parts.part(truths, alike, scale)["measured"],
         worst_T,
-        worst,
+        _worst.kept(statement(id), worst_T, SECONDS[scale]),
         [bound(id, each, D) for each in worst_T],
     )
     return {**made, _theory.key(id, "trivial"): 2 * SPECTRUM["L"] * D}

@@ -227,22 +227,21 @@ def constants(without=()):
     return _caption.constants(claim.table, {n: at[n] for n in names if n not in without})
 
 
-def searched(id, scale):
-    """Numbers of rounds, and what searches found there: shares of the bound, and what breaks it."""
-    steps = steps_of(id)
-    Rs = WORST_R[steps]
-    return Rs, _worst.kept(id.partition("@")[0], Rs, SECONDS[scale], T=steps)
-
-
 def panel(id, scale):
     """The arrays of one of the first panels."""
-    (worst_R, worst), found = searched(id, scale), []
-    Rs = sorted({*ROUNDS[scale], *worst_R})
+    steps, found = steps_of(id), []
+    Rs, worst_R = sorted({*ROUNDS[scale], *WORST_R[steps]}), WORST_R[steps]
     for R in Rs:  # where there is no room for all ways, there is none for more rounds
         room = not found or np.isfinite(found[-1][0])
         found.append(measured(id, R, TRIALS[scale], BUDGET[scale] if room else None))
     return _theory.panel(
-        id, Rs, [bound(id, R) for R in Rs], found, worst_R, worst, [bound(id, R) for R in worst_R]
+        id,
+        Rs,
+        [bound(id, R) for R in Rs],
+        found,
+        worst_R,
+        _worst.kept(id.partition("@")[0], worst_R, SECONDS[scale], T=steps),
+        [bound(id, R) for R in worst_R],
     )
 
 

@@ -187,28 +187,18 @@ def measured(id, Ts, trials):
     return found[::-1]
 
 
-def admitted(id, Ts):
-    """Those at which a statement's own hypotheses are met."""
-    return [T for T in sorted(Ts) if not discover.claim(id).admits(values(id, T))]
-
-
-def searched(id, scale):
-    """Numbers of rounds, and what searches found there: shares of the bound, and what breaks it."""
-    Ts = admitted(id, WORST_T[scale][IDS[id][0]])
-    return Ts, _worst.kept(id, Ts, SECONDS[scale])
-
-
 def panel(id, scale):
     """The arrays of a panel."""
-    worst_T, worst = searched(id, scale)
-    Ts = admitted(id, {*ROUNDS[scale], *worst_T})
+    claim, worst_T = discover.claim(id), WORST_T[scale][IDS[id][0]]
+    admitted = lambda Ts: [T for T in sorted(Ts) if not claim.admits(values(id, T))]
+    Ts, worst_T = admitted({*ROUNDS[scale], *worst_T}), admitted(worst_T)
     made = _theory.panel(
         id,
         Ts,
         [bound(id, T) for T in Ts],
         measured(id, Ts, TRIALS[scale]),
         worst_T,
-        worst,
+        _worst.kept(id, worst_T, SECONDS[scale]),
         [bound(id, T) for T in worst_T],
     )
     at = values(id, 1)
