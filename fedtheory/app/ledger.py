@@ -336,6 +336,12 @@ def _file(name):
     return name if plain else f"claim-{hashlib.sha256(name.encode()).hexdigest()[:16]}"
 
 
+def letters(latex):
+    """LaTeX without braces, brackets and spaces, which may differ in two ways to write the same: a
+    symbol that is shown as its formula needs no definition."""
+    return re.sub(r"\\(left|right)[()]|[{}\s]", "", latex)
+
+
 def statement(claim):
     """What a claim says, in plain text and in LaTeX."""
     return dict(
@@ -351,7 +357,9 @@ def statement(claim):
             for t in claim.regime
         ],
         definitions=[
-            f"{claim.latex(symbol)} = {claim.latex(e)}" for symbol, e in claim.definitions.items()
+            f"{claim.latex(symbol)} = {claim.latex(e)}"
+            for symbol, e in claim.definitions.items()
+            if letters(claim.latex(symbol)) != letters(claim.latex(e))
         ],
         assumptions=[
             dict(

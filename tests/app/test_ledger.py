@@ -265,3 +265,8 @@ def test_a_document_that_is_no_clean_json_is_refused(tmp_path, content):
 def test_no_document_is_read_without_end():
     with pytest.raises(InvalidInput, match="x.json must be a JSON document; it has more than"):
         ledger.parsed(b" " * (ledger.LARGEST + 1), "x.json")
+
+
+def test_a_symbol_that_is_shown_as_its_formula_is_not_defined_again():
+    found = ledger.statement(discover.claim("mixed.theoremB2_strong_decreasing"))["definitions"]
+    assert found == [r"\tilde\eta = K \eta \eta_s"]
