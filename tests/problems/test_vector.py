@@ -38,10 +38,10 @@ def test_tiles_add_in_the_order_of_plain_loops(C, samples, F):
     base, P = 2, _tiles.columns(C)
     X, x = generator.standard_normal((15, F)), generator.standard_normal(F * C)
     rows = generator.integers(0, 13, samples)
-    W, Z = np.full(F * P, np.nan), np.full(-(-samples // 4) * 4 * P, np.nan)
-    _tiles.widen(x, C, W, P)
-    assert np.array_equal(W.reshape(F, P)[:, :C], x.reshape(F, C)) and np.isfinite(W).all()
-    _tiles.scores(X, base, rows, W, P, Z)
+    W, Z = np.full(F * C + P - C, np.nan), np.full(-(-samples // 4) * 4 * P, np.nan)
+    _tiles.roomy(x, W)
+    assert np.array_equal(W[: F * C], x) and not W[F * C :].any()
+    _tiles.scores(X, base, rows, W, C, P, Z)
     for b, row in enumerate(rows):
         for c in range(C):
             total = 0.0
@@ -56,6 +56,15 @@ def test_tiles_add_in_the_order_of_plain_loops(C, samples, F):
     for f in range(F):
         for c in range(C):
             total = start[f * P + c]
+            for b, row in enumerate(rows):
+                total += X[base + row, f] * Z[b * P + c]
+            assert out[f * C + c] == total + 0.5 * x[f * C + c]
+    if P > _tiles.ONE_TILE:
+        return
+    _tiles.gradient(X, base, rows, Z, C, P, 0.5, x, out)
+    for f in range(F):
+        for c in range(C):
+            total = 0.0
             for b, row in enumerate(rows):
                 total += X[base + row, f] * Z[b * P + c]
             assert out[f * C + c] == total + 0.5 * x[f * C + c]
