@@ -2,8 +2,8 @@
 
 A sample is a row base + rows[b] of X, whose width F is a multiple of four. Matrices of the
 workspace are vectors with rows of P numbers, P = columns(C): G has F rows, Z one row a sample and
-room for a multiple of four of them; W has rows of C numbers, as points do. Sums run over samples or features in order, whatever
-the machine.
+room for a multiple of four of them; W has rows of C numbers, as points do. Sums run over samples or
+features in order, whatever the machine.
 """
 
 import numpy as np

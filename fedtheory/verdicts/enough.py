@@ -25,9 +25,8 @@ KEPT = 0.25  # of what a part may spend
 # What a worst-case program takes, by the cube of its points; what comparing with its bound does, and
 # how often that is done at most
 PROGRAM, COMPARED, OFTEN = 0.005, 0.002, 20
-BEYOND = sympy.Rational(
-    1, 10**5
-)  # a share of what is printed by which a solver's bound may exceed it
+# A share of what is printed, by which a solver's bound may exceed it
+BEYOND = sympy.Rational(1, 10**5)
 
 
 class Way(NamedTuple):
@@ -66,7 +65,7 @@ class Enough:
         if document:
             yield Way("proved", self._algebra, document, ASKED, self.most)
             return
-        elif found := programs.asked(self.claim, line):
+        if found := programs.asked(self.claim, line):
             self.spent += PROGRAM * (2 + found[0].rounds) ** 3
             if programs.solved(found[0]):
                 document = programs.proof(self.claim, line)

@@ -3,8 +3,8 @@
 From below: for each constant, term and exponent the search looks for the instance that needs most
 of it; a variant with less is then violated there, by a certificate that replays (`needing.py`). From
 above: where algebra or a worst-case program proves the line, the smallest value with which it still
-does, with its document (`enough.py`, `programs.py`). Ceilings of hypotheses, and terms that lower a bound, go the other way: the most of them
-that nothing refutes.
+does, with its document (`enough.py`, `programs.py`). Ceilings of hypotheses, and terms that lower a
+bound, go the other way: the most of them that nothing refutes.
 """
 
 from dataclasses import dataclass, field

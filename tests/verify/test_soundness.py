@@ -160,7 +160,8 @@ def test_a_removed_hypothesis_must_fail_where_the_relative_does():
     assert relatives.objection(made, verdict) == ""
 
 
-def test_a_base_is_refuted_by_the_instance_or_the_relative_s_verdict_is_wrong():
+def test_a_base_is_refuted_by_the_instance_or_the_relative_s_verdict_is_wrong(monkeypatch):
+    monkeypatch.setattr(soundness, "LONGER", 1e-6)
     true, false = TRUE["young"], FALSE["young.no_inverse"]
     verdict = checking.check(false.replace("house.relative", kind="exact"), budget=0.5)
     assert verdict.status == "violated"
