@@ -120,6 +120,7 @@ def test_the_source_s_forms_have_the_units_that_the_printed_ones_lack():
 
 def test_the_numbers_of_table_3_determine_the_model():
     assert costs.solutions() == [(1024, 3954, 16, 16)]
+    assert [costs.GIVEN[name] for name in ("unit", "N", "d", "B_i")] == [*costs.solutions()[0]]
     assert costs.local_sizes(1024, 16) == [158, 159, 160, 161, 162]
     # By hand: (0.5 3954^2 16 + 3954 16 + 24864) / 10^6, with 16 16 + 3 16^3 + 3 16^3 + 32 = 24864
     # for the client's own
