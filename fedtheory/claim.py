@@ -176,7 +176,7 @@ class Claim(Valued, Varied, Shown):
         other."""
         if not isinstance(self.statement, Exists):
             return None
-        return self.replace(self._called(DENIED), statement=self.statement.denial, follows=())
+        return self.replace(self.called(DENIED), statement=self.statement.denial, follows=())
 
     def cells(self):
         """(cell, printed, computed) of a claim about cells; () of others."""

@@ -11,6 +11,7 @@ from fedtheory.errors import refuse
 
 ANY = "any_"  # how the name of a constant begins that no hypothesis certifies any more
 PRINTED, WITHOUT = "!printed", "!without "  # how the names of a claim's readings end, and go on
+GAP = "..."  # what stands for the middle of a name that is too long
 DENIED = "!denied"  # how the name of what speaks against a statement of existence ends
 # What a claim has beside its statement.
 RECORD = (
@@ -82,7 +83,7 @@ class Varied:
     @cached_property
     def as_printed(self):
         """The claim with its stated hypotheses alone; itself where the text states them all."""
-        return self.under(self.assumes, self._called(PRINTED)) if self.unstated else self
+        return self.under(self.assumes, self.called(PRINTED)) if self.unstated else self
 
     @cached_property
     def lacking(self):
@@ -91,13 +92,17 @@ class Varied:
             return {self.unstated[0]: self.as_printed}
         every = (*self.assumes, *self.unstated)
         return {
-            lost: self.under([a for a in every if a is not lost], self._called(WITHOUT + lost.name))
+            lost: self.under([a for a in every if a is not lost], self.called(WITHOUT + lost.name))
             for lost in self.unstated
         }
 
-    def _called(self, ending):
-        """The name of a reading."""
-        return (self.id + ending)[: given.LONGEST]
+    def called(self, ending):
+        """The name of a variant. Of one that is too long the middle is left out, so that variants by
+        one long formula are still told by where it stands and by their value."""
+        name, room = self.id + ending, given.LONGEST - len(GAP)
+        if len(name) <= given.LONGEST:
+            return name
+        return name[: room // 2] + GAP + name[len(name) - (room - room // 2) :]
 
     def under(self, kept, name=None):
         """The variant that assumes only `kept` of its own hypotheses.

@@ -20,7 +20,7 @@ class Made(NamedTuple):
     data: dict = None  # its arrays, where they were computed
     drawn: _export.Drawn = None
     wrong: str = ""  # what was in the way of either
-    how: str = ""  # how long it took
+    how: str = ""  # how long it took, of a core: what else runs does not count
 
 
 def make(ids, scale, out, folders=(), line=None, executor=EXECUTOR):
@@ -96,7 +96,7 @@ def saved(name, scale, folders, out, line):
 def one(name, scale, data, line=None):
     """What a worker runs: a figure's arrays, unless they are given, and its files; it says nothing
     where no line is given."""
-    begun, computed, told = time.perf_counter(), None, "saved before"
+    begun, computed, told = time.process_time(), None, "saved before"
     try:
         record = figures.figure(name)
         if data is None:
@@ -104,12 +104,12 @@ def one(name, scale, data, line=None):
                 line.say(f"{name}: computing", "")
             report = line.progress(name) if line else lambda done, total: None
             data = computed = _store.checked(name, record.compute(scale, report))
-            told = f"computed in {time.perf_counter() - begun:.1f} s"
-        begun = time.perf_counter()
+            told = f"computed in {time.process_time() - begun:.1f} s of a core"
+        begun = time.process_time()
         drawn = _export.drawn(name, record, data, scale)
     except Exception as error:
         return Made(computed, None, words(error))
-    took = time.perf_counter() - begun
+    took = time.process_time() - begun
     return Made(computed, drawn, "", f"{told}, drawn in {took:.1f} s{counted(drawn)}")
 
 

@@ -67,7 +67,7 @@ def mutants(claim):
 def with_bound(claim, at, bound):
     lines = list(claim.lines)
     lines[at] = lines[at]._replace(right=bound)
-    return claim.replace(name=f"{claim.id} (mutant)", lines=lines)
+    return claim.replace(name=claim.called(" (mutant)"), lines=lines)
 
 
 def changes(claim, right):
@@ -185,7 +185,7 @@ def weaker_hypotheses(claim):
         yield (
             f"without: {assumption}",
             ("condition", assumption.name),
-            claim.under(rest, f"{claim.id} (mutant)"),
+            claim.under(rest, claim.called(" (mutant)")),
         )
         relation = assumption.relation
         if (
@@ -202,7 +202,7 @@ def weaker_hypotheses(claim):
                     f"{factor} times as far: {assumption}",
                     ("ceiling", assumption.name),
                     claim.replace(
-                        name=f"{claim.id} (mutant)",
+                        name=claim.called(" (mutant)"),
                         assumptions=[*rest, Assumption(wider, assumption.where, assumption.stated)],
                     ),
                 )

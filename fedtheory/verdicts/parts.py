@@ -45,7 +45,7 @@ def made(claim, at, label, make):
     def variant(value):
         lines = list(claim.lines)
         lines[at] = lines[at]._replace(right=make(value))
-        return claim.replace(name=f"{claim.id} ({label}: {value})", lines=lines)
+        return claim.replace(name=claim.called(f" ({label}: {value})"), lines=lines)
 
     return variant
 
@@ -142,7 +142,7 @@ def ceilings(claim):
             wider = (sympy.Lt if strict else sympy.Le)(small / value, large, evaluate=False)
             kept = [a for a in own if a is not assumption]
             return claim.replace(
-                name=f"{claim.id} ({value} times as far: {assumption.name})",
+                name=claim.called(f" ({value} times as far: {assumption.name})"),
                 assumptions=[*kept, Assumption(wider, assumption.where, assumption.stated)],
             )
 

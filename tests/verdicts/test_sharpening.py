@@ -6,6 +6,7 @@ from fractions import Fraction as Q
 import pytest
 
 import fedtheory as ft
+from fedtheory import discover, given
 from fedtheory.claim import Claim
 from fedtheory.conditions import Assumption
 from fedtheory.errors import InvalidInput
@@ -95,3 +96,15 @@ def test_the_same_seed_gives_the_same():
 def test_what_has_no_inequality_is_refused():
     with pytest.raises(InvalidInput, match="an inequality"):
         ft.sharpen("fsl.table2")
+
+
+@pytest.mark.slow
+def test_every_part_of_every_claim_has_variants_by_names_of_their_own():
+    """FSL's theorem 1 has terms whose text is longer than a name may be."""
+    longest = 0
+    for claim in (c for c in discover.claims() if c.lines):
+        for part in parts(claim):
+            names = [part.variant(part.printed * value).id for value in (Q(1, 2), Q(3, 4))]
+            assert len({*names, claim.id}) == 3
+            longest = max(longest, len(part.name))
+    assert longest > given.LONGEST
