@@ -10,6 +10,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -17,7 +18,7 @@ import fedtheory as ft
 from fedtheory import rng
 from fedtheory.jit import jit
 from fedtheory.runs import running
-from tests.bench import crowd, jax_peers
+from tests.bench import crowd, jax_peers, networks
 from tests.bench.cases import STEP, cases, softmax_data
 
 
@@ -250,13 +251,12 @@ def starts(out):
         print(f"  {name:26s}{seconds:6.2f} s", file=out, flush=True)
 
 
+CASES = ("a", "b", "c1", "c2", *("growth", "cores", "crowd", "expected", "own", "networks", "load"))
+
+
 def main():
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
-    parser.add_argument(
-        "cases",
-        nargs="*",
-        help="a, b, c1, c2, growth, cores, crowd, expected, own, load; all by default",
-    )
+    parser.add_argument("cases", nargs="*", help=f"{', '.join(CASES)}; all by default")
     parser.add_argument("--quick", action="store_true", help="a tenth of the rounds")
     parser.add_argument("--no-jax", action="store_true")
     parser.add_argument("--no-numpy", action="store_true")
@@ -264,9 +264,7 @@ def main():
         "--width", type=int, choices=(64, 32), help="of JAX's floats; both by default"
     )
     arguments = parser.parse_args()
-    chosen = set(arguments.cases) or {
-        *("a", "b", "c1", "c2", "growth", "cores", "crowd", "expected", "own", "load")
-    }
+    chosen = set(arguments.cases or CASES)
     if chosen & {"a", "b", "c1", "c2"}:
         widths = (64, 32) if arguments.width is None else (arguments.width,)
         widths = () if arguments.no_jax else widths
@@ -277,6 +275,7 @@ def main():
         ("crowd", crowd.table),
         ("expected", expectations),
         ("own", own_gradients),
+        ("networks", partial(networks.table, quick=arguments.quick)),
         ("load", starts),
     ):
         if name in chosen:

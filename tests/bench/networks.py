@@ -1,46 +1,26 @@
-"""`python -m tests.bench.networks [NAME ...]`: networks beside PyTorch, float32, one thread each.
+"""`python -m tests.bench networks`: networks beside PyTorch, float32, one thread each.
 
 Same work, in one process, in seconds of its processor: steps of SGD on minibatches drawn anew, and whole rounds of ten clients
-with five steps each. Medians, ours and PyTorch's by turns; flops against this machine's sgemm.
+with five steps each. Every PyTorch program of torch_peers.py is tried; the plain loop and the fastest of the others go by turns
+with ours, so that a busy machine slows all alike: medians and interquartile ranges. Flops, of a plain convolution, beside
+this machine's sgemm, the faster of NumPy's and PyTorch's. `python -m tests.bench.networks [NAME ...]` takes some networks.
 Needs `pip install -e .[torch]`.
 """
 
-import copy
+import importlib.util
 import sys
 import time
-from math import prod
 
 import numpy as np
-import torch
 from threadpoolctl import threadpool_limits
-from torch import nn
 
 import fedtheory as ft
 from fedtheory.network import planned
 
 BATCH = {"mnist_mlp": 32, "mnist_2nn": 32, "fsl_emnist": 50, "fsl_cifar": 50}
 CLIENTS, STEPS, SAMPLES = 10, 5, 100
-
-
-def modules(record):
-    """The same network as PyTorch's users write it."""
-    layers, shape, made, flat = record.layers(record.classes), record.shape, [], False
-    for layer, fitted in zip(layers, planned(layers, shape)[1]):
-        s = fitted.sizes
-        if layer.name == "conv":
-            made.append(nn.Conv2d(s[2], s[8], s[3], s[4], s[5]))
-        elif layer.name == "pool":
-            made.append(nn.MaxPool2d(s[3]))
-        elif layer.name == "dropout":
-            made.append(nn.Dropout(fitted.numbers[0]))
-        elif layer.name == "relu":
-            made.append(nn.ReLU())
-        else:
-            made += [] if flat else [nn.Flatten()]
-            flat = True
-            made.append(nn.Linear(prod(shape), fitted.shape[0]))
-        shape = fitted.shape
-    return nn.Sequential(*made)
+SIZE = 768  # of the square matrices that say what sgemm does
+ASKED = {("mnist_mlp", "step"): 1.5, ("mnist_mlp", "round"): 2, ("fsl_emnist", "round"): 2}
 
 
 def flops(record, batch):
@@ -55,93 +35,123 @@ def flops(record, batch):
     return total
 
 
-def data(record):
+def data(record, clients):
     generator = np.random.default_rng(0)
     X = generator.random((CLIENTS, SAMPLES, *record.shape), dtype=np.float32)
-    return X, generator.integers(0, record.classes, (CLIENTS, SAMPLES))
+    return X[:clients], generator.integers(0, record.classes, (CLIENTS, SAMPLES))[:clients]
 
 
-def ours(name, clients, steps):
-    record = ft.networks[name]
-    X, y = data(record)
-    problem = ft.problems.network(
-        name,
-        [*X[:clients]],
-        [*y[:clients]],
-        classes=record.classes,
-        batch=BATCH[name],
-        dtype="float32",
-    )
-    settings = dict(rounds=1, K=steps, eta_l=0.01, metrics=(), workers=1)
+def ours(record, X, y, steps, batch, rounds):
+    common = dict(classes=record.classes, batch=batch, dtype="float32")
+    problem = ft.problems.network(record.name, [*X], [*y], **common)
+    settings = dict(rounds=rounds, K=steps, eta_l=0.01, metrics=(), workers=1)
     return lambda: ft.run(problem, "fedavg", **settings)
 
 
-def theirs(name, clients, steps):
-    """FedAvg as a loop over clients, on one model that takes the server's weights each time."""
-    record, batch = ft.networks[name], BATCH[name]
-    X, y = data(record)
-    X, y = torch.tensor(X[:clients]), torch.tensor(y[:clients])
-    X = X.permute(0, 1, 4, 2, 3).contiguous() if X.dim() == 5 else X
-    model, loss = modules(record), nn.CrossEntropyLoss()
-    optimiser = torch.optim.SGD(model.parameters(), lr=0.01)
+def products():
+    """{label: program} of sgemm."""
+    import torch
 
-    def program():
-        start = copy.deepcopy(model.state_dict())
-        mean = {key: torch.zeros_like(value) for key, value in start.items()}
-        for i in range(clients):
-            model.load_state_dict(start)
-            for _ in range(steps):
-                rows = torch.randperm(SAMPLES)[:batch]
-                optimiser.zero_grad()
-                loss(model(X[i][rows]), y[i][rows]).backward()
-                optimiser.step()
-            for key, value in model.state_dict().items():
-                mean[key] += value / clients
-        model.load_state_dict(mean)
-
-    return program
+    A, C = np.random.rand(SIZE, SIZE).astype(np.float32), np.empty((SIZE, SIZE), np.float32)
+    B, D = torch.rand(SIZE, SIZE), torch.empty(SIZE, SIZE)
+    return {"NumPy": lambda: np.dot(A, A, out=C), "PyTorch": lambda: torch.mm(B, B, out=D)}
 
 
-def medians(programs, repeats):
-    """By turns, so that a busy machine slows all alike."""
-    times = [[] for _ in programs]
-    for turn in range(repeats + 2):
-        for program, found in zip(programs, times):
-            begun = time.process_time()
+def seconds(program):
+    begun = time.process_time()
+    program()
+    return time.process_time() - begun
+
+
+def repeated(program, times):
+    """A run of some rounds, of a program of one."""
+
+    def rounds():
+        for _ in range(times):
             program()
-            if turn > 1:
-                found.append(time.process_time() - begun)
-    return [float(np.median(found)) for found in times]
+
+    return rounds
 
 
-def main(names):
+def by_turns(programs, repeats):
+    """{label: (median, interquartile range) in seconds of the processor}."""
+    times = {label: [] for label in programs}
+    for _ in range(repeats):
+        for label, program in programs.items():
+            times[label].append(seconds(program))
+    return {
+        label: (float(np.median(each)), float(np.subtract(*np.percentile(each, [75, 25]))))
+        for label, each in times.items()
+    }
+
+
+def fastest(programs, count, out):
+    """Those that take the least, of one look each after another that is not counted."""
+    tried = {}
+    for label, program in programs.items():
+        begun = time.perf_counter()
+        program()
+        tried[label] = seconds(program)
+        if "compile" in label:
+            print(
+                f"    {label}: ready after {time.perf_counter() - begun:.1f} s",
+                file=out,
+                flush=True,
+            )
+    return {label: programs[label] for label in sorted(tried, key=tried.__getitem__)[:count]}
+
+
+def compared(name, what, quick, out):
+    """One network's steps, or round, beside every PyTorch program of them."""
+    from tests.bench import torch_peers
+
+    record, batch = ft.networks[name], BATCH[name]
+    small = len(record.shape) == 1
+    clients, steps = (CLIENTS, STEPS) if what == "round" else (1, 40 if small else 4)
+    rounds = 4 if small and what == "round" else 1  # what a run is begun with is a part of it
+    work = (record, *data(record, clients), steps, batch)
+    told = f"{clients} clients, {steps} steps, batch {batch}, {rounds} rounds a run"
+    print(f"{name}, {what}: {told}", file=out)
+    peers = torch_peers.every_way(*work, compiled=not quick)
+    peers = {label: repeated(program, rounds) for label, program in peers.items()}
+    mine = ours(*work, rounds)
+    plain = {label: peers.pop(label) for label in [torch_peers.PLAIN]}
+    chosen = {"ours": mine, **plain, **fastest(peers, 1 if quick else 3, out)}
+    for program in (mine, *plain.values()):  # warm
+        program()
+    repeats = (21 if small else 7) if not quick else 3
+    found = by_turns({**chosen, **products()}, repeats)
+    peak = 2 * SIZE**3 / min(found.pop(label)[0] for label in products())
+    each, own = (steps if what == "step" else rounds), found["ours"][0]
+    best = min((label for label in found if label != "ours"), key=lambda label: found[label][0])
+    for label, (median, spread) in found.items():
+        share = flops(record, batch) * clients * steps * rounds / median / peak
+        marks = "" if label == "ours" else f"{median / own:7.2f}x{'  the peer' * (label == best)}"
+        print(
+            f"    {label:34s}{1e3 * median / each:9.2f} ms  spread {1e3 * spread / each:7.2f}"
+            f"{100 * share:5.0f} % of sgemm{marks}",
+            file=out,
+            flush=True,
+        )
+    asked = ASKED.get((name, what))
+    if asked:
+        reached = "reached" if found[best][0] / own >= asked else "not reached"
+        print(f"    target {asked:g}x: {reached}", file=out)
+
+
+def table(out, names=tuple(BATCH), quick=False):
+    if importlib.util.find_spec("torch") is None:
+        print("\nnetworks beside PyTorch are left out: it needs the extra torch", file=out)
+        return
+    import torch
+
     torch.set_num_threads(1)
+    print("\nnetworks beside PyTorch, float32, one thread each, by turns:", file=out)
     with threadpool_limits(1, "blas"):
-        A, C = np.random.rand(768, 768).astype(np.float32), np.empty((768, 768), np.float32)
-        print(f"{'':12s}{'what':24s}{'ours ms':>9s}{'PyTorch':>9s}{'ratio':>7s}{'of sgemm':>10s}")
         for name in names:
-            small = len(ft.networks[name].shape) == 1
-            for what, clients, steps in (
-                ("step", 1, 40 if small else 4),
-                ("round", CLIENTS, STEPS),
-            ):
-                mine, other, peak = medians(
-                    [
-                        ours(name, clients, steps),
-                        theirs(name, clients, steps),
-                        lambda: np.dot(A, A, out=C),
-                    ],
-                    21 if small else 7,
-                )
-                share = flops(ft.networks[name], BATCH[name]) * clients * steps / mine
-                per = steps if what == "step" else 1
-                told = what if what == "step" else f"{CLIENTS} clients, {STEPS} steps"
-                print(
-                    f"{name:12s}{told:24s}{1e3 * mine / per:9.2f}{1e3 * other / per:9.2f}"
-                    f"{other / mine:7.2f}{100 * share / (2 * 768**3 / peak):9.0f}%",
-                    flush=True,
-                )
+            for what in ("step", "round"):
+                compared(name, what, quick, out)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or [*BATCH])
+    table(sys.stdout, sys.argv[1:] or tuple(BATCH))
