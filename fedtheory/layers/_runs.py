@@ -32,6 +32,14 @@ def added(A, at, Z, to, count):
 
 
 @jit
+def multiplied(A, at, B, by, Z, to, count):
+    """Z[to + c] = A[at + c] B[by + c]."""
+    at, by, to = np.uint64(at), np.uint64(by), np.uint64(to)
+    for c in range(np.uint64(count)):
+        Z[to + c] = A[at + c] * B[by + c]
+
+
+@jit
 def positive(A, at, Z, to, count):
     at, to, zero = np.uint64(at), np.uint64(to), Z.dtype.type(0)
     for c in range(np.uint64(count)):

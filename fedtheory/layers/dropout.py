@@ -12,32 +12,32 @@ from math import prod
 from fedtheory import arguments
 from fedtheory.errors import refuse
 from fedtheory.jit import jit
+from fedtheory.layers._runs import copied, multiplied
 from fedtheory.network import Fitted, Layer
 from fedtheory.rng import masked
 
 
 @jit
 def forward(here):
-    A, Z = here.A, here.Z
-    n, width = Z.shape
+    n = here.Z.size
+    A, Z = here.A.reshape(n), here.Z.reshape(n)
     if here.training == 0:
-        for r in range(n):
-            for j in range(width):
-                Z[r, j] = A[r, j]
+        if A.ctypes.data != Z.ctypes.data:
+            copied(A, 0, Z, 0, n)
         return
     p = here.numbers[0]
     masked(here.draw, here.place, p, 1.0 / (1.0 - p), here.kept)
-    for r in range(n):
-        for j in range(width):
-            Z[r, j] = A[r, j] * here.kept[r * width + j]
+    multiplied(A, 0, here.kept, 0, Z, 0, n)
 
 
 @jit
 def backward(here):
-    D, E, width = here.D, here.E, here.E.shape[1]
-    for r in range(E.shape[0]):
-        for j in range(width):
-            E[r, j] = D[r, j] * here.kept[r * width + j] if here.training else D[r, j]
+    n = here.E.size
+    D, E = here.D.reshape(here.D.size), here.E.reshape(n)
+    if here.training:
+        multiplied(D, 0, here.kept, 0, E, 0, n)
+    elif D.ctypes.data != E.ctypes.data:
+        copied(D, 0, E, 0, n)
 
 
 def fit(p, shape):

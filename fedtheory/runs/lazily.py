@@ -52,8 +52,13 @@ def put(array, to):
         to[...] = array
         return
     source, target = array.reshape(-1), to.reshape(-1)
-    for low in range(0, source.size, BLOCK):
-        part, there = source[low : low + BLOCK], target[low : low + BLOCK]
-        differ = np.flatnonzero(part != there)
-        for page in np.unique(differ // PAGE) * PAGE:
-            there[page : page + PAGE] = part[page : page + PAGE]
+    whole = source.size - source.size % PAGE
+    pages, places = source[:whole].reshape(-1, PAGE), target[:whole].reshape(-1, PAGE)
+    for low in range(0, len(pages), BLOCK // PAGE):
+        part, there = pages[low : low + BLOCK // PAGE], places[low : low + BLOCK // PAGE]
+        differ = (part != there).any(axis=1)
+        if differ.all():
+            there[...] = part
+        else:
+            there[differ] = part[differ]
+    target[whole:] = source[whole:]

@@ -54,7 +54,7 @@ class Slabs:
     def _cohort(self, stacked, S, problem):
         together = self._handles(type(stacked), [a[None] for a in stacked], 1)[0]
         return Cohort(
-            np.zeros((S, problem.d), problem.real),
+            np.empty((S, problem.d), problem.real),  # methods say where a client begins
             self._handles(type(stacked), stacked, S),
             together,
             np.zeros(S),
