@@ -21,7 +21,7 @@ from concurrent.futures import (
 from contextlib import closing, contextmanager, nullcontext
 from functools import partial
 
-from fedtheory import brought
+from fedtheory import brought, sharing
 from fedtheory.errors import FedtheoryError, refuse
 
 LOOK = 0.5  # seconds after which the giver is heard at the latest
@@ -40,19 +40,23 @@ class Lost(FedtheoryError):
 
 
 class Processes(ProcessPoolExecutor):
-    """Fresh processes of one thread each, which end with the giver; leaving them by an exception
-    stops them."""
+    """Fresh processes of one thread each, which end with the giver and read its large arrays where it
+    shares them (sharing.py); leaving them by an exception stops them."""
 
     def __init__(self, workers):
         os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
-        self.others = set(multiprocessing.active_children())
+        self.others, self.shared = set(multiprocessing.active_children()), sharing.Shared()
         super().__init__(workers, multiprocessing.get_context("spawn"), _prepare)
+
+    def submit(self, function, /, *task):
+        return super().submit(sharing.carried_out, self.shared.sent((function, task)))
 
     def __exit__(self, kind, *_):
         for process in set(multiprocessing.active_children()) - self.others if kind else ():
             process.terminate()
         # waits for all, and alone: of two who wait for one, one may miss its end
-        self.shutdown(cancel_futures=True)
+        with self.shared:
+            self.shutdown(cancel_futures=True)
 
 
 def _prepare():

@@ -33,10 +33,10 @@ def spread(carry, plan, x_0, executor, progress=None):
 
 
 def quietly(carry, plan, x_0):
-    """A block's run; that it diverged is said once, by who joins them."""
+    """A block's run, but for what its giver knows; that it diverged is said once, by who joins them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", Diverged)
-        return carry(plan, x_0)
+        return dataclasses.replace(carry(plan, x_0), problem=None, settings=None)
 
 
 def joined(parts, plan):
@@ -46,6 +46,7 @@ def joined(parts, plan):
     rounds = max(part.rounds for part in parts)
     return dataclasses.replace(
         one,
+        problem=plan.problem,
         rounds=rounds,
         trials=plan.trials,
         metrics={name: rows(lambda part, name=name: part.metrics[name]) for name in one.metrics},
