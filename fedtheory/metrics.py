@@ -37,17 +37,18 @@ BASIC = (
 COLUMN = {name: n for n, name in enumerate(BASIC)}
 # What switches a group of columns on; the others cost nothing.
 OBJECTIVE, SERVER, DISTANCE, DISSIMILARITY, DRIFT, SEEN, TEST = 1, 2, 4, 8, 16, 32, 64
+SLOPE = 128  # the objective's gradient, and not its value alone
 # What is held out is measured together, in this order.
 TESTED = BASIC[-4:]
 GROUP = dict(
     loss=OBJECTIVE,
-    server_loss=OBJECTIVE | SERVER,
-    sq_grad_norm=OBJECTIVE,
-    sq_server_grad_norm=OBJECTIVE | SERVER,
-    grad_inner=OBJECTIVE | SERVER,
-    sq_xi=OBJECTIVE | SERVER,
+    server_loss=OBJECTIVE | SLOPE | SERVER,
+    sq_grad_norm=OBJECTIVE | SLOPE,
+    sq_server_grad_norm=OBJECTIVE | SLOPE | SERVER,
+    grad_inner=OBJECTIVE | SLOPE | SERVER,
+    sq_xi=OBJECTIVE | SLOPE | SERVER,
     sq_distance=DISTANCE,
-    sq_dissimilarity=OBJECTIVE | DISSIMILARITY,
+    sq_dissimilarity=OBJECTIVE | SLOPE | DISSIMILARITY,
     client_drift=DRIFT,
     server_drift=DRIFT,
     sq_seen=SEEN,

@@ -80,6 +80,7 @@ def _roles(data, real):
         batch=(t.void, (data, t.int64, jit.INTEGERS, t.uint64, point, point)),
         test=(t.void, (data, point, jit.VECTOR)),
         objective=(t.float64, (data, jit.VECTOR, point, point)),
+        value=(t.float64, (data, jit.VECTOR, point)),
     )
 
 
@@ -120,6 +121,12 @@ def _sum_objective(grad, loss):
     return jit.compile(objective, identity=identity, maker=(_sum_objective, (grad, loss), None))
 
 
+@jit.jit
+def no_value(data, p, x):
+    """For problems whose F costs as much as F and its gradient: the engine never calls it."""
+    return np.nan
+
+
 class Kernels(NamedTuple):
     """What a problem computes. `data` is its own named tuple of C-contiguous arrays and 8-byte
     numbers."""
@@ -133,10 +140,12 @@ class Kernels(NamedTuple):
     batch: Callable = no_batch
     # (data, x, row): what the samples held out say of x, in the order of `metrics.TESTED`
     test: Callable = no_test
+    # (data, p, x) -> F(x), to the bit what `objective` says
+    value: Callable = no_value
 
     def role(self, name, data, real="float64"):
         """A kernel behind the engine's signature, for points of a kind of reals."""
-        of = jit.ADDRESS if getattr(self, name) is no_test else jit.typeof(data)
+        of = jit.ADDRESS if getattr(self, name) in (no_test, no_value) else jit.typeof(data)
         return jit.erase(getattr(self, name), *_roles(of, real)[name])
 
     @property

@@ -217,7 +217,7 @@ def _names(plan, basic):
 
 
 def _by_enumeration(plan, x_0, covariance, budget):
-    wanted = metrics.OBJECTIVE | metrics.DISSIMILARITY | metrics.DRIFT
+    wanted = metrics.OBJECTIVE | metrics.SLOPE | metrics.DISSIMILARITY | metrics.DRIFT
     wanted |= metrics.SERVER * plan.problem.has_server | metrics.DISTANCE * (
         plan.problem.minimize is not None
     )

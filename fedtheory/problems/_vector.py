@@ -1,7 +1,7 @@
 """Arithmetic for hot loops: an exponential that vectorises, and several numbers at once.
 
 Numba vectorises simple loops but leaves hand-unrolled ones scalar. `Lanes` is a vector of four or
-eight float64 that lives in registers, wherever a machine's are too short in several; each lane is
+eight float64 (two, where one ends in pairs) that lives in registers, wherever a machine's are too short in several; each lane is
 computed as the scalar would be (no fused multiply-add, no reordering), so the bits are the same on
 every machine.
 """
@@ -78,6 +78,21 @@ if DISABLED:
 
     def totals(v):
         return np.array([total(w) for w in v])
+
+    def paired(a, i):
+        return np.repeat(a[i : i + 4], 2)
+
+    def repeated(a, i):
+        return np.tile(a[i : i + 2], 4)
+
+    def crossed(u, v, w, x):
+        return tuple(np.repeat([u[k], v[k], w[k], x[k]], 2) for k in range(4))
+
+    def joined(u, v, w, x):
+        return np.concatenate([u, v, w, x])
+
+    def quarter(v, n):
+        return v[2 * n : 2 * n + 2]
 else:
     _WORD = ir.IntType(32)
 
@@ -195,3 +210,60 @@ else:
             return parts[0]
 
         return of(v), generate
+
+    def _loaded(context, builder, of, width, array, i):
+        vector = ir.VectorType(ir.DoubleType(), width)
+        return builder.load(_pointer(context, builder, of, vector, array, i), align=8)
+
+    @intrinsic
+    def paired(typing_context, a, i):
+        """a[i], .., a[i + 3], each twice."""
+
+        def generate(context, builder, signature, arguments):
+            four = _loaded(context, builder, a, 4, *arguments)
+            return _shuffled(builder, four, [0, 0, 1, 1, 2, 2, 3, 3])
+
+        return Lanes(8)(a, types.int64), generate
+
+    @intrinsic
+    def repeated(typing_context, a, i):
+        """a[i], a[i + 1], four times."""
+
+        def generate(context, builder, signature, arguments):
+            return _shuffled(builder, _loaded(context, builder, a, 2, *arguments), [0, 1] * 4)
+
+        return Lanes(8)(a, types.int64), generate
+
+    @intrinsic
+    def crossed(typing_context, u, v, w, x):
+        """Of four vectors of four lanes the first lanes, each twice, the second ones, .."""
+        of = types.UniTuple(Lanes(8), 4)
+
+        def generate(context, builder, signature, arguments):
+            low = _shuffled(builder, arguments[0], [*range(8)], arguments[1])
+            high = _shuffled(builder, arguments[2], [*range(8)], arguments[3])
+            lanes = [[k, k, 4 + k, 4 + k, 8 + k, 8 + k, 12 + k, 12 + k] for k in range(4)]
+            made = [_shuffled(builder, low, mask, high) for mask in lanes]
+            return context.make_tuple(builder, of, made)
+
+        return of(u, v, w, x), generate
+
+    @intrinsic
+    def joined(typing_context, u, v, w, x):
+        """Four vectors of two lanes, side by side."""
+
+        def generate(context, builder, signature, arguments):
+            low = _shuffled(builder, arguments[0], [*range(4)], arguments[1])
+            high = _shuffled(builder, arguments[2], [*range(4)], arguments[3])
+            return _shuffled(builder, low, [*range(8)], high)
+
+        return Lanes(8)(u, v, w, x), generate
+
+    @intrinsic(prefer_literal=True)
+    def quarter(typing_context, v, n):
+        """Lanes 2 n and 2 n + 1 of eight; n is written as a number."""
+        first = 2 * n.literal_value
+        cut = lambda builder, value: _shuffled(builder, value, [first, first + 1])
+        return Lanes(2)(v, n), lambda context, builder, signature, arguments: cut(
+            builder, arguments[0]
+        )

@@ -1,144 +1,25 @@
 """Ridge softmax regression: f_i(W) = mean log(sum_c exp(a'W_c)) - a'W_y, plus ridge/2 ||W||^2.
 
 A point is W, (F, classes), flattened by rows: entry f * classes + c. With a bias the last row of W
-is the bias vector, and every sample ends in a 1; the ridge covers it too, for strong convexity. For
-the products in _tiles, features are padded to a multiple of four in the data, classes in the
-workspace.
+is the bias vector, and every sample ends in a 1; the ridge covers it too, for strong convexity.
 """
 
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
 from fedtheory import arguments
 from fedtheory.errors import refuse
-from fedtheory.jit import jit
-from fedtheory.problem import Kernels, Problem, layers_from
+from fedtheory.problem import Problem, layers_from
 from fedtheory.problems import _linear, _samples
-from fedtheory.problems._tiles import ONE_TILE, columns, gradient, narrow, outer, roomy, scores
-from fedtheory.problems._vector import exp, half_square
-from fedtheory.rng import NO_DRAW, log
+from fedtheory.problems._softmax import KERNELS, Data
 
 BEND, FARTHEST = (
     0.5,
     np.sqrt(2.0),
 )  # diag(p) - pp' has norm <= 1/2, p - onehot(y) norm < sqrt(2); see _linear
 NEWTON = 2000  # above this d there is no minimiser: Newton's matrix would be too large
-BLOCK = 64  # samples whose scores are held at a time
 MOST = 2**16  # classes; a larger label is a mistake
-
-
-class Data(NamedTuple):
-    X: (
-        np.ndarray
-    )  # (n, F) samples of all clients, the server's first, F padded with zeros to a multiple of 4
-    y: np.ndarray  # (n,) classes
-    starts: np.ndarray  # (N + 2,) client i owns rows starts[i] .. starts[i + 1] - 1
-    ridge: float
-    features: int  # before padding, the bias's 1 included
-    classes: int
-
-
-@jit
-def residuals(y, base, rows, classes, P, weight, Z, measured):
-    """In place: scores to weight (probabilities - onehot(y)). Returns the sum of losses, if
-    `measured`."""
-    total = 0.0
-    for b in range(rows.size):
-        z = Z[b * P : (b + 1) * P]
-        top = z[0]
-        for c in range(1, classes):
-            top = z[c] if z[c] > top else top
-        total -= z[y[base + rows[b]]] - top
-        for c in range(P):
-            z[c] -= top
-    for k in range(rows.size * P):
-        Z[k] = exp(Z[k])
-    for b in range(rows.size):
-        z = Z[b * P : (b + 1) * P]
-        mass = 0.0
-        for c in range(classes):
-            mass += z[c]
-        if measured:
-            total += log(mass)
-        share = weight / mass
-        for c in range(P):
-            z[c] *= share
-        z[y[base + rows[b]]] -= weight
-    return total
-
-
-@jit
-def add_losses(data, base, rows, weight, W, P, Z, G, measured):
-    """G += weight sum over rows of the losses' gradients at W; returns the sum of losses, if
-    `measured`. With weight 0 nothing is added."""
-    total = 0.0
-    for first in range(0, rows.size, BLOCK):
-        part = rows[first : min(first + BLOCK, rows.size)]
-        scores(data.X, base, part, W, data.classes, P, Z)
-        total += residuals(data.y, base, part, data.classes, P, weight, Z, measured)
-        if weight != 0.0:
-            outer(data.X, base, part, Z, P, G)
-    return total
-
-
-@jit
-def workspace(data, x, rows):
-    """P, W with room at its end, a zero gradient G of so many rows, and room for the scores Z of a
-    block: one piece of memory, as asking for it is what costs."""
-    P = columns(data.classes)
-    inputs, sums = x.size + P - data.classes, rows * P
-    room = np.empty(inputs + sums + BLOCK * P)
-    W, G, Z = room[:inputs], room[inputs : inputs + sums], room[inputs + sums :]
-    roomy(x, W)
-    for k in range(sums):
-        G[k] = 0.0
-    return P, W, G, Z
-
-
-@jit
-def batch(data, i, rows, draw, x, out):
-    base, weight = data.starts[i], 1.0 / rows.size
-    if rows.size <= BLOCK and columns(data.classes) <= ONE_TILE:
-        P, W, G, Z = workspace(data, x, 0)
-        scores(data.X, base, rows, W, data.classes, P, Z)
-        residuals(data.y, base, rows, data.classes, P, weight, Z, False)
-        gradient(data.X, base, rows, Z, data.classes, P, data.ridge, x, out)
-    else:
-        P, W, G, Z = workspace(data, x, data.X.shape[1])
-        add_losses(data, base, rows, weight, W, P, Z, G, False)
-        narrow(G, P, data.classes, data.ridge, x, out)
-
-
-@jit
-def grad(data, i, x, out):
-    batch(data, i, np.arange(data.starts[i + 1] - data.starts[i]), NO_DRAW, x, out)
-
-
-@jit
-def loss(data, i, x):
-    P, W, G, Z = workspace(data, x, 0)
-    rows = np.arange(data.starts[i + 1] - data.starts[i])
-    total = add_losses(data, data.starts[i], rows, 0.0, W, P, Z, G, True)
-    return total / rows.size + data.ridge * half_square(x)
-
-
-@jit
-def objective(data, p, x, out):
-    """F and its gradient, the scores computed once."""
-    P, W, G, Z = workspace(data, x, data.X.shape[1])
-    value = data.ridge * half_square(x)
-    for i in range(1, p.size):
-        if p[i] != 0.0:
-            rows = np.arange(data.starts[i + 1] - data.starts[i])
-            weight = p[i] / rows.size
-            value += weight * add_losses(data, data.starts[i], rows, weight, W, P, Z, G, True)
-    narrow(G, P, data.classes, data.ridge, x, out)
-    return value
-
-
-KERNELS = Kernels(grad, loss, objective, batch)
 
 
 def _classes(y, classes):

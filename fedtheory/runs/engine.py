@@ -31,7 +31,7 @@ from fedtheory.runs.meeting import ENDED, TAKEN, meet, take
 SERVER_GRAD, CLIENT_GRAD = 1, 2  # the gradients an algorithm asks for when a round begins
 OBJECTIVE, SERVER, DISTANCE = metrics.OBJECTIVE, metrics.SERVER, metrics.DISTANCE
 DISSIMILARITY, DRIFT = metrics.DISSIMILARITY, metrics.DRIFT
-SEEN, TEST = metrics.SEEN, metrics.TEST
+SEEN, SLOPE, TEST = metrics.SEEN, metrics.SLOPE, metrics.TEST
 COLUMNS = len(metrics.BASIC)
 THE_SERVER = np.int64(0)  # a bare 0 would be a type of its own, and compile everything twice
 LIMIT = 1e150  # beyond it squares overflow: a trial has diverged
@@ -113,7 +113,9 @@ def measure(rules, truth, wanted, x, row, g, g_0):
     """The basic metrics at x, in the order of `metrics.BASIC`; drifts and sampled gradients are the
     round's business."""
     data, p = truth.data, truth.weights
-    if wanted & OBJECTIVE:
+    if wanted & OBJECTIVE and not wanted & SLOPE:
+        row[0] = rules.value(data, p, x)
+    elif wanted & OBJECTIVE:
         row[0] = rules.objective(data, p, x, g)
         fill(g_0, 0.0)
         row[2] = square_gap(g, g_0)

@@ -22,6 +22,7 @@ class Rules(NamedTuple):
     grad: object
     batch: object
     objective: object
+    value: object
     true_grad: object
     true_loss: object
     test: object
@@ -143,6 +144,7 @@ def types_of(real):
         grad,
         _function(_VOID, _A, _I8, _I, _U8, P, P),
         _function(_F8, _A, _V, P, P),
+        _function(_F8, _A, _V, P),
         grad,
         _function(_F8, _A, _I8, P),
         _function(_VOID, _A, P, _V),

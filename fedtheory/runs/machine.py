@@ -199,7 +199,7 @@ class Machine:
         ]
         kernels = (
             *roles(self.trained, "grad", "batch"),
-            *roles(problem, "objective", "grad", "loss", "test"),
+            *roles(problem, "objective", "value", "grad", "loss", "test"),
             *self.kernels,
         )
         self.rules = self._handed(Rules(*kernels), "rules")

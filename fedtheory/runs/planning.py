@@ -8,7 +8,7 @@ from fedtheory import arguments, discover, metrics
 from fedtheory.algorithm import Schedule
 from fedtheory.errors import InvalidInput, refuse
 from fedtheory.participation import Participation
-from fedtheory.problem import Problem, no_test
+from fedtheory.problem import Problem, no_test, no_value
 
 
 class Plan(NamedTuple):
@@ -96,6 +96,8 @@ def _wanted(names, problem):
         flags &= ~(metrics.SERVER | metrics.SEEN)
     if problem.minimize is None:
         flags &= ~metrics.DISTANCE
+    if problem.kernels.value is no_value and flags & metrics.OBJECTIVE:
+        flags |= metrics.SLOPE
     if problem.kernels.test is no_test:
         flags &= ~metrics.TEST
     return names, flags

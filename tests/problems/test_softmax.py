@@ -8,6 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 
+import fedtheory as ft
 from fedtheory import problems
 from fedtheory.errors import InvalidInput
 from fedtheory.problems.softmax import accuracy, examples, probabilities
@@ -113,6 +114,20 @@ def test_every_width_of_padding(classes, features, bias):
         loss = np.mean(-np.log(p[np.arange(len(a)), y[i]])) + 0.05 * x @ x
         assert np.allclose(problem.client_grad(i, x), grad, rtol=1e-13, atol=1e-14)
         assert problem.client_loss(i, x) == pytest.approx(loss, rel=1e-13)
+
+
+@pytest.mark.parametrize("classes", [2, 3, 10, 18])
+def test_what_a_run_records_of_the_loss_does_not_depend_on_what_else_it_records(classes):
+    X, y = arrays((3, 70, 5), 3, classes)
+    problem = softmax(X, y, 0.1, classes=classes, batch=4)
+    run = lambda names: ft.run(problem, "fedavg", rounds=3, K=2, eta_l=0.1, metrics=names)
+    alone, beside = run(("loss",)), run(("loss", "sq_grad_norm", "sq_xi"))
+    assert np.array_equal(alone.metrics["loss"], beside.metrics["loss"])
+    x = np.random.default_rng(2).standard_normal(problem.d)
+    found = problem.kernels.value(problem.data, problem.weights, x)
+    assert found == problem.kernels.objective(problem.data, problem.weights, x, np.empty(x.size))
+    losses = [problem.client_loss(i, x) for i in (1, 2)]
+    assert found == pytest.approx(problem.weights[1:] @ losses, rel=1e-13)
 
 
 @pytest.mark.parametrize("name", PROBLEMS)

@@ -4,7 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from fedtheory.problems import _tiles
+from fedtheory.problems import _tens, _tiles
 from fedtheory.problems._vector import exp, half_square
 
 
@@ -68,3 +68,36 @@ def test_tiles_add_in_the_order_of_plain_loops(C, samples, F):
             for b, row in enumerate(rows):
                 total += X[base + row, f] * Z[b * P + c]
             assert out[f * C + c] == total + 0.5 * x[f * C + c]
+
+
+@pytest.mark.parametrize("samples", [1, 3, 4, 8, 9, 20])
+@pytest.mark.parametrize("F", [1, 3, 4, 7, 8, 14, 61])
+def test_products_of_ten_columns_add_in_the_order_of_plain_loops(samples, F):
+    """Bit for bit, and nothing beyond a point's end is read or written."""
+    generator = np.random.default_rng(samples * F)
+    base, width = 2, -(-F // 4) * 4
+    X = np.zeros((25, width))
+    X[:, :F] = generator.standard_normal((25, F))
+    kept = generator.standard_normal(10 * F + 20)
+    W, rows = kept[10:-10], generator.integers(0, 23, samples)
+    kept[:10] = kept[-10:] = np.nan
+    Z = np.full(-(-samples // 4) * 40, np.nan)
+    _tens.scores(X, base, rows, W, Z)
+    for b, row in enumerate(rows):
+        for c in range(10):
+            total = 0.0
+            for f in range(F):
+                total += X[base + row, f] * W[10 * f + c]
+            assert Z[10 * b + c] == total
+    Z[10 * samples :] = np.nan
+    room = np.full(10 * F + 20, 7.0)
+    G = room[10:-10]
+    G[:] = start = generator.standard_normal(10 * F)
+    _tens.outer(X, base, rows, Z, G)
+    assert (room[:10] == 7.0).all() and (room[-10:] == 7.0).all()
+    for f in range(F):
+        for c in range(10):
+            total = start[10 * f + c]
+            for b, row in enumerate(rows):
+                total += X[base + row, f] * Z[10 * b + c]
+            assert G[10 * f + c] == total

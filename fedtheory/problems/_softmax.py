@@ -1,0 +1,179 @@
+"""Kernels of ridge softmax regression (softmax.py): losses and gradients, a block of samples at a time.
+
+A point is W, (F, classes), flattened by rows. For the products in _tiles, features are padded to a
+multiple of four in the data, classes in the workspace; ten classes need no padding (_tens).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fedtheory.jit import jit
+from fedtheory.problem import Kernels
+from fedtheory.problems import _tens
+from fedtheory.problems._tiles import ONE_TILE, columns, gradient, narrow, outer, roomy, scores
+from fedtheory.problems._vector import exp, half_square, on_stack
+from fedtheory.rng import NO_DRAW, log
+
+TEN = 10  # classes, for which points and scores need no padding
+BLOCK = 64  # samples whose scores are held at a time
+
+
+class Data(NamedTuple):
+    X: (
+        np.ndarray
+    )  # (n, F) samples of all clients, the server's first, F padded with zeros to a multiple of 4
+    y: np.ndarray  # (n,) classes
+    starts: np.ndarray  # (N + 2,) client i owns rows starts[i] .. starts[i + 1] - 1
+    ridge: float
+    features: int  # before padding, the bias's 1 included
+    classes: int
+
+
+@jit
+def residuals(y, base, rows, classes, P, weight, Z, measured):
+    """In place: scores to weight (probabilities - onehot(y)), unless the weight is 0. Returns the
+    sum of losses, if `measured`."""
+    total = 0.0
+    for b in range(rows.size):
+        z = Z[b * P : (b + 1) * P]
+        top = z[0]
+        for c in range(1, classes):
+            top = z[c] if z[c] > top else top
+        total -= z[y[base + rows[b]]] - top
+        for c in range(P):
+            z[c] -= top
+    for k in range(rows.size * P):
+        Z[k] = exp(Z[k])
+    masses = on_stack(BLOCK)
+    for b in range(rows.size):
+        z, mass = Z[b * P : (b + 1) * P], 0.0
+        for c in range(classes):
+            mass += z[c]
+        masses[b] = mass
+    if weight != 0.0:
+        for b in range(rows.size):
+            z, share = Z[b * P : (b + 1) * P], weight / masses[b]
+            for c in range(P):
+                z[c] *= share
+            z[y[base + rows[b]]] -= weight
+    if measured:
+        for b in range(rows.size):
+            masses[b] = log(masses[b])
+        for b in range(rows.size):
+            total += masses[b]
+    return total
+
+
+@jit
+def add_losses(data, base, rows, weight, W, P, Z, G, measured):
+    """G += weight sum over rows of the losses' gradients at W; returns the sum of losses, if
+    `measured`. With weight 0 nothing is added."""
+    total = 0.0
+    for first in range(0, rows.size, BLOCK):
+        part = rows[first : min(first + BLOCK, rows.size)]
+        if P == TEN:
+            _tens.scores(data.X, base, part, W, Z)
+        else:
+            scores(data.X, base, part, W, data.classes, P, Z)
+        total += residuals(data.y, base, part, data.classes, P, weight, Z, measured)
+        if weight != 0.0:
+            if P == TEN:
+                _tens.outer(data.X, base, part, Z, G)
+            else:
+                outer(data.X, base, part, Z, P, G)
+    return total
+
+
+@jit
+def workspace(data, x, rows):
+    """P, W with room at its end, a zero gradient G of so many rows, and room for the scores Z of a
+    block: one piece of memory, as asking for it is what costs."""
+    P = columns(data.classes)
+    inputs, sums = x.size + P - data.classes, rows * P
+    room = np.empty(inputs + sums + BLOCK * P)
+    W, G, Z = room[:inputs], room[inputs : inputs + sums], room[inputs + sums :]
+    roomy(x, W)
+    for k in range(sums):
+        G[k] = 0.0
+    return P, W, G, Z
+
+
+@jit
+def batch(data, i, rows, draw, x, out):
+    base, weight = data.starts[i], 1.0 / rows.size
+    if data.classes == TEN:
+        for k in range(x.size):
+            out[k] = 0.0
+        add_losses(data, base, rows, weight, x, TEN, on_stack(BLOCK * TEN), out, False)
+        add_ridge(data.ridge, x, out)
+    elif rows.size <= BLOCK and columns(data.classes) <= ONE_TILE:
+        P, W, G, Z = workspace(data, x, 0)
+        scores(data.X, base, rows, W, data.classes, P, Z)
+        residuals(data.y, base, rows, data.classes, P, weight, Z, False)
+        gradient(data.X, base, rows, Z, data.classes, P, data.ridge, x, out)
+    else:
+        P, W, G, Z = workspace(data, x, data.X.shape[1])
+        add_losses(data, base, rows, weight, W, P, Z, G, False)
+        narrow(G, P, data.classes, data.ridge, x, out)
+
+
+@jit
+def add_ridge(ridge, x, out):
+    for k in range(x.size):
+        out[k] += ridge * x[k]
+
+
+@jit
+def grad(data, i, x, out):
+    batch(data, i, np.arange(data.starts[i + 1] - data.starts[i]), NO_DRAW, x, out)
+
+
+@jit
+def loss(data, i, x):
+    rows = np.arange(data.starts[i + 1] - data.starts[i])
+    if data.classes == TEN:
+        P, W, G, Z = TEN, x, x[:0], np.empty(BLOCK * TEN)
+    else:
+        P, W, G, Z = workspace(data, x, 0)
+    total = add_losses(data, data.starts[i], rows, 0.0, W, P, Z, G, True)
+    return total / rows.size + data.ridge * half_square(x)
+
+
+@jit
+def objective(data, p, x, out):
+    """F and its gradient, the scores computed once."""
+    if data.classes == TEN:
+        for k in range(x.size):
+            out[k] = 0.0
+        value = total_loss(data, p, x, x, TEN, np.empty(BLOCK * TEN), out, True)
+        add_ridge(data.ridge, x, out)
+    else:
+        P, W, G, Z = workspace(data, x, data.X.shape[1])
+        value = total_loss(data, p, x, W, P, Z, G, True)
+        narrow(G, P, data.classes, data.ridge, x, out)
+    return value
+
+
+@jit
+def total_loss(data, p, x, W, P, Z, G, sloped):
+    """F; the gradient without the ridge's part is added to G, if `sloped`."""
+    value = data.ridge * half_square(x)
+    for i in range(1, p.size):
+        if p[i] != 0.0:
+            rows = np.arange(data.starts[i + 1] - data.starts[i])
+            weight = p[i] / rows.size
+            added = weight if sloped else 0.0
+            value += weight * add_losses(data, data.starts[i], rows, added, W, P, Z, G, True)
+    return value
+
+
+@jit
+def value(data, p, x):
+    if data.classes == TEN:
+        return total_loss(data, p, x, x, TEN, np.empty(BLOCK * TEN), x[:0], False)
+    P, W, G, Z = workspace(data, x, 0)
+    return total_loss(data, p, x, W, P, Z, G, False)
+
+
+KERNELS = Kernels(grad, loss, objective, batch, value=value)

@@ -1,0 +1,189 @@
+"""Products of samples with points of ten columns, without padding: ten classes are what most data have.
+
+A vector holds eight of the columns, and one more the last two of four samples, or of four features,
+side by side. Matrices have rows of ten numbers, as points do: Z one a sample, with room for a multiple
+of four of them, G one a feature. A sample is a row base + rows[b] of X, whose width is a multiple of
+four. Sums run over samples or features in order, as in _tiles, and give the same bits.
+"""
+
+from fedtheory.jit import jit
+from fedtheory.layers._vectors import WIDE
+from fedtheory.problems._vector import (
+    crossed,
+    joined,
+    load,
+    multiply_add,
+    on_stack,
+    paired,
+    quarter,
+    repeated,
+    store,
+    zero,
+)
+
+
+@jit(inline="always")
+def more(sums, s_0, s_1, s_2, s_3, four, v, w):
+    """Four rows of ten sums, plus four numbers times ten others: v holds eight, w the last two, four
+    times, and `four` each of the numbers twice."""
+    y_0, y_1, y_2, y_3, ends = sums
+    return (
+        multiply_add(y_0, s_0, v),
+        multiply_add(y_1, s_1, v),
+        multiply_add(y_2, s_2, v),
+        multiply_add(y_3, s_3, v),
+        multiply_add(ends, four, w),
+    )
+
+
+@jit(inline="always")
+def nothing():
+    return zero(8), zero(8), zero(8), zero(8), zero(8)
+
+
+@jit(inline="always")
+def put(sums, G, k):
+    """Four rows of ten from G[k] on."""
+    y_0, y_1, y_2, y_3, ends = sums
+    store(G, k, y_0)
+    store(G, k + 8, quarter(ends, 0))
+    store(G, k + 10, y_1)
+    store(G, k + 18, quarter(ends, 1))
+    store(G, k + 20, y_2)
+    store(G, k + 28, quarter(ends, 2))
+    store(G, k + 30, y_3)
+    store(G, k + 38, quarter(ends, 3))
+
+
+@jit(inline="always")
+def got(G, k):
+    """The same rows, as `put` takes them."""
+    two = zero(2)
+    ends = joined(
+        load(G, k + 8, two), load(G, k + 18, two), load(G, k + 28, two), load(G, k + 38, two)
+    )
+    eight = zero(8)
+    return (
+        load(G, k, eight),
+        load(G, k + 10, eight),
+        load(G, k + 20, eight),
+        load(G, k + 30, eight),
+        ends,
+    )
+
+
+@jit
+def scores(X, base, rows, W, Z):
+    """Z[10 b + c] = W_c' a of row base + rows[b]."""
+    high = rows.size - rows.size % 8 if WIDE else 0
+    for b in range(0, high, 8):
+        eight_scores(X, base, rows, W, Z, b)
+    for b in range(high, rows.size, 4):
+        four_scores(X, base, rows, W, Z, b)
+
+
+@jit(inline="always")
+def samples(X, base, rows, b):
+    """Four samples from the b-th on, the last one again where there are fewer."""
+    last = rows.size - 1
+    r_0, r_1 = base + rows[b], base + rows[min(b + 1, last)]
+    r_2, r_3 = base + rows[min(b + 2, last)], base + rows[min(b + 3, last)]
+    return X[r_0], X[r_1], X[r_2], X[r_3]
+
+
+@jit(inline="always")
+def pairs(a, f):
+    """Of each of the features f .. f + 3, the four samples' numbers, twice."""
+    four = zero(4)
+    return crossed(
+        load(a[0], f, four), load(a[1], f, four), load(a[2], f, four), load(a[3], f, four)
+    )
+
+
+@jit(inline="always")
+def with_feature(sums, a, f, four, W):
+    v, w = load(W, 10 * f, zero(8)), repeated(W, 10 * f + 8)
+    return more(sums, a[0][f], a[1][f], a[2][f], a[3][f], four, v, w)
+
+
+@jit(inline="always")
+def four_scores(X, base, rows, W, Z, b):
+    F, a, sums = W.size // 10, samples(X, base, rows, b), nothing()
+    whole = F - F % 4
+    for f in range(0, whole, 4):
+        p_0, p_1, p_2, p_3 = pairs(a, f)
+        sums = with_feature(sums, a, f, p_0, W)
+        sums = with_feature(sums, a, f + 1, p_1, W)
+        sums = with_feature(sums, a, f + 2, p_2, W)
+        sums = with_feature(sums, a, f + 3, p_3, W)
+    if whole < F:
+        p_0, p_1, p_2, p_3 = pairs(a, whole)
+        sums = with_feature(sums, a, whole, p_0, W)
+        if whole + 1 < F:
+            sums = with_feature(sums, a, whole + 1, p_1, W)
+        if whole + 2 < F:
+            sums = with_feature(sums, a, whole + 2, p_2, W)
+    put(sums, Z, 10 * b)
+
+
+@jit(inline="always")
+def eight_scores(X, base, rows, W, Z, b):
+    """The same of eight samples, which share what is loaded of W."""
+    F, sums, sums_4 = W.size // 10, nothing(), nothing()
+    a, e = samples(X, base, rows, b), samples(X, base, rows, b + 4)
+    whole = F - F % 4
+    for f in range(0, whole, 4):
+        p_0, p_1, p_2, p_3 = pairs(a, f)
+        q_0, q_1, q_2, q_3 = pairs(e, f)
+        sums, sums_4 = with_feature(sums, a, f, p_0, W), with_feature(sums_4, e, f, q_0, W)
+        sums, sums_4 = with_feature(sums, a, f + 1, p_1, W), with_feature(sums_4, e, f + 1, q_1, W)
+        sums, sums_4 = with_feature(sums, a, f + 2, p_2, W), with_feature(sums_4, e, f + 2, q_2, W)
+        sums, sums_4 = with_feature(sums, a, f + 3, p_3, W), with_feature(sums_4, e, f + 3, q_3, W)
+    if whole < F:
+        p_0, p_1, p_2, p_3 = pairs(a, whole)
+        q_0, q_1, q_2, q_3 = pairs(e, whole)
+        sums = with_feature(sums, a, whole, p_0, W)
+        sums_4 = with_feature(sums_4, e, whole, q_0, W)
+        if whole + 1 < F:
+            sums = with_feature(sums, a, whole + 1, p_1, W)
+            sums_4 = with_feature(sums_4, e, whole + 1, q_1, W)
+        if whole + 2 < F:
+            sums = with_feature(sums, a, whole + 2, p_2, W)
+            sums_4 = with_feature(sums_4, e, whole + 2, q_2, W)
+    put(sums, Z, 10 * b)
+    put(sums_4, Z, 10 * b + 40)
+
+
+@jit
+def outer(X, base, rows, Z, G):
+    """G[10 f + c] += sum_b a_f Z[10 b + c], a = row base + rows[b]."""
+    F = G.size // 10
+    whole = F - F % 4
+    high = whole - whole % 8 if WIDE else 0
+    for f in range(0, high, 8):
+        sums, sums_4 = got(G, 10 * f), got(G, 10 * f + 40)
+        for b in range(rows.size):
+            a, v, w = X[base + rows[b]], load(Z, 10 * b, zero(8)), repeated(Z, 10 * b + 8)
+            sums = more(sums, a[f], a[f + 1], a[f + 2], a[f + 3], paired(a, f), v, w)
+            sums_4 = more(sums_4, a[f + 4], a[f + 5], a[f + 6], a[f + 7], paired(a, f + 4), v, w)
+        put(sums, G, 10 * f)
+        put(sums_4, G, 10 * f + 40)
+    for f in range(high, whole, 4):
+        put(four_features(X, base, rows, Z, f, got(G, 10 * f)), G, 10 * f)
+    if whole < F:
+        left, room = 10 * (F - whole), on_stack(40)
+        for k in range(40):
+            room[k] = 0.0
+        for k in range(left):
+            room[k] = G[10 * whole + k]
+        put(four_features(X, base, rows, Z, whole, got(room, 0)), room, 0)
+        for k in range(left):
+            G[10 * whole + k] = room[k]
+
+
+@jit(inline="always")
+def four_features(X, base, rows, Z, f, sums):
+    for b in range(rows.size):
+        a, v, w = X[base + rows[b]], load(Z, 10 * b, zero(8)), repeated(Z, 10 * b + 8)
+        sums = more(sums, a[f], a[f + 1], a[f + 2], a[f + 3], paired(a, f), v, w)
+    return sums
