@@ -8,7 +8,7 @@ import numpy as np
 
 from fedtheory import layers, rng
 from fedtheory.data import partition
-from fedtheory.data._data import flat, smaller
+from fedtheory.data._data import smaller
 from fedtheory.data._sets import load
 from fedtheory.errors import refuse
 from fedtheory.networks import NETWORKS
@@ -16,10 +16,11 @@ from fedtheory.problems.mlp import mlp
 from fedtheory.problems.network import network
 
 LIKED, HELD_OUT = 4, 10  # stars of a film that a user likes; one user of so many is for tests
+LEVELS = (np.arange(256) / 255.0).astype(np.float32)
 
 
 class Samples(NamedTuple):
-    X: np.ndarray
+    X: np.ndarray  # of bytes, if they came as such: a quarter of what problems take (`taken`)
     y: np.ndarray
     writers: np.ndarray | None
     X_test: np.ndarray | None
@@ -48,18 +49,24 @@ def samples(text, side=None, images=False, classes=None, places=None):
         few = lambda rows, marks: None if rows is None else rows[marks < classes]
         writers, writers_test = few(writers, y), few(writers_test, y_test)
         X, y, X_test, y_test = few(X, y), few(y, y), few(X_test, y_test), few(y_test, y_test)
-    return Samples(small(X), y, writers, small(X_test), y_test, writers_test)
+    tests = None if X_test is None else taken(small(X_test))  # which all problems share
+    return Samples(small(X), y, writers, tests, y_test, writers_test)
 
 
 def _as(X, images):
-    """Rows of [0, 1]; or images with their channels last; signs (two axes) as they are."""
+    """Rows; or images with their channels last; signs (two axes) as they are. Bytes stay bytes."""
     if X.ndim == 2:
         return np.asarray(X, np.float32)
-    rows = flat(X).astype(np.float32)
+    X = X if X.dtype == np.uint8 else np.asarray(X, np.float32)
     if not images:
-        return rows
-    square = rows.reshape(len(X), -1, *X.shape[-2:])
+        return X.reshape(len(X), -1)
+    square = X.reshape(len(X), -1, *X.shape[-2:])
     return np.ascontiguousarray(np.moveaxis(square, 1, 3))
+
+
+def taken(X, rows=slice(None)):
+    """Some samples as problems take them: bytes as numbers of [0, 1]."""
+    return LEVELS[X[rows]] if X.dtype == np.uint8 else X[rows]
 
 
 def bags(found, places):
@@ -101,7 +108,8 @@ def prepared(text):
         seed=told["seed"],
         dtype="float32",
     )
-    clients = split.arrays(found.X[mine], found.y[mine])
+    rows = [mine[those] for those in split.rows]
+    clients = [taken(found.X, those) for those in rows], [found.y[those] for those in rows]
     if isinstance(net, str):
         own = told["own"] and [getattr(layers, told["own"][0])(*told["own"][1:])]
         return network(net, *clients, server_layers=own, **common)
@@ -133,14 +141,14 @@ def _server(told, split, found, mine, marks, of):
     if how in ("rest", "all"):
         rows = np.arange(len(marks))
         rows = np.setdiff1d(rows, mine) if how == "rest" else rows
-        return found.X[rows], found.y[rows]
+        return taken(found.X, rows), found.y[rows]
     if how == "server_other":
         other = samples(written(told["other"]), *of)
         rows = partition.server_other(other.y, **options, seed=told["seed"])
-        return other.X[rows], other.y[rows]
+        return taken(other.X, rows), other.y[rows]
     source = split if how == "server_from_clients" else marks[mine]
     rows = mine[getattr(partition, how)(source, **options, seed=told["seed"])]
-    return found.X[rows], found.y[rows]
+    return taken(found.X, rows), found.y[rows]
 
 
 def _tested(tested, found, split):
