@@ -9,11 +9,12 @@ import numpy as np
 from fedtheory import jit
 from fedtheory.errors import NotExact
 from fedtheory.exact import pairs
+from fedtheory.exact.batches import WORDS, Batch, Round
 from fedtheory.exact.forms import model_of
 from fedtheory.exact.laws import law_of
 from fedtheory.exact.maps import assemble
 from fedtheory.exact.moments import Series, follow
-from fedtheory.exact.reading import WORDS, Batch, Prober, Round
+from fedtheory.exact.reading import Prober
 from fedtheory.problems import quadratics
 
 
@@ -171,10 +172,12 @@ class Followed:
             Prober(self.batch, round, self.fields, self.centre, self.coupled) for round in ends
         ]
         self.blocks = sorted({n for prober in probers for n in prober.blocks})
+        forgotten = {n for prober in probers for n in prober.forgotten} - set(self.blocks)
+        self.which = self.blocks, sorted(forgotten)
         self.others = [n for n in range(len(self.fields)) if n not in self.blocks]
         self.points = probers[0].points
         prober = Prober(
-            self.batch, ends[0], self.fields, self.centre, self.coupled, blocks=self.blocks
+            self.batch, ends[0], self.fields, self.centre, self.coupled, which=self.which
         )
         self.m = np.ascontiguousarray(prober.fold((prober.start - prober.centre)[None])[0])
         self.C = np.zeros((*self.m.shape, prober.M))
@@ -201,14 +204,12 @@ class Followed:
 
     def _probe(self, round):
         """The map of a round, and what the fields that are not followed become in it."""
-        prober = Prober(
-            self.batch, round, self.fields, self.centre, self.coupled, blocks=self.blocks
-        )
+        prober = Prober(self.batch, round, self.fields, self.centre, self.coupled, which=self.which)
         given = prober
         if self.turn is not None:
             fields = [f @ self.turn.T if n in self.points else f for n, f in enumerate(self.fields)]
             given = Prober(
-                self.given, round, fields, self.centre, self.coupled, self.turn, self.blocks
+                self.given, round, fields, self.centre, self.coupled, self.turn, self.which
             )
         with np.errstate(
             all="ignore"

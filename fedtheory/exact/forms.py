@@ -9,10 +9,12 @@ fresh rounds of the engine, from random states under random noise.
 import numpy as np
 
 from fedtheory.errors import NotExact
+from fedtheory.exact import spectral
 from fedtheory.exact.classes import COUNTS, Strata
 from fedtheory.exact.maps import Part, Sparse, add_to, centred, combine, sparse
 
 AGREE = 1e-9  # a model predicts a fresh round this well, or is not the round's
+FEW = 3  # calls whose answers are probed coordinate by coordinate
 OUTCOMES = 4096  # cohorts and works that are followed one by one where clients are coupled
 
 
@@ -62,27 +64,37 @@ class Exchange:
 
 class Additive:
     """base + the sum of one item a slot. If `local`, an exchange of two clients is assumed to
-    change the map only where it reads what they own, or what all share."""
+    change the map only where it reads or writes what they own, or what all share, and to leave the
+    answers to the server's noise alone."""
 
     def __init__(self, prober, linear, local=True):
         self.prober, plan = prober, Exchange(prober.law)
-        every = np.arange(prober.m if linear else 0)
-        rows = [
-            np.concatenate([prober.shared, *prober.own[list(pair)]]) if linear and local else every
-            for pair in plan.moved
-        ]
-        bases = np.empty((len(plan.cohorts), prober.D, prober.M))
-        _, reference = next(prober.maps(plan.cohorts[:1], plan.works[:1], every[None]))
+        every = np.arange(prober.m)
+        near = lambda *clients: np.concatenate([prober.shared, *prober.own[list(clients)]])
+        seen = np.array([near(*pair) if local else every for pair in plan.moved])
+        bases = np.zeros((len(plan.cohorts), prober.D, prober.M))
+        moved = every if linear else every[:0]
+        _, reference = next(prober.maps(plan.cohorts[:1], plan.works[:1], moved[None]))
         self.base = np.zeros((prober.D, prober.M, prober.columns))
         self.base[:, :, 0 if linear else prober.M :] = reference
         bases[0], reference = self.base[:, :, prober.M], self.base.copy()
         changes = [None]
         for columns, Y in (
-            prober.maps(plan.cohorts[1:], plan.works[1:], np.array(rows)) if rows else ()
+            prober.maps(
+                plan.cohorts[1:],
+                plan.works[1:],
+                seen if linear else seen[:, :0],
+                seen if local else None,
+                server=not local,
+            )
+            if len(seen)
+            else ()
         ):
-            bases[len(changes)] = Y[:, :, prober.M - prober.columns]
-            before = reference[:, :, columns]
-            changes.append(sparse(Y - before, np.abs(Y) + np.abs(before), columns, prober.columns))
+            rows = prober.folded(seen[len(changes) - 1])
+            bases[len(changes)][:, rows] = Y[:, :, columns == prober.M][:, :, 0]
+            before = reference[:, rows[:, None], columns]
+            scale = np.abs(Y) + np.abs(before)
+            changes.append(sparse(Y - before, scale, columns, prober.columns, rows))
         none = Sparse(np.zeros(0, dtype=np.int64), np.zeros((prober.D, 0)))
         self.items = {
             item: combine([(row[v], changes[v]) for v in np.flatnonzero(row)])
@@ -92,33 +104,45 @@ class Additive:
         }
         for n in plan.home_items:
             add_to(self.base, -1.0, self.items[plan.items[n]])
-        self._noise(plan.cohorts, plan.works, bases, plan.where)
+        self._noise(plan, bases, {i: near(i) if local else every for i, _ in plan.items})
 
-    def _noise(self, cohorts, works, bases, where):
-        prober, requests = self.prober, []
-        for item, (v, slot) in where.items():
-            requests += [
-                (item, v, prober.batch.ordinal(works[v], slot, k)) for k in prober.noises(*item)
-            ]
-        self.noise, answers = {item: [] for item in where}, []
+    def _noise(self, plan, bases, seen):
+        """The answers to noise at each call of each item, in the rows that are `seen` for its
+        client: {item: (rows, (D, rows, calls * e))}."""
+        prober = self.prober
+        calls = {item: prober.noises(*item) for item in plan.where}
+        requests = [
+            (*plan.where[item], item[0], step) for item, steps in calls.items() for step in steps
+        ]
+        answers = iter(())
         if requests:
-            v = np.array([v for _, v, _ in requests])
-            answers = prober.impulses(
-                cohorts[v], works[v], np.array([o for *_, o in requests], dtype=float), bases[v]
+            v, slots, clients, steps = np.array(requests).T
+            order = [prober.batch.ordinal(plan.works[n], s, k) for n, s, k in zip(v, slots, steps)]
+            rows = np.array([seen[i] for i in clients])
+            folded = np.array([prober.folded(each) for each in rows])
+            asked = (
+                plan.cohorts[v],
+                plan.works[v],
+                np.array(order, dtype=float),
+                bases[v[:, None, None], np.arange(prober.D)[:, None], folded[:, None]],
+                rows,
             )
-        for (item, _, _), answer in zip(requests, answers):
-            rows = np.flatnonzero(answer.any(axis=(0, 2)))
-            self.noise[item].append((rows, answer[:, rows].copy()))
-        for item, found in self.noise.items():  # (rows, (D, rows, calls * e))
-            rows = (
-                np.unique(np.concatenate([rows for rows, _ in found]))
-                if found
-                else np.zeros(0, dtype=np.int64)
-            )
-            whole = np.zeros((prober.D, len(rows), len(found), prober.e))
-            for k, (some, answer) in enumerate(found):
-                whole[:, np.searchsorted(rows, some), k] = answer
-            self.noise[item] = rows, whole.reshape(prober.D, len(rows), len(found) * prober.e)
+            answers = None
+            if prober.coupled and len(v) > FEW:
+                last = next(len(steps) for steps in calls.values() if steps) - 1
+                answers = spectral.answers(prober, clients, asked, last)
+            if answers is None:
+                answers = prober.impulses(*asked)
+        self.noise = {}
+        for (i, s), steps in calls.items():
+            folded = prober.folded(seen[i])
+            whole = np.zeros((prober.D, len(folded), len(steps), prober.e))
+            for k, answer in zip(range(len(steps)), answers):
+                whole[:, :, k] = answer
+            whole = whole.reshape(prober.D, len(folded), len(steps) * prober.e)
+            kept = whole.any(axis=(0, 2))
+            order = np.argsort(folded[kept])
+            self.noise[i, s] = folded[kept][order], whole[:, kept][:, order]
 
     def draw(self, generator):
         cohort, work = self.prober.law.draw(generator, 1)
@@ -244,7 +268,7 @@ def agrees(model, prober, linear):
 def model_of(prober, given, linear):
     """What the round does, in the first form that predicts `given`, a prober of the problem
     itself."""
-    for local in (True, False) if prober.own.size else (False,):
+    for local in (True, False) if prober.own.size or prober.server_calls else (True,):
         model = Additive(prober, linear, local)
         if agrees(model, given, linear):
             return model

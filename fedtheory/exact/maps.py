@@ -28,9 +28,9 @@ class Sparse(NamedTuple):
     value: np.ndarray  # (D, e)
 
 
-def sparse(value, scale, columns, of):
-    """What is above rounding of some columns (D, M, .) of an array of `of` columns; `scale` is what
-    it was computed from. Displacements, the constant and noise are told apart: each has its own
+def sparse(value, scale, columns, of, rows=None):
+    """What is above rounding of some columns (D, M, .) of an array of `of` columns, or of some of its
+    rows too; `scale` is what it was computed from. Displacements, the constant and noise are told apart: each has its own
     unit."""
     D, M, _ = value.shape
     size = np.abs(value)
@@ -42,7 +42,7 @@ def sparse(value, scale, columns, of):
                 axis=2, keepdims=True
             )
     row, column = np.nonzero(size.any(axis=0))
-    index = row * of + columns[column]
+    index = (row if rows is None else rows[row]) * of + columns[column]
     index, first = np.unique(index, return_index=True)
     return Sparse(index, value[:, row[first], column[first]])
 

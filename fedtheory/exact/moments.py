@@ -2,9 +2,11 @@
 from them."""
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
 
 import numpy as np
 
+from fedtheory.exact.maps import ROUNDING
 from fedtheory.jit import jit
 from fedtheory.runs.machine import run_blocks
 from fedtheory.runs.running import threads
@@ -38,25 +40,6 @@ def _add_squares(weight, size, at, rows, columns, E, e, m, C, v, part, out):
 
 
 @jit
-def _add_large_squares(weight, size, at, rows, columns, E, e, m, C, out):
-    """The same through BLAS."""
-    for n in range(weight.size):
-        r, c = size[n]
-        a, b, f = at[n]
-        inner, point = np.empty((c, c)), np.empty(c)
-        for k in range(c):
-            point[k] = m[columns[b + k]]
-            for l in range(c):
-                inner[k, l] = C[columns[b + k], columns[b + l]]
-        block = E[f : f + r * c].reshape(r, c)
-        v = np.dot(block, point) + e[a : a + r]
-        square = np.dot(np.dot(block, inner), block.T)
-        for i in range(r):
-            for j in range(r):
-                out[rows[a + i], rows[a + j]] += weight[n] * (square[i, j] + v[i] * v[j])
-
-
-@jit
 def _times(A, B, out):
     """out = A B, skipping zeros."""
     out[:] = 0.0
@@ -84,7 +67,6 @@ def _follow(
     columns,
     E,
     e,
-    large,
     r,
     c,
     low,
@@ -103,14 +85,10 @@ def _follow(
     for a in range(low, high):
         A, m_a, C_a, E_a, e_a = linear[a], m[a], C[a], E[a], e[a]
         for t in range(means.shape[0]):
-            if large:
-                square[:] = np.dot(np.dot(A, C_a), A.T)
-                _add_large_squares(weight, size, at, rows, columns, E_a, e_a, m_a, C_a, square)
-            else:
-                _times(A, C_a, half)
-                back[:] = half.T
-                _times(A, back, square)  # A (A C)' = A C A'
-                _add_squares(weight, size, at, rows, columns, E_a, e_a, m_a, C_a, v, part, square)
+            _times(A, C_a, half)
+            back[:] = half.T
+            _times(A, back, square)  # A (A C)' = A C A'
+            _add_squares(weight, size, at, rows, columns, E_a, e_a, m_a, C_a, v, part, square)
             for i in range(M):
                 point[i] = constant[a, i]
                 for k in range(M):
@@ -139,12 +117,76 @@ def follow(map, rounds, m, C, first, count):
     """Carry m (D, M) and C (D, M, M) on in place; returns the server point's means and
     covariances."""
     D, M = m.shape
+    if D == 1 and M >= LARGE:
+        return follow_large(map, rounds, m, C, first, count)
     means, covariances = np.empty((rounds, D, count)), np.empty((rounds, D, count, count))
     r, c = map.size.max(axis=0, initial=1)
-    part = lambda low, high: _follow(
-        *map, D == 1 and M >= LARGE, r, c, low, high, m, C, first, means, covariances
-    )
+    part = lambda low, high: _follow(*map, r, c, low, high, m, C, first, means, covariances)
     shared_out(D, rounds * D * (M**2 + len(map.rows)), part)
+    return means, covariances
+
+
+class Stack(NamedTuple):
+    """Deviations in the same rows and columns, as few products of large matrices: n-th is E_n = left
+    B_n, where `left` are the directions in which they all deviate."""
+
+    rows: np.ndarray  # (r,)
+    columns: np.ndarray  # (c,)
+    weight: np.ndarray  # (n,)
+    left: np.ndarray  # (r, k)
+    B: np.ndarray  # (k, n, c)
+    b: np.ndarray  # (k, n)
+
+    def add(self, m, C, out):
+        """out += sum_n weight_n (E_n C E_n' + (E_n m + e_n)(E_n m + e_n)')."""
+        k, n, c = self.B.shape
+        half = self.B.reshape(k * n, c) @ C[self.columns[:, None], self.columns]
+        weighted = self.B * self.weight[:, None]
+        square = half.reshape(k, n * c) @ weighted.reshape(k, n * c).T
+        v = self.B @ m[self.columns] + self.b
+        square += (self.weight * v) @ v.T
+        out[self.rows[:, None], self.rows] += self.left @ square @ self.left.T
+
+
+def stacks(map):
+    """The deviations of a map of one coordinate."""
+    groups: dict = {}
+    for w, (r, c), (a, b, f) in zip(map.weight, map.size, map.at):
+        rows, columns = map.rows[a : a + r], map.columns[b : b + c]
+        whole = np.column_stack([map.E[0, f : f + r * c].reshape(r, c), map.e[0, a : a + r]])
+        key = rows.tobytes(), columns.tobytes()
+        groups.setdefault(key, (rows, columns, [], []))
+        groups[key][2].append(w), groups[key][3].append(whole)
+    for rows, columns, weights, every in groups.values():
+        left, B = narrow(np.stack(every, axis=1))
+        yield Stack(rows, columns, np.array(weights), left, B[:, :, :-1].copy(), B[:, :, -1].copy())
+
+
+def narrow(E):
+    """E (r, n, c) as a product of left (r, k) and (k, n, c), k as few as there are: clients deviate
+    in as many directions as they have answers, however many rows read these."""
+    r, n, c = E.shape
+    scale = np.abs(E).max(axis=(1, 2))
+    flat = E.reshape(r, n * c) / np.where(scale > 0, scale, 1.0)[:, None]
+    turn, size, _ = np.linalg.svd(np.linalg.qr(flat.T, mode="r").T)
+    k = int(np.sum(size > r * ROUNDING * size[0]))
+    if k == r:
+        return np.eye(r), E
+    left = turn[:, :k]
+    return scale[:, None] * left, (left.T @ flat).reshape(k, n, c)
+
+
+def follow_large(map, rounds, m, C, first, count):
+    """The same for one coordinate of many states, by products of matrices."""
+    A, constant, Q, server = map.linear[0], map.constant[0], map.Q[0], slice(first, first + count)
+    means, covariances = np.empty((rounds, 1, count)), np.empty((rounds, 1, count, count))
+    every = list(stacks(map))
+    for t in range(rounds):
+        square = A @ C[0] @ A.T
+        for stack in every:
+            stack.add(m[0], C[0], square)
+        m[0], C[0] = A @ m[0] + constant, Q + 0.5 * (square + square.T)
+        means[t, 0], covariances[t, 0] = m[0, server], C[0, server, server]
     return means, covariances
 
 

@@ -24,6 +24,7 @@ class Block(NamedTuple):
 
     weight: float
     rows: np.ndarray  # (r,)
+    columns: np.ndarray  # those that are not zero when it is made
     E: np.ndarray  # (D, r, M)
     e: np.ndarray  # (D, r)
 
@@ -55,7 +56,7 @@ def blocks_of(map):
     for w, (r, c), (a, b, f) in zip(map.weight, map.size, map.at):
         E = np.zeros((D, r, M))
         E[:, :, map.columns[b : b + c]] = map.E[:, f : f + r * c].reshape(D, r, c)
-        yield Block(w, map.rows[a : a + r], E, map.e[:, a : a + r])
+        yield Block(w, map.rows[a : a + r], map.columns[b : b + c], E, map.e[:, a : a + r])
 
 
 def small(value, scale):
@@ -94,12 +95,14 @@ def deviates_nowhere(blocks, k, beside):
 
 def reading(E, shared, own, p):
     """E (D, r, M), whose rows read p_i times memory i, read the shared sum of memories instead."""
-    E, given = E.copy(), E[:, :, own]
+    many = np.flatnonzero(2 * (E[:, :, own] != 0).any(axis=0).sum(axis=1) >= len(own))
+    given = E[:, many[:, None], own]  # the others' median is 0
     factor = np.median(given / p, axis=2)
     left = given - factor[:, :, None] * p
     left[np.abs(left) <= SAME * np.abs(given).max(axis=2, keepdims=True)] = 0.0
-    E[:, :, own] = left
-    E[:, :, shared] += factor
+    E = E.copy()
+    E[:, many[:, None], own] = left
+    E[:, many, shared] += factor
     return E
 
 
@@ -113,22 +116,27 @@ def simpler(map, m, C, memories, shared, p):
             k[own], k[s] = -p, 1.0
             if alive.all() and keeps(map, blocks, m, C, k):
                 linear = reading(linear, s, own, p)
-                blocks = [b._replace(E=reading(b.E, s, own, p)) for b in blocks]
+                for n, b in enumerate(blocks):
+                    if 2 * np.isin(own, b.columns).sum() >= len(own):  # else no row reads many
+                        blocks[n] = b._replace(E=reading(b.E, s, own, p))
     return linear, blocks
 
 
 def asked(linear, blocks, first):
     """Which entries of a covariance decide the variance of one state, round after round: (M, M)."""
-    reads = (linear != 0).any(axis=0)
-    parts = [(b.rows, (b.E != 0).any(axis=0)) for b in blocks]
-    wanted = np.zeros(reads.shape, dtype=bool)
-    wanted[first, first] = True
+    which = lambda E: (E != 0).any(axis=0).astype(np.float32)  # products of floats are fast ones
+    reads, parts = which(linear), [(b.rows, which(b.E)) for b in blocks]
+    wanted = np.zeros(reads.shape, dtype=np.float32)
+    wanted[first, first] = 1.0
     while True:
-        more = wanted | (reads.T @ wanted @ reads)
+        more = wanted + reads.T @ wanted @ reads
         for rows, E in parts:
-            more |= E.T @ wanted[np.ix_(rows, rows)] @ E
+            some = np.flatnonzero(E.any(axis=0))
+            near = E[:, some]
+            more[some[:, None], some] += near.T @ wanted[rows[:, None], rows] @ near
+        more = np.sign(more)
         if np.array_equal(more, wanted):
-            return wanted
+            return wanted > 0
         wanted = more
 
 
@@ -138,21 +146,30 @@ def program_of(map, linear, blocks, wanted):
     place = {(i, j): n for n, (i, j) in enumerate(pairs.tolist())}
     found: dict = {}
 
-    def add(to, weight, one, other, i, j):
-        for k in np.flatnonzero(one[:, i].any(axis=0)):
-            for l in np.flatnonzero(other[:, j].any(axis=0)):
+    def entries_of(E):
+        """For each row, the columns that it reads and how much of them, (D,) each."""
+        rows = np.moveaxis(E, 0, 2)
+        return [
+            [(k, row[k].copy()) for k in np.flatnonzero(row.any(axis=1)).tolist()] for row in rows
+        ]
+
+    def add(to, weight, one, other):
+        for k, left in one:
+            for l, right in other:
                 key = to, place[(k, l) if k <= l else (l, k)]
-                value = weight * one[:, i, k] * other[:, j, l]
+                value = weight * left * right
                 found[key] = found[key] + value if key in found else value
 
-    for n, (i, j) in enumerate(pairs):
-        add(n, 1.0, linear, linear, i, j)
+    mean = entries_of(linear)
+    for n, (i, j) in enumerate(pairs.tolist()):
+        add(n, 1.0, mean[i], mean[j])
     squares, base = [], 0
     for b in blocks:
-        for i, r in enumerate(b.rows):
-            for j, s in enumerate(b.rows):
+        each, rows = entries_of(b.E), b.rows.tolist()
+        for i, r in enumerate(rows):
+            for j, s in enumerate(rows):
                 if (r, s) in place:
-                    add(place[r, s], b.weight, b.E, b.E, i, j)
+                    add(place[r, s], b.weight, each[i], each[j])
                     squares.append((place[r, s], base + i, base + j, b.weight))
         base += len(b.rows)
     E = np.concatenate([b.E for b in blocks], axis=1) if blocks else np.zeros((len(linear), 0, 1))
@@ -177,9 +194,19 @@ def program_of(map, linear, blocks, wanted):
 
 @jit
 def _add_products(to, of, weight, given, out, low, high):
-    for n in range(to.size):
-        for a in range(low, high):
-            out[to[n], a] += weight[n, a] * given[of[n], a]
+    for n in range(to.size):  # numbers without a sign, so that machine code takes many at a time
+        i, j, m = np.uint64(to[n]), np.uint64(of[n]), np.uint64(n)
+        for a in range(np.uint64(low), np.uint64(high)):
+            out[i, a] += weight[m, a] * given[j, a]
+
+
+@jit
+def _add_squares(program, v, out, low, high):
+    for n in range(program.square.size):
+        to, weight = np.uint64(program.square_to[n]), program.square[n]
+        one, other = np.uint64(program.square_one[n]), np.uint64(program.square_other[n])
+        for a in range(np.uint64(low), np.uint64(high)):
+            out[to, a] += weight * v[one, a] * v[other, a]
 
 
 @jit
@@ -198,11 +225,7 @@ def _follow_pairs(program, first, pair, m, C, spare, low, high, means, variances
         _add_products(program.part_to, program.part_of, program.part, m, v, low, high)
         _copied(program.Q, square, low, high)
         _add_products(program.pair_to, program.pair_of, program.pair, C, square, low, high)
-        for n in range(program.square.size):
-            to, weight = program.square_to[n], program.square[n]
-            one, other = program.square_one[n], program.square_other[n]
-            for a in range(low, high):
-                square[to, a] += weight * v[one, a] * v[other, a]
+        _add_squares(program, v, square, low, high)
         _copied(program.constant, point, low, high)
         _add_products(program.mean_to, program.mean_of, program.mean, m, point, low, high)
         _copied(point, m, low, high)

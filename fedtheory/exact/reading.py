@@ -6,100 +6,13 @@ points (server point, variates, momenta: every array whose last axis is the prob
 state holds (weights, counters) is kept at its value, and must not depend on what is random.
 """
 
-from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
-
 import numpy as np
 
-from fedtheory import jit
 from fedtheory.errors import NotExact
-from fedtheory.exact.laws import Law
 from fedtheory.problem import IMPULSE, NONE, TABLE
-from fedtheory.runs import engine
-from fedtheory.runs.groups import Chunk
-from fedtheory.runs.machine import NO_PATH, NO_TABLE, Machine, run_blocks
-from fedtheory.runs.running import threads
+from fedtheory.runs.machine import NO_TABLE
 
 FAR = 2.0**24  # probes reach this far, so that rounding is relative to what they find
-WORDS = 2**22  # numbers that the states of one batch may fill
-SPREAD_WORK = 1e6  # coordinates times steps above which a batch is shared by the cores
-
-
-class Round(NamedTuple):
-    """What fixes a round but for its state, cohort, work and noise."""
-
-    t: int
-    h: tuple
-    shares: np.ndarray  # (N + 1,)
-    server_work: int
-    law: Law
-
-
-class Batch:
-    """Rounds of an algorithm on a problem, for batches of states."""
-
-    def __init__(self, problem, algorithm, x_0, S, h, size, wanted=0):
-        self.size, self.workers = size, min(threads(), size)
-        self.machine = Machine(
-            algorithm, problem, np.tile(x_0, (size, 1)), S, h, wanted, self.workers
-        )
-        self.slabs = self.machine.slabs
-        self.first = [slab[0].copy() for slab in self.slabs.arrays]
-        self.names = self.slabs.type._fields
-        self.asks_server = bool(self.machine.asks & engine.SERVER_GRAD)
-        self.asks_client = bool(self.machine.asks & engine.CLIENT_GRAD)
-        self._hyper = (None,)
-
-    def objective_is(self, problem, h):
-        self.machine.objective_is(problem, h)
-
-    def run(self, round, fields, cohort, work, kind=NONE, table=NO_TABLE):
-        """One round of len(cohort) <= size trials. Each field is (n, ...), or (1, ...) for one
-        value in all. Returns the fields as views, to be read before the next call, and the
-        record."""
-        n, S = cohort.shape
-        machine, slabs = self.machine, self.slabs
-        for slab, field in zip(slabs.arrays, fields):
-            slab[:n] = field
-        machine.diverged[:n] = -1
-        if self._hyper[0] != round.h:
-            words = jit.pack(round.h) if machine.packed else None
-            self._hyper = (
-                round.h,
-                words,
-                np.array([words.ctypes.data]) if machine.packed else [round.h],
-            )
-        record = np.full((n, 1, engine.COLUMNS), np.nan)
-        chunk = Chunk(
-            self._hyper[2],
-            cohort.reshape(n, 1, S),
-            work.reshape(n, 1, S),
-            np.array([round.server_work]),
-            round.shares[None],
-            kind,
-            table,
-            0,
-            0,
-            round.t,
-            record,
-            NO_PATH,
-        )
-        advance = machine.advancing(chunk)
-        if (
-            self.workers > 1
-            and slabs.x.shape[1] * (work.sum() + n * round.server_work) > SPREAD_WORK
-        ):
-            with ThreadPoolExecutor(self.workers) as pool:
-                run_blocks(pool, self.workers, n, max(1, -(-n // (4 * self.workers))), advance)
-        else:
-            advance(0, 0, n)
-        return [slab[:n] for slab in slabs.arrays], record[:, 0]
-
-    def ordinal(self, work, slot, step):
-        """Which gradient call of the round it is: `step` of a slot, -1 for its gradient at x. Slot
-        S is the server after the clients."""
-        calls = self.asks_server + work[:slot].sum() + slot * self.asks_client + step
-        return int(calls + (self.asks_client if slot < len(work) else 0))
 
 
 class Prober:
@@ -107,10 +20,11 @@ class Prober:
 
     `coupled` maps mix the d coordinates, others treat each by itself: `fold` gives a state as (n,
     1, m d) or (n, d, m), and one probe then serves all coordinates. `turn` (d, d) views points in
-    another orthonormal basis: state = turn @ what is seen from here.
+    another orthonormal basis: state = turn @ what is seen from here. `which` are the fields that
+    are followed, and those that a round changes but nobody reads.
     """
 
-    def __init__(self, batch, round, fields, centre, coupled, turn=None, blocks=None):
+    def __init__(self, batch, round, fields, centre, coupled, turn=None, which=None):
         self.batch, self.round, self.fields, self.coupled, self.turn = (
             batch,
             round,
@@ -120,7 +34,7 @@ class Prober:
         )
         self.d = batch.slabs.x.shape[1]
         self.points = self._points()
-        self.blocks = self._varying() if blocks is None else blocks
+        self.blocks, self.forgotten = self._read() if which is None else which
         self.rows, self.m = {}, 0
         for n in self.blocks:
             count = fields[n].size // self.d
@@ -170,20 +84,27 @@ class Prober:
             if a.dtype == np.float64 and a.ndim and a.shape != b.shape == (*a.shape[:-1], d + 1)
         ]
 
-    def _varying(self):
-        """Stacks of points that a round changes; the others keep their value."""
-        batch, generator = self.batch, np.random.default_rng(1)
-        cohort, work = self.round.law.draw(generator, min(4, batch.size))
-        before = [
-            generator.standard_normal((len(cohort), *a.shape)) if n in self.points else a[None]
-            for n, a in enumerate(self.fields)
-        ]
-        after, _ = batch.run(self.round, before, cohort, work)
-        return [
-            n
-            for n in self.points
-            if batch.names[n] == "x" or not np.array_equal(before[n], after[n])
-        ]
+    def _read(self):
+        """Stacks of points that a round changes: those that the server point's way reads, and the
+        others. What no round changes keeps its value."""
+        batch, law, generator = self.batch, self.round.law, np.random.default_rng(1)
+        cohort, work = law.draw(generator, min(8, batch.size))
+        for n in range(0, len(work), 2):  # a client that idles reads nothing
+            work[n] = [law.support(i)[-1] for i in cohort[n]]
+        random = lambda a: generator.standard_normal((len(cohort), *a.shape))
+        before = [random(a) if n in self.points else a[None] for n, a in enumerate(self.fields)]
+        after = lambda fields: [a.copy() for a in batch.run(self.round, fields, cohort, work)[0]]
+        first = after(before)
+        x = batch.names.index("x")
+        changed = [n for n in self.points if n == x or not np.array_equal(before[n], first[n])]
+        readers = {}
+        for n in changed:
+            second = after([*before[:n], random(self.fields[n]), *before[n + 1 :]])
+            readers[n] = [k for k in changed if not np.array_equal(first[k], second[k])]
+        read = {x}
+        while more := {n for n in changed if read.intersection(readers[n])} - read:
+            read |= more
+        return sorted(read), sorted(set(changed) - read)
 
     def __call__(self, Z, cohort, work, kind=NONE, table=NO_TABLE):
         out = np.empty_like(Z)
@@ -192,6 +113,8 @@ class Prober:
             part = slice(low, low + self.batch.size)
             n = len(Z[part])
             fields = [a[None] for a in self.fields]
+            for index in self.forgotten:  # what stands there may not matter
+                fields[index] = np.random.default_rng(6).standard_normal(fields[index].shape)
             for index in self.blocks:
                 fields[index] = Z[part, self.rows[self.batch.names[index]]].reshape(
                     n, *self.fields[index].shape
@@ -207,17 +130,71 @@ class Prober:
             for index, field in enumerate(after):
                 if index in self.blocks:
                     out[part, self.rows[self.batch.names[index]]] = field.reshape(n, -1, self.d)
-                elif (field != field[0]).any():
-                    raise NotExact(
-                        f"{self.batch.machine.algorithm.name} keeps {self.batch.names[index]}, which is not "
-                        "a point and depends on what is drawn"
-                    )
-                else:
-                    self.next[index] = field[0].copy()
+            self._keep(after)
         return out if self.turn is None else out @ self.turn
 
+    def displaced(self, moves, cohort, work, table, wanted):
+        """Points after a round from the centre, (n, w, d): those of the rows `wanted` (n, w), where
+        each column stands for one field, or all for None. `moves` are (which of the n (k,), row
+        (k,), by what (k, d)), in order of the first."""
+        which, row, by = moves
+        m, n = self.m, len(cohort)
+        out = np.empty((n, m if wanted is None else wanted.shape[1], self.d))
+        start = self.unseen(self.centre)
+        points = start[row] + self.unseen(by)
+        spans = [(n, self.rows[self.batch.names[n]]) for n in self.blocks]
+        fields = [a[None] for a in self.fields]
+        for index, span in spans:
+            fields[index] = start[span].reshape(1, *self.fields[index].shape)
+        for low in range(0, n, self.batch.size):
+            part = slice(low, low + self.batch.size)
+            here = slice(*np.searchsorted(which, [low, low + self.batch.size]))
+            moved = []
+            for index, span in spans:
+                mine = np.flatnonzero((span.start <= row[here]) & (row[here] < span.stop))
+                if len(mine):
+                    mine += here.start
+                    moved.append((index, which[mine] - low, row[mine] - span.start, points[mine]))
+            after, _ = self.batch.run(
+                self.round,
+                fields,
+                cohort[part],
+                work[part],
+                IMPULSE,
+                table if len(table) == 1 else table[part],
+                moved,
+            )
+            self._keep(after)
+            some = np.arange(len(cohort[part]))
+            for index, span in spans:
+                field = after[index].reshape(len(some), -1, self.d)
+                if wanted is None:
+                    out[part, span] = field
+                    continue
+                for column, rows in enumerate(wanted[part].T):
+                    if span.start <= rows[0] < span.stop:
+                        out[part, column] = field[some, rows - span.start]
+        return out if self.turn is None else out @ self.turn
+
+    def _keep(self, after):
+        """The fields that are not followed, after a round: alike in all states."""
+        for index, field in enumerate(after):
+            if index in self.blocks or index in self.forgotten:
+                continue
+            if (field != field[0]).any():
+                raise NotExact(
+                    f"{self.batch.machine.algorithm.name} keeps {self.batch.names[index]}, which is not "
+                    "a point and depends on what is drawn"
+                )
+            self.next[index] = field[0].copy()
+
     def fold(self, Z):
-        return Z.reshape(len(Z), 1, self.M) if self.coupled else Z.transpose(0, 2, 1)
+        n, m, d = Z.shape
+        return Z.reshape(n, 1, m * d) if self.coupled else Z.transpose(0, 2, 1)
+
+    def folded(self, rows):
+        """Where points of the state are in a state that is folded."""
+        return (rows[:, None] * self.e + np.arange(self.e)).ravel()
 
     def fold_noise(self, noise):
         """(calls, d) -> (D, calls * e)"""
@@ -227,46 +204,45 @@ class Prober:
         """Noise vectors, one a probe."""
         return np.eye(self.d) if self.coupled else np.ones((1, self.d))
 
-    def maps(self, cohorts, works, rows):
+    def maps(self, cohorts, works, rows, wanted=None, server=True):
         """For each cohort and its work, the affine map of (state - centre, 1, server noise):
-        columns and values (D, M, .). rows (V, .) are the points of the state that are displaced for
-        each; other columns are not asked.
+        columns and values (D, rows, .). rows (V, .) are the points of the state that are displaced
+        for each, `wanted` (V, .) those that are looked at, all for None; other columns are not
+        asked, nor those of the server's noise without `server`.
         """
-        vectors, e, calls = self._vectors(), self.e, len(self.server_calls)
+        vectors, e, calls = self._vectors(), self.e, self.server_calls if server else []
         states = rows.shape[1] * e
-        probes = 1 + states + calls * e
-        each = max(1, int(2**23 / (probes * self.m * self.d)))
+        probes = 1 + states + len(calls) * e
+        count = self.m if wanted is None else wanted.shape[1]
+        each = max(1, int(2**23 / (probes * count * self.d)))
+        outer = np.arange(self.M, self.columns if server else self.M + 1)
         for low in range(0, len(cohorts), each):
             C, W, moved = cohorts[low : low + each], works[low : low + each], rows[low : low + each]
             n = len(C)
-            Z = np.tile(self.centre, (n, probes, 1, 1))
-            table = np.zeros((n, probes, 2, self.d))
+            table = np.zeros((n, probes if calls else 1, 2, self.d))
             table[:, :, 0, 0] = -1.0
             for v, work in enumerate(W):
-                for c, row in enumerate(moved[v]):
-                    Z[v, 1 + c * e : 1 + (c + 1) * e, row] += self.far * vectors
-                for c, step in enumerate(self.server_calls):
+                for c, step in enumerate(calls):
                     at = slice(1 + states + c * e, 1 + states + (c + 1) * e)
                     table[v, at, 0, 0] = (
                         0 if step < 0 else self.batch.ordinal(work, len(work), step)
                     )
                     table[v, at, 1] = self.far * self.unseen(vectors)
-            out = self(
-                Z.reshape(-1, self.m, self.d),
+            which = np.arange(n)[:, None] * probes + np.arange(1, 1 + states)
+            moves = which.ravel(), np.repeat(moved, e), np.tile(self.far * vectors, (moved.size, 1))
+            kept = None if wanted is None else wanted[low : low + each]
+            out = self.displaced(
+                moves,
                 np.repeat(C, probes, 0),
                 np.repeat(W, probes, 0),
-                IMPULSE,
-                table.reshape(-1, 2, self.d),
-            ).reshape(n, probes, self.m, self.d)
+                table.reshape(-1, 2, self.d) if calls else table[0],
+                None if kept is None else np.repeat(kept, probes, 0),
+            ).reshape(n, probes, count, self.d)
             for v in range(n):
-                level = self.fold(out[v, :1] - self.centre)[0]
+                centre = self.centre if kept is None else self.centre[kept[v]]
+                level = self.fold(out[v, :1] - centre)[0]
                 steps = np.moveaxis(self.fold((out[v, 1:] - out[v, 0]) / self.far), 0, -1)
-                columns = np.concatenate(
-                    [
-                        (moved[v, :, None] * e + np.arange(e)).ravel(),
-                        np.arange(self.M, self.columns),
-                    ]
-                )
+                columns = np.concatenate([self.folded(moved[v]), outer])
                 yield (
                     columns,
                     np.concatenate(
@@ -277,25 +253,34 @@ class Prober:
     def unseen(self, vectors):
         return vectors if self.turn is None else vectors @ self.turn.T
 
-    def impulses(self, cohorts, works, ordinals, bases):
-        """The answers (R, D, M, e) to noise at one client call each; bases (R, D, M) are the maps'
-        constants."""
-        vectors, e, R = self._vectors(), self.e, len(cohorts)
-        each = max(1, int(2**23 / (e * self.m * self.d)))
+    def impulses(self, cohorts, works, ordinals, bases, wanted=None, vectors=None):
+        """The answers (R, D, rows, e) to noise at one client call each, of all rows or of points
+        `wanted` (R, .); bases (R, D, rows) are the maps' constants there. `vectors` (R, e, d) are
+        the noise, instead of each direction once."""
+        R = len(cohorts)
+        if vectors is None:
+            vectors = np.broadcast_to(self._vectors(), (R, self.e, self.d))
+        e = vectors.shape[1]
+        count = self.m if wanted is None else wanted.shape[1]
+        each = max(1, int(2**23 / (e * count * self.d)))
+        still = np.zeros(0, dtype=np.int64)
         for low in range(0, R, each):
-            C, W, O = cohorts[low : low + each], works[low : low + each], ordinals[low : low + each]
+            part = slice(low, low + each)
+            C, W, O = cohorts[part], works[part], ordinals[part]
             table = np.zeros((len(C), e, 2, self.d))
             table[:, :, 0, 0] = O[:, None]
-            table[:, :, 1] = self.far * self.unseen(vectors)
-            out = self(
-                np.tile(self.centre, (len(C) * e, 1, 1)),
+            table[:, :, 1] = self.far * self.unseen(vectors[part])
+            kept = None if wanted is None else wanted[part]
+            out = self.displaced(
+                (still, still, np.zeros((0, self.d))),
                 np.repeat(C, e, 0),
                 np.repeat(W, e, 0),
-                IMPULSE,
                 table.reshape(-1, 2, self.d),
+                None if kept is None else np.repeat(kept, e, 0),
             )
-            answers = self.fold(out - self.centre).reshape(len(C), e, self.D, self.M)
-            answers = (answers - bases[low : low + each, None]) / self.far
+            out -= self.centre if kept is None else np.repeat(self.centre[kept], e, 0)
+            answers = self.fold(out).reshape(len(C), e, self.D, -1)
+            answers = (answers - bases[part, None]) / self.far
             yield from np.moveaxis(answers, 1, -1)
 
     def noises(self, i, s):

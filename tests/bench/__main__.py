@@ -18,7 +18,7 @@ import fedtheory as ft
 from fedtheory import rng
 from fedtheory.jit import jit
 from fedtheory.runs import running
-from tests.bench import crowd, jax_peers, networks
+from tests.bench import crowd, expectations, jax_peers, networks
 from tests.bench.cases import STEP, cases, softmax_data
 
 
@@ -177,20 +177,6 @@ def scaling(out):
         print(f"  {name:18s}{one / two:5.2f}x   ({one:.3f} s, {two:.3f} s)", file=out, flush=True)
 
 
-def expectations(out):
-    """Exact moments of shared-basis quadratics, N = 100, S = 10, K = 10, d = 100, 300 rounds."""
-    print("\nft.expected, N=100 S=10 K=10 d=100, 300 rounds:", file=out)
-    for hessian in ("diagonal", "dense"):
-        problem = ft.problems.quadratic(
-            100, 100, L=1.0, mu=0.1, G=1.0, xi_bar=0.3, sigma=1.0, hessian=hessian
-        )
-        for name, more in (("fsl", dict(K_0=10, eta_0=0.01)), ("fedavg", {}), ("scaffold", {})):
-            seconds, _ = clock(
-                lambda: ft.expected(problem, name, rounds=300, S=10, K=10, eta_l=0.01, **more), 3
-            )
-            print(f"  {hessian:9s}{name:9s}{seconds:6.2f} s", file=out, flush=True)
-
-
 def own_gradients(out):
     """What a step costs whose gradient is a Python function, over that function: as it comes, and
     with everything interpreted."""
@@ -273,7 +259,7 @@ def main():
         ("growth", exponents),
         ("cores", scaling),
         ("crowd", crowd.table),
-        ("expected", expectations),
+        ("expected", expectations.table),
         ("own", own_gradients),
         ("networks", partial(networks.table, quick=arguments.quick)),
         ("load", starts),

@@ -1,0 +1,53 @@
+"""Answers to a client's noise where coordinates mix, told from two probes a call instead of one a
+coordinate: between its steps a client does nothing to a point but scale it, add to it and take
+gradients of its own quadratic, so that in the basis of its Hessian each coordinate goes its own way.
+
+The answer to noise n at call k of client i is then last U_i diag(scale_k) U_i' n, with `last` the answer
+to noise that no gradient follows: what the server does, alike for all clients and calls. One probe
+tells scale_k, for each point of the state, and another whether it is so.
+"""
+
+import numpy as np
+
+SAME = 1e-12  # next to the largest, an answer that is foretold is as near as this
+
+
+def bases(problem, clients):
+    """Client -> the basis in which its gradient mixes no coordinates."""
+    found = {}
+    for i in sorted(set(clients)):
+        level = problem.client_grad(i, np.zeros(problem.d))
+        H = np.stack([problem.client_grad(i, e) - level for e in np.eye(problem.d)])
+        found[i] = np.linalg.eigh(0.5 * (H + H.T))[1]
+    return found
+
+
+def answers(prober, clients, asked, last):
+    """The answers (rows d, d) to noise at each request, one after the other, or None where they are
+    not of this form. `asked` are the arguments of `Prober.impulses`, `last` a request that no
+    gradient follows."""
+    U = bases(prober.batch.machine.trained, clients)
+    sign = np.random.default_rng(7).choice([-1.0, 1.0], prober.d) * np.arange(1.0, prober.d + 1)
+    cohorts, works, ordinals, levels, rows = asked
+    one = slice(last, last + 1)
+    turned = np.stack([[U[i].sum(axis=1), U[i] @ sign] for i in clients])
+    seen = prober.impulses(cohorts, works, ordinals, levels, rows, turned)
+    seen = [answer[0].reshape(-1, prober.d, 2) for answer in seen]  # (points, d, 2)
+    (whole,) = prober.impulses(cohorts[one], works[one], ordinals[one], levels[one], rows[one])
+    whole = whole[0].reshape(-1, prober.d, prober.d)  # (points, d, d)
+    heard = whole.any(axis=(1, 2))
+    if np.any(np.linalg.cond(whole[heard]) > 1e3):
+        return None
+    found = []
+    for i, answer in zip(clients, seen):
+        scale = np.zeros((len(whole), prober.d))
+        scale[heard] = np.linalg.solve(whole[heard], answer[heard, :, :1])[:, :, 0] @ U[i]
+        turned = whole @ U[i]
+        guess = np.einsum("pjk,pk->pj", turned, scale * sign)
+        if not np.all(np.abs(guess - answer[:, :, 1]) <= SAME * np.abs(answer[:, :, 1]).max()):
+            return None
+        found.append((turned, scale, U[i]))
+    return (
+        ((turned * scale[:, None]) @ basis.T).reshape(-1, prober.d)
+        for turned, scale, basis in found
+    )

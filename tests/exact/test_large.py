@@ -1,0 +1,109 @@
+"""Shortcuts of large coupled maps against what they replace: every direction probed, every state
+followed, one deviation after the other."""
+
+import numpy as np
+import pytest
+
+import fedtheory as ft
+from fedtheory.exact import following, forms, moments, reading, spectral
+from fedtheory.participation import Participation, uniform
+
+RATES = dict(
+    fedavg=dict(eta_l=0.1, K=4),
+    fsl=dict(eta_l=0.1, eta_0=0.2, K=4, K_0=3),
+    parallel_training=dict(eta=0.1, eta_c=0.2, K=4),
+    two_way_gt=dict(eta=0.1, eta_c=0.2, K=4),
+    scaffold=dict(eta_l=0.1, K=4),
+)
+
+
+def problem(d=9, N=6):
+    constants = dict(L=2.0, mu=0.5, G=1.0, xi_bar=0.5, sigma=0.3, sigma_0=0.2)
+    return ft.problems.quadratic(
+        d, N, hessian="own_dense", seed=1, weights=np.arange(1.0, N + 1), **constants
+    )
+
+
+def followed(name, **kw):
+    e = ft.expected(problem(), name, rounds=4, S=2, covariance=True, **RATES[name], **kw)
+    return [e.mean, e.covariance, *(e.metrics[m] for m in ("loss", "sq_grad_norm", "sq_distance"))]
+
+
+def agree(found, expected):
+    for a, b in zip(found, expected, strict=True):
+        assert np.abs(a - b).max() <= 1e-12 * np.abs(b).max()
+
+
+@pytest.mark.parametrize("name", RATES)
+def test_two_probes_tell_what_a_probe_of_each_direction_does(name, monkeypatch):
+    told, real = [], spectral.answers
+
+    def watched(*given):
+        found = real(*given)
+        told.append(found is not None)
+        return found
+
+    monkeypatch.setattr(spectral, "answers", watched)
+    found = followed(name)
+    assert told and all(told)
+    monkeypatch.setattr(spectral, "answers", lambda *given: None)
+    agree(found, followed(name))
+
+
+def test_an_answer_that_mixes_the_eigenvectors_is_refused(monkeypatch):
+    told, real = [], spectral.answers
+    other = np.linalg.qr(np.random.default_rng(0).standard_normal((9, 9)))[0]
+    monkeypatch.setattr(spectral, "bases", lambda problem, clients: dict.fromkeys(clients, other))
+    monkeypatch.setattr(spectral, "answers", lambda *given: told.append(real(*given)) or told[-1])
+    found = followed("fedavg")
+    assert told == [None]  # one direction of nine is told by a basis that is not the client's
+    monkeypatch.setattr(spectral, "answers", lambda *given: None)
+    agree(found, followed("fedavg"))
+
+
+@pytest.mark.parametrize("name", RATES)
+def test_products_of_large_matrices_are_the_sums_one_by_one(name, monkeypatch):
+    monkeypatch.setattr(moments, "LARGE", 1)
+    found = followed(name, participation=Participation(work=uniform(1)))
+    monkeypatch.setattr(moments, "LARGE", 10**6)
+    agree(found, followed(name, participation=Participation(work=uniform(1))))
+
+
+def test_deviations_in_few_directions_are_that_many_rows():
+    random = np.random.default_rng(3).standard_normal
+    E = np.einsum("rk,knc->rnc", random((7, 3)) * 10.0 ** -np.arange(7)[:, None], random((3, 5, 4)))
+    left, B = moments.narrow(E)
+    assert left.shape == (7, 3) and B.shape == (3, 5, 4)
+    again = np.einsum("rk,knc->rnc", left, B)
+    assert np.all(np.abs(again - E) <= 1e-14 * np.abs(E).max(axis=(1, 2))[:, None, None])
+    assert moments.narrow(random((3, 5, 4)))[0].shape == (3, 3)
+
+
+@pytest.mark.parametrize("name", ["parallel_training", "two_way_gt", "fsl"])
+def test_what_nobody_reads_is_not_followed(name, monkeypatch):
+    sizes, real = [], following.Followed._start
+
+    def watched(self):
+        real(self)
+        sizes.append(self.m.size)
+
+    monkeypatch.setattr(following.Followed, "_start", watched)
+    found, read = followed(name), reading.Prober._read
+    every = lambda prober: (sorted([*(kept := read(prober))[0], *kept[1]]), [])
+    monkeypatch.setattr(reading.Prober, "_read", every)
+    agree(found, followed(name))
+    assert sizes[0] == dict(parallel_training=9, two_way_gt=27, fsl=9)[name] <= sizes[1]
+    assert sizes[0] < sizes[1] or name == "fsl"
+
+
+def test_an_exchange_that_changes_what_all_share_is_probed_whole(monkeypatch):
+    seen, real = [], forms.agrees
+
+    def doubting(model, *given):  # as if the server's noise were answered otherwise
+        seen.append(model)
+        return len(seen) > 1 and real(model, *given)
+
+    found = followed("two_way_gt")
+    monkeypatch.setattr(forms, "agrees", doubting)
+    agree(found, followed("two_way_gt"))
+    assert len(seen) > 1
