@@ -17,6 +17,7 @@ import numpy as np
 import fedtheory as ft
 from fedtheory import rng
 from fedtheory.jit import jit
+from fedtheory.problems._vector import add, load, multiply_add, total, zero
 from fedtheory.runs import running
 from tests.bench import crowd, expectations, jax_peers, networks
 from tests.bench.cases import STEP, cases, softmax_data
@@ -41,6 +42,7 @@ class Peaks:
     flops: float  # of dgemm, a second
     bytes: float  # read from a large array, a second
     normals: float  # drawn by `rng.normals` alone, a second
+    sums: float  # operations a second of products added up in registers, each rounded by itself
 
 
 def peaks(workers):
@@ -50,14 +52,17 @@ def peaks(workers):
     ]
     arrays = [np.random.rand(2**23) for _ in range(workers)]
     rows = [np.empty((1024, 1024)) for _ in range(workers)]
+    few = [np.random.rand(72) for _ in range(workers)]
     with ThreadPoolExecutor(workers) as pool:
         multiply = lambda: list(pool.map(lambda m: np.dot(m[0], m[1], out=m[2]), matrices))
         read = lambda: list(pool.map(np.sum, arrays))
         draw = lambda: list(pool.map(drawn, rows))
+        sum_up = lambda: list(pool.map(added, few))
         return Peaks(
             workers * 2 * 768**3 / clock(multiply, 9)[0],
             workers * 8 * 2**23 / clock(read, 9)[0],
             workers * 2**20 / clock(draw, 9)[0],
+            workers * SUMS * 8 * 8 * 2 / clock(sum_up, 9)[0],
         )
 
 
@@ -65,6 +70,41 @@ def peaks(workers):
 def drawn(rows):
     for step in range(len(rows)):
         rng.normals(np.uint64(1), 1, step, rows[step])
+
+
+SUMS = 2**20
+
+
+@jit
+def added(few):
+    """Eight sums of eight lanes side by side, so that none waits for its last step."""
+    u, eight = load(few, 64, zero(8)), zero(8)
+    a, b, c, d = (
+        load(few, 0, eight),
+        load(few, 8, eight),
+        load(few, 16, eight),
+        load(few, 24, eight),
+    )
+    e, f, g, h = (
+        load(few, 32, eight),
+        load(few, 40, eight),
+        load(few, 48, eight),
+        load(few, 56, eight),
+    )
+    for _ in range(SUMS):
+        a, b, c, d = (
+            multiply_add(u, a, u),
+            multiply_add(u, b, u),
+            multiply_add(u, c, u),
+            multiply_add(u, d, u),
+        )
+        e, f, g, h = (
+            multiply_add(u, e, u),
+            multiply_add(u, f, u),
+            multiply_add(u, g, u),
+            multiply_add(u, h, u),
+        )
+    return total(add(add(add(a, b), add(c, d)), add(add(e, f), add(g, h))))
 
 
 def best_of_jax(case, width, repeats=5):
@@ -84,7 +124,8 @@ def ratios(chosen, widths, use_numpy, quick, out):
     cores = running.threads()
     peak = peaks(cores)
     print(
-        f"peaks of {cores} cores: dgemm {peak.flops / 1e9:.1f} Gflop/s, memory read "
+        f"peaks of {cores} cores: dgemm {peak.flops / 1e9:.1f} Gflop/s, products added up in registers "
+        f"{peak.sums / 1e9:.1f}, memory read "
         f"{peak.bytes / 1e9:.1f} GB/s, normals alone {1e9 / peak.normals:.2f} ns each; "
         "medians of five, spread = interquartile range\n",
         file=out,
@@ -120,10 +161,10 @@ def ratios(chosen, widths, use_numpy, quick, out):
 
 def reached(case, ours, jax, flops, normals, peak):
     """Whether the target is, and how far anybody could come on these cores."""
-    least = flops / peak.flops + normals / peak.normals
+    least = flops / max(peak.flops, peak.sums) + normals / peak.normals
     return (
         f"    target {case.target:g}x: {'reached' if jax / ours >= case.target else 'not reached'}; its "
-        f"products at the speed of dgemm and its normals alone take {least:.3f} s, {jax / least:.1f}x"
+        f"products at the faster of both peaks and its normals alone take {least:.3f} s, {jax / least:.1f}x"
     )
 
 

@@ -158,7 +158,7 @@ def _numpy_softmax(T, K, B, trials):
 
 def _softmax(name, T, trials, target, K=20, B=20):
     bind = lambda f: partial(f, T, K, B)
-    work = T * 100 * (K * 4.0 * B * 60 * 10 + 4.0 * 100 * 60 * 10)
+    work = T * 100 * (K * 4.0 * B * 60 * 10 + 2.0 * 100 * 60 * 10)
     return Case(
         name,
         f"FedAvg, softmax regression, N=100 n_i=100 60 features 10 classes batch {B} K={K} T={T}, "
