@@ -119,21 +119,27 @@ def _absent(name):
 
 def estimate(requests):
     """(runs that are missing, seconds of one core that they will take, about): the cheapest of each
-    network is timed over two rounds."""
-    left, total, speed = missing(requests), 0.0, {}
+    network and measurement is timed over a few rounds."""
+    left, total, paces = missing(requests), 0.0, {}
     for request in sorted(left, key=_training.work):
-        net = written([request["net"], request["side"], request["set"], request["batch"]])
-        if net not in speed:
-            speed[net] = _paced(request)
-        total += speed[net] * _training.work(request)
+        alike = written([request.get(name) for name in PACE])
+        if alike not in paces:
+            paces[alike] = _paced(request)
+        sample, measurement = paces[alike]
+        total += sample * _training.work(request)
+        total += measurement * (request["rounds"] // request["every"])
     return len(left), total
 
 
+PACE = ("net", "side", "set", "batch", "measure")  # what runs of one pace have in common
+
+
 def _paced(request):
-    """Seconds of a core per sample of a run, of its rounds alone: the first time compiles and loads."""
+    """Seconds of a core for a sample of a run, and for a measurement: the first run compiles and
+    loads, the third has two rounds more than the second, the last is measured twice more."""
     took = []
-    for rounds in (1, 1, 3):
-        short = {**request, "rounds": rounds, "every": rounds, "pretrained": None}
+    for rounds, every in ((1, 1), (1, 1), (3, 3), (3, 1)):
+        short = {**request, "rounds": rounds, "every": every, "pretrained": None}
         short["hyper"] = {
             name: value[:rounds] if isinstance(value, list) else value
             for name, value in request["hyper"].items()
@@ -141,4 +147,5 @@ def _paced(request):
         begun = time.process_time()
         _training.trained(short)
         took.append(time.process_time() - begun)
-    return max(took[2] - took[1], 1e-6) / (2 * _training.work({**short, "rounds": 1}))
+    samples = 2 * _training.work({**short, "rounds": 1})
+    return max(took[2] - took[1], 1e-6) / samples, max(took[3] - took[2], 0.0) / 2

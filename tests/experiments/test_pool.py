@@ -160,7 +160,7 @@ def test_the_command_says_how_chosen_runs_ended(pool, capsys):
     told = capsys.readouterr().out
     (kept,) = [_pool.kept(run) for _, run in experiment("fsl_table1").named("smoke", words)]
     assert f"FSL 9 gamma=1 seed=1: rounds 10, test_accuracy {kept['test_accuracy'][-1]:.4g}" in told
-    assert pool[1] == [1, 1, 1, 1]  # three short ones for the estimate
+    assert pool[1] == [1, 1, 1, 1, 1]  # four short ones for the estimate
 
 
 def test_an_estimate_counts_what_is_left(pool):
@@ -222,3 +222,16 @@ def test_the_command(pool, monkeypatch, capsys):
     assert main(["experiments", "fsl_scenario1", "--run"]) == 0
     assert len(_pool.missing([request(rounds=2)])) == 0
     assert main(["experiments", "fsl_scenari"]) == 2
+
+
+def test_an_estimate_counts_measurements_too(pool, monkeypatch):
+    """Of a run whose rounds take 3 seconds each and its measurements 5, but for a start of 7."""
+    clock = [0.0]
+
+    def trained(asked, *midway):
+        clock[0] += 7 + 3 * asked["rounds"] + 5 * (asked["rounds"] // asked["every"] + 1)
+
+    monkeypatch.setattr(_training, "trained", trained)
+    monkeypatch.setattr(_pool.time, "process_time", lambda: clock[0])
+    asked = request(rounds=40, every=4, pretrained=None)
+    assert _pool.estimate([asked]) == (1, pytest.approx(40 * 3 + 10 * 5))
