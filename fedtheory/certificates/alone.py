@@ -19,10 +19,10 @@ Exit 0: nothing differs. 1: something does. 2: there is no package.
 
 import hashlib
 import json
+import math
 import re
 import sys
 from fractions import Fraction
-from math import isqrt
 from pathlib import Path
 
 from fedtheory.certificates import check_proof
@@ -30,6 +30,7 @@ from fedtheory.certificates import check_proof
 Refused, require = check_proof.Refused, check_proof.require
 WORKS, LARGEST, BITS, BOXES = 2_000_000, 2**24, 300, 20_000
 DIGITS = re.compile(r"-?[0-9]{1,4000}(/[0-9]{1,4000})?")
+SHOWN = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?(e[+-]?[0-9]{1,5})?")
 DECIMAL = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?")
 INFINITE = float("inf")
 RELATION = {
@@ -40,6 +41,7 @@ RELATION = {
     "eq": lambda a, b: between(a[0] == a[1] == b[0] == b[1], a[1] < b[0] or b[1] < a[0]),
     "ne": lambda a, b: between(a[1] < b[0] or b[1] < a[0], a[0] == a[1] == b[0] == b[1]),
 }
+FOLLOWED = ("fedtheory counterexample 1", "fedtheory family 1", "fedtheory structure 1")
 NAMES = {"<=": "le", "<": "lt", ">=": "ge", ">": "gt", "=": "eq", "==": "eq", "<>": "ne"}
 FAILS = {"<=": "gt", "<": "ge", ">=": "lt", ">": "le", "==": "ne"}
 
@@ -133,7 +135,7 @@ def lower_root(x, q):
 def whole_root(n, q):
     """The integer part of the q-th root of n."""
     if q == 2 or n < 2:
-        return isqrt(n) if q == 2 else n
+        return math.isqrt(n) if q == 2 else n
     low, high = 0, 1 << (n.bit_length() // q + 1)
     while low < high:
         middle = (low + high + 1) // 2
@@ -172,16 +174,14 @@ def log_end(x, which):
     require(not isinstance(x, float), "the logarithm of infinity")
     if x == 1:
         return Fraction(0)
-    low, high = Fraction(-20_000), Fraction(20_000)
-    for _ in range(BITS + 20):
-        middle = (low + high) / 2
-        ends = exp_end(middle) if abs(middle) < 20_000 else (0, 0)
-        if ends[1] <= x:
-            low = middle
-        elif ends[0] >= x:
-            high = middle
-        else:
-            break
+    away = x.numerator.bit_length() - x.denominator.bit_length()
+    y = Fraction(math.log(x / Fraction(2) ** away) + away * math.log(2))
+    for _ in range(6):  # Newton's steps; what they come to is looked at afterwards
+        near = exp_end(y)[0]
+        y = outward(y + x / near - 1, -1)
+    room = Fraction(max(abs(y), 1)) / 2**BITS
+    low, high = y - room, y + room
+    require(exp_end(low)[1] <= x <= exp_end(high)[0], "a logarithm beyond what is computed")
     return (low, high)[which]
 
 
@@ -257,14 +257,39 @@ def size(a):
 # ---------------------------------------------------------------- counterexamples
 
 
-def derived(derivation, instance):
+def outline(document):
+    """What a derivation supposes of a counterexample, or of two runs: all that its steps do not read as
+    numbers."""
+    stated, given = document.get("statement", {}), document.get("numbers", {})
+    counts = [name for name in given if stated["domains"].get(name) == "count"]
+    return dict(
+        {name: document[name] for name in ("setting", "same", "equivalence") if name in document},
+        measured=stated.get("measured"),
+        counts={name: given[name] for name in counts},
+        instance=blank(document["instance"]),
+    )
+
+
+def blank(tree):
+    """Plain data without its numbers, which are texts of digits."""
+    if isinstance(tree, dict):
+        return {name: blank(value) for name, value in tree.items()}
+    if isinstance(tree, list):
+        return [blank(value) for value in tree]
+    return None if isinstance(tree, str) and DIGITS.fullmatch(tree) else tree
+
+
+def derived(derivation, instance, given=None):
     """{symbol: ends, or a list of them} of a derivation: its steps, computed from the numbers that stand
-    at their places; every comparison on which the computation went on must hold."""
+    at their places and those that are given by name; every comparison on which the computation went on
+    must hold."""
     found = []
     for op, *parts in derivation["steps"]:
         a, b = ([found[k] for k in parts] + [None, None])[:2] if op in STEPS else (None, None)
         if op == "at":
             found.append(placed(reached(instance, parts[0])))
+        elif op == "given":
+            found.append(placed(given[parts[0]]))
         elif op == "number":
             found.append((fraction(parts[0]),) * 2)
         elif op == "ends":
@@ -281,9 +306,13 @@ def derived(derivation, instance):
 
 
 def placed(number):
-    """What stands at a place: an integer, digits, or ends already."""
+    """What stands at a place: an integer, digits, or ends already, of digits or not."""
     if isinstance(number, tuple):
         return number
+    if isinstance(number, list):
+        low, high = map(fraction, number)
+        require(low <= high, "its ends are in another order")
+        return low, high
     return (fraction(str(number) if type(number) is int else number),) * 2
 
 
@@ -297,6 +326,8 @@ STEPS = {
     "sqrt": lambda a, _: root(a, 2),
     "abs": lambda a, _: size(a),
     "floor": lambda a, _: (Fraction(a[0] // 1), Fraction(a[1] // 1)),
+    "at least": lambda a, _: (a[0], INFINITE),
+    "short": lambda a, _: (outward(a[0], -1), outward(a[1], 1)),
     "max": lambda a, b: (max(a[0], b[0]), max(a[1], b[1])),
     "min": lambda a, b: (min(a[0], b[0]), min(a[1], b[1])),
 }
@@ -319,24 +350,41 @@ def counterexample(document, derivation):
     """Refused unless the hypotheses hold at the instance, and the line fails there."""
     sealed(document)
     stated = document["statement"]
-    values = derived(derivation, document["instance"])
+    require(derivation["of"] == outline(document), "its derivation is that of another document")
+    values = derived(derivation, document["instance"], document["numbers"])
     solved = {name for name, _ in stated["solved"]}
     for name, program in stated["solved"]:
         require(name not in values, f"{name} is given twice")
         values[name] = run(program, values)
     require(set(values) >= {*stated["domains"], *stated["measured"]}, "a symbol has no value")
+    shown = {*stated["domains"], *stated["measured"]}
+    require(set(document["values"]) == shown, "it does not say what each symbol is")
     for name, text in document["values"].items():
-        if name in values and DIGITS.fullmatch(text) and values[name][0] == values[name][1]:
-            require(values[name][0] == fraction(text), f"{name} is not what its derivation gives")
+        require(name in values and told(text, values[name]), f"{name} is not what it comes to")
     for name, domain in stated["domains"].items():
         require(inside(domain, values[name]), f"{name} lies outside its domain")
     for rule in stated["assumes"]:
         require(holds(rule["program"], values, solved), f"it does not meet {rule['says']}")
     left, right = run(stated["left"], values), run(stated["right"], values)
     for side, found in (("left", left), ("right", right)):
-        if DIGITS.fullmatch(document[side]):
-            require(found == (fraction(document[side]),) * 2, f"its {side} is another")
+        require(told(document[side], found), f"its {side} is another")
     require(RELATION[FAILS[stated["sign"]]](left, right) is True, "the line does not fail there")
+
+
+def told(text, value):
+    """Whether a text is a value between two ends, as documents show them: digits where it is exact,
+    else a decimal as near as floats are, or as six digits where floats end."""
+    low, high = value
+    if text == "infinite":
+        return low == high == INFINITE
+    if text.startswith("at least "):
+        return high == INFINITE and told(text.removeprefix("at least "), (low, low))
+    if DIGITS.fullmatch(text):
+        return low <= fraction(text) <= high
+    require(SHOWN.fullmatch(text), f"no number: {text!r:.40}")
+    shown, far = Fraction(text), abs(int(text.partition("e")[2] or 0)) > 300
+    room = abs(shown) / (10**6 if far else 2**50) + Fraction(1, 2**1074)
+    return low - room <= shown <= high + room
 
 
 def inside(domain, value):
@@ -451,6 +499,7 @@ def fitting(ranges, fits):
 def parting(document, derivation):
     """Refused unless both ways end where the document says, apart by more than rounding."""
     sealed(document)
+    require(derivation["of"] == outline(document), "its derivation is that of another document")
     ends, instance = derived(derivation, document["instance"]), document["instance"]
     one, other = ([fraction(text) for text in point] for point in document["points"])
     require(len(one) == len(other) == len(instance["x"]), "its points are of another dimension")
@@ -482,15 +531,13 @@ def judged(document, derivations):
     kind = document["format"]
     if kind == "fedtheory existence 1":  # the failure, or the proof, of its denial
         return judged(document["denial"], derivations)
-    if kind in ("fedtheory counterexample 1", "fedtheory family 1"):
-        if not derivations:
-            return False
-        counterexample(document, *derivations) if "members" not in document else family(
-            document, derivations
-        )
+    if kind in FOLLOWED and not derivations:
+        return False
+    if kind == "fedtheory counterexample 1":
+        counterexample(document, *derivations)
+    elif kind == "fedtheory family 1":
+        family(document, derivations)
     elif kind == "fedtheory structure 1":
-        if not derivations:
-            return False
         (cells if "cells" in document else parting)(document, *derivations)
     elif kind == "fedtheory graph 1":
         graph(document)
@@ -502,6 +549,15 @@ def judged(document, derivations):
     else:
         return False
     return True
+
+
+def unlooked(document):
+    """Why a certificate is not judged."""
+    kind = document.get("denial", document)["format"]
+    if kind not in FOLLOWED:
+        return f"no checker of the format {kind!r:.60} is here"
+    by_chance = kind == "fedtheory structure 1" and not {"cells", "points"} & set(document)
+    return "chance alone parts its runs" if by_chance else "no derivation goes with it"
 
 
 def sums(files):
@@ -551,7 +607,11 @@ def report(folder):
             derivation = files.get(name.replace("certificates/", "derivations/", 1), b"[]")
             require(len(content) <= LARGEST and len(derivation) <= LARGEST, "it is too long")
             derivations = json.loads(derivation)
-            (accepted if judged(json.loads(content), derivations) else unjudged).append(name)
+            document = json.loads(content)
+            if judged(document, derivations):
+                accepted.append(name)
+            else:
+                unjudged.append(f"{name} ({unlooked(document)})")
             if quantities := sorted(
                 {each for derivation in derivations for each in derivation["told"]}
             ):

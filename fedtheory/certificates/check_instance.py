@@ -228,18 +228,17 @@ class Statement:
         }
         for name, text in given.items():
             if name in setting.loose and name in tight:  # a constant given more loosely than it is
-                values[name] = looser(name, text, tight[name], setting.loose[name])
+                values[name] = self.looser(name, text, tight[name])
             else:
                 require(name not in tight, f"{name} is not free here")
-                values[name] = fraction(text)
+                require(isinstance(text, str), f"no number: {show(text)}")
+                values[name] = self.given(name, text)
         values.update(
             {mine: values[theirs] for mine, theirs in self.measured.items() if theirs in values}
         )
-        pairs = paired(values)
         for name, steps in self.solved.items():
             require(name not in values, f"{name} is given twice")
-            values[name] = value(steps, pairs)
-            pairs[name] = pair(values[name])
+            values[name] = self.solution(steps, values)
         for name, domain in free.items():
             require(name in values, f"nothing gives {name}")
             low, high = pair(values[name])
@@ -254,26 +253,34 @@ class Statement:
         )
         return {name: values[name] for name in (*self.domains, *self.measured)}
 
+    def given(self, name, text):
+        """The number that a document gives for a name: a text, or the two ends of an interval."""
+        if isinstance(text, str):
+            return fraction(text)
+        require(isinstance(text, list) and len(text) == 2, f"no number: {show(text)}")
+        return Interval(*map(fraction, text))
+
+    def looser(self, name, text, tight):
+        """A given bound, no tighter than the instance's own."""
+        given = self.given(name, text)
+        low, high = pair(given)
+        require(low <= high, f"no number: {show(text)}")
+        require(not isinstance(tight, float), f"{name} is not finite")
+        slack = given - tight if self.setting.loose[name] > 0 else tight - given
+        require(self.certain(slack), f"{name} is no bound of this instance")
+        return given
+
+    def certain(self, slack):
+        """Whether a number is certainly not negative."""
+        return pair(slack)[0] >= 0
+
+    def solution(self, steps, values):
+        """The value of a symbol that an equation fixes."""
+        return value(steps, paired(values))
+
 
 def paired(values):
     return {name: pair(number) for name, number in values.items() if not isinstance(number, float)}
-
-
-def looser(name, text, tight, way):
-    """A given bound, no tighter than the instance's own."""
-    require(
-        isinstance(text, str) or isinstance(text, list) and len(text) == 2,
-        f"no number: {show(text)}",
-    )
-    given = fraction(text) if isinstance(text, str) else Interval(*map(fraction, text))
-    low, high = pair(given)
-    require(low <= high, f"no number: {show(text)}")
-    require(not isinstance(tight, float), f"{name} is not finite")
-    require(
-        pair(given - tight if way > 0 else tight - given)[0] >= 0,
-        f"{name} is no bound of this instance",
-    )
-    return given
 
 
 def came_from(setting):

@@ -181,8 +181,8 @@ class Interval:
 
 
 class Followed:
-    """A number that remembers how it came about, and so takes its own roots and extremes:
-    `root(q)`, `most(*values)`, `least(*values)`; `ends` are plain."""
+    """A number that remembers how it came about, and so takes its own roots and extremes, and is cut
+    short by itself: `root(q)`, `most(*values)`, `least(*values)`, `short()`; `ends` are plain."""
 
 
 RULES = Enclosures(BITS)
@@ -294,6 +294,8 @@ def short(value):
         <= 10 * BITS
     ):
         return value
+    if isinstance(value, Followed):
+        return value.short()
     return Interval(RULES.round(low, -1), RULES.round(high, 1))
 
 

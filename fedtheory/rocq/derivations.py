@@ -2,26 +2,79 @@
 data that `fedtheory/certificates/alone.py` computes again with nothing but Python.
 
 A setting's definitions run once on numbers that remember their steps, as for Rocq. A number of the
-instance is a step that says where it stands there; a quantity whose steps are lost, or that has no
-end, is written with its ends.
+document is a step that says where it stands there; a quantity whose steps are lost, or that has no
+end, is written with its ends. What is no number there, as a count of rounds is not that a loop runs
+through, is repeated: the steps are those of a document that is so, and of no other.
 """
 
 import textwrap
 from fractions import Fraction
 from pathlib import Path
 
-from fedtheory.certificates import check_instance
+import numpy as np
+
+from fedtheory import enclosure
+from fedtheory.certificates import alone, check_instance
 from fedtheory.certificates.check_proof import Refused
-from fedtheory.enclosure.arithmetic import pair
+from fedtheory.enclosure.arithmetic import Arithmetic, Interval, Many, pair
 from fedtheory.enclosure.work import within
 from fedtheory.errors import FedtheoryError
 from fedtheory.rocq import structures
 from fedtheory.rocq.placed import Placed, written
-from fedtheory.rocq.steps import Steps
 from fedtheory.settings import by_name
 
 STRUCTURE = "fedtheory structure 1"
+INFINITE = float("inf")
 WORK = 400_000  # of arithmetic that remembers
+# What a definition raises that cannot run on such numbers: NumPy makes a SystemError of any
+UNFOLLOWED = (
+    Refused,
+    FedtheoryError,
+    TypeError,
+    AttributeError,
+    ValueError,
+    OverflowError,
+    SystemError,
+)
+
+
+class Following(check_instance.Statement):
+    """A statement whose numbers remember that the document gives them."""
+
+    def __init__(self, document, setting):
+        super().__init__(document, setting)
+        self.book = Placed()
+
+    def given(self, name, text):
+        return self.book.given(name, super().given(name, text))
+
+    def certain(self, slack):
+        return super().certain(slack) and slack >= 0  # a comparison that is kept
+
+    def solution(self, steps, values):
+        return enclosure.execute(check_instance.program(steps), Remembered(self.book), values)
+
+
+class Remembered(Arithmetic):
+    """The operations of a program, on numbers that remember: roots of its constants are steps too, and
+    what is infinite, 1/0 of what is never negative, is the least of no numbers."""
+
+    def __init__(self, book):
+        self.book = book
+
+    def number(self, value):
+        return self.book.number(self.book.steps.number(value))
+
+    def power(self, base, detail):
+        exponent, nonnegative = detail
+        never = nonnegative or exponent.denominator > 1
+        if exponent < 0 and never and isinstance(base, Fraction) and base == 0:
+            return Many(np.array(np.inf))
+        return super().power(base, detail)
+
+    def min(self, *values):
+        finite = [value for value in values if not (isinstance(value, Many) and value.at == np.inf)]
+        return super().min(*finite)
 
 
 def derivations(document):
@@ -40,31 +93,37 @@ def derivations(document):
 
 
 def derivation(document):
-    """{"steps", "values", "went", "told"} of a counterexample; `told` are the names of what is
-    measured and could not be followed."""
+    """{"steps", "values", "went", "told", "of"} of a counterexample; `told` are the names of what is
+    measured and could not be followed, "of" what the steps suppose of the document."""
     setting = by_name(document["setting"])
-    stated = check_instance.Statement(document, setting)
     instance = check_instance.numbers(document["instance"])
     with within(WORK):
+        stated = check_instance.Statement(document, setting)
         plain = stated.values(document, instance)
-        book = Placed(Steps())
+        following = Following(document, setting)
+        book = following.book
         try:
-            values = stated.values(document, book.tree(instance))
-        except (Refused, FedtheoryError, TypeError, AttributeError, ValueError, OverflowError):
-            book.taken.clear()
-            values = plain
-    wanted = {name: step_of(book, values[name], plain[name]) for name in plain}
-    wanted = {name: step for name, step in wanted.items() if name not in stated.solved}
+            values = following.values(document, book.tree(instance))
+        except UNFOLLOWED:
+            book, values = Placed(), plain
+    free = [name for name in plain if name not in stated.solved]
+    steps = {name: remembered(book, values[name]) for name in free}
+    wanted = {name: steps[name] or ended(book, plain[name]) for name in free}
     went = [(a, sign, b) for (_, _, sign), (a, b) in book.taken.items()]
-    lost = [name for name in stated.measured if getattr(values[name], "step", None) is None]
-    told = sorted(name for name in lost if name not in stated.solved)
-    return dict(written(wanted, went), told=told)
+    told = sorted(name for name in stated.measured if name in free and not steps[name])
+    return dict(written(wanted, went), told=told, of=alone.outline(document))
 
 
-def step_of(book, value, plain):
-    step = getattr(value, "step", None)
-    if step is not None:
-        return step
+def remembered(book, value):
+    """The step of a value, that of its lower end where it has no other; None: it is lost."""
+    if isinstance(value, Interval) and value.high == INFINITE and value.low != INFINITE:
+        low = getattr(value.low, "step", None)
+        return low and book.steps.make("at least", (low,), Fraction(0), Fraction(0))
+    return getattr(value, "step", None)
+
+
+def ended(book, plain):
+    """A step that says a value, or its ends."""
     low, high = (plain, plain) if isinstance(plain, float) else pair(plain)
     if low == high and not isinstance(low, float):
         return book.steps.number(low)

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from fedtheory.certificates.check_proof import Refused, require
-from fedtheory.enclosure.arithmetic import Followed, Interval, Undecided
+from fedtheory.enclosure.arithmetic import RULES, Followed, Interval, Undecided
 from fedtheory.enclosure.work import Counted
 
 
@@ -60,6 +60,10 @@ class Book:
         """The largest integer below a number: how it came about is lost here."""
         require(step.low // 1 == step.high // 1, "the integer below a number that is not exact")
         return int(step.low // 1)
+
+    def short(self, step):
+        """What holds a long number: how it came about is lost here."""
+        return Interval(RULES.round(step.low, -1), RULES.round(step.high, 1))
 
     def chosen(self, way, values):
         total = self.step(values[0])
@@ -159,6 +163,9 @@ class Steady(Followed):
 
     def root(self, q):
         return self.book.number(self.book.steps.root(self.step, q))
+
+    def short(self):
+        return self.book.short(self.step)
 
     def most(self, *values):
         return self.book.chosen("max", values)

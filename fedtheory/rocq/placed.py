@@ -2,12 +2,23 @@
 
 from fractions import Fraction
 
+from fedtheory.enclosure.arithmetic import BITS, pair
 from fedtheory.rocq.following import Book
-from fedtheory.rocq.steps import Step
+from fedtheory.rocq.steps import Step, Steps, outward
+
+
+class Wide(Steps):
+    """Steps that arithmetic alone follows: more of them, and of longer numbers, than are proved."""
+
+    bits, long, most = BITS, 40_000, 300_000
 
 
 class Placed(Book):
-    """A book in which a number of the document is named by its place, and whole parts are steps."""
+    """A book in which a number of the document is named by its place; whole parts and what is cut
+    short are steps."""
+
+    def __init__(self):
+        super().__init__(Wide())
 
     def tree(self, data, path=""):
         if isinstance(data, dict):
@@ -18,9 +29,17 @@ class Placed(Book):
             return self.number(self.steps.make("at", (path[:-1],), data, data))
         return data
 
+    def given(self, name, value):
+        """A number that the document gives by name."""
+        return self.number(self.steps.make("given", (name,), *pair(value)))
+
     def floor(self, step):
         low, high = (Fraction(end // 1) for end in (step.low, step.high))
         return self.number(self.steps.make("floor", (step,), low, high))
+
+    def short(self, step):
+        low, high = outward(step.low, -1, BITS), outward(step.high, 1, BITS)
+        return self.number(self.steps.make("short", (step,), low, high))
 
 
 def written(values, went=()):

@@ -2,7 +2,7 @@
 encloses it.
 
 A `Step` is a numeral, or made of earlier steps. Its ends are computed here, rounded outward to
-`BITS`, and proved there from those of its operands: roots from squares, everything else from
+`bits`, and proved there from those of its operands: roots from squares, everything else from
 products.
 """
 
@@ -39,6 +39,8 @@ class Step:
 class Steps:
     """All steps, each once."""
 
+    bits, long, most = BITS, LONG, MOST
+
     def __init__(self):
         self.each, self.found, self.given = [], {}, {}
 
@@ -56,8 +58,9 @@ class Steps:
     def make(self, op, parts, low, high):
         key = (op, *(part.at if isinstance(part, Step) else part for part in parts))
         if key not in self.found:
-            require(len(self.each) < MOST, f"its computation takes more than {MOST} steps")
-            self.found[key] = Step(len(self.each), op, parts, *rounded(low, high, op))
+            most = f"its computation takes more than {self.most} steps"
+            require(len(self.each) < self.most, most)
+            self.found[key] = Step(len(self.each), op, parts, *self.rounded(low, high, op))
             self.each.append(self.found[key])
         return self.found[key]
 
@@ -100,7 +103,7 @@ class Steps:
         require(a.low >= 0, "a root of what may be negative")
         if q > 2:
             return self.root(self.root(a, q // 2), 2)
-        return self.make("sqrt", (a,), *root_ends(a.low, a.high))
+        return self.make("sqrt", (a,), *root_ends(a.low, a.high, self.bits))
 
     def abs(self, a):
         if a.low < 0 < a.high:
@@ -113,6 +116,16 @@ class Steps:
 
     def min(self, a, b):
         return self.make("min", (a, b), min(a.low, b.low), min(a.high, b.high))
+
+    def rounded(self, low, high, op):
+        """Ends of bounded length; an exact one stays, up to a length."""
+        if low == high and op != "taken":
+            bits = low.numerator.bit_length() + low.denominator.bit_length()
+            require(bits <= self.long, "its numbers grow too long")
+            return low, high
+        if low == high:
+            return low, high
+        return outward(low, -1, self.bits), outward(high, 1, self.bits)
 
     # As text
 
@@ -165,38 +178,27 @@ def shown(part):
     return part.name if isinstance(part, Step) else str(part)
 
 
-def rounded(low, high, op):
-    """Ends of bounded length; an exact one stays, up to a length."""
-    if low == high and op != "taken":
-        bits = low.numerator.bit_length() + low.denominator.bit_length()
-        require(bits <= LONG, "its numbers grow too long")
-        return low, high
-    if low == high:
-        return low, high
-    return outward(low, -1), outward(high, 1)
-
-
-def outward(value, way):
-    if value.denominator.bit_length() <= BITS:
+def outward(value, way, bits):
+    if value.denominator.bit_length() <= bits:
         return value
     size = value.numerator.bit_length() - value.denominator.bit_length()
-    scale = Fraction(2) ** (BITS - size)
+    scale = Fraction(2) ** (bits - size)
     return Fraction(-(-value * scale // 1) if way > 0 else value * scale // 1) / scale
 
 
-def root_ends(low, high):
+def root_ends(low, high, bits):
     def below(x):
         p, q = isqrt(x.numerator), isqrt(x.denominator)
         if p * p == x.numerator and q * q == x.denominator:
             return Fraction(p, q), True
-        shift = BITS + 16 + max(0, (x.denominator.bit_length() - x.numerator.bit_length()) // 2)
+        shift = bits + 16 + max(0, (x.denominator.bit_length() - x.numerator.bit_length()) // 2)
         return Fraction(isqrt((x.numerator << 2 * shift) // x.denominator), 1 << shift), False
 
     (least, _), (most, exact) = below(low), below(high)
     if exact:
         return least, most
-    shift = most.denominator.bit_length() + BITS
-    return least, most * (1 + Fraction(1, 1 << BITS)) if shift else most
+    shift = most.denominator.bit_length() + bits
+    return least, most * (1 + Fraction(1, 1 << bits)) if shift else most
 
 
 def bound(part):

@@ -7,10 +7,10 @@ is true or false.
 
 from fractions import Fraction
 
+from fedtheory.certificates import alone
 from fedtheory.certificates.check_proof import require
 from fedtheory.enclosure.work import within
 from fedtheory.rocq.placed import Placed, written
-from fedtheory.rocq.steps import Steps
 from fedtheory.search.counterexample import recorded
 from fedtheory.statements import Related, Rounded
 from fedtheory.verdicts import ends, structure_document
@@ -20,7 +20,7 @@ WORK = 400_000  # of arithmetic that remembers
 
 def derivation(document):
     """{"steps", "values", "went", "told"} of a document, and "shown" of cells."""
-    claim, book = recorded(document["claim"]), Placed(Steps())
+    claim, book = recorded(document["claim"]), Placed()
     with within(WORK):
         found = cells if "cells" in document else points
         return dict(found(document, claim, book), told=[])
@@ -50,7 +50,8 @@ def points(document, claim, book):
     same = claim.same[which] if claim is not None else structure_document.read(said)
     found = ends.ends(same, book.tree(ends.as_numbers(document["instance"])))
     names = ("one", "other")
-    return made({name: [*map(book.step, point)] for name, point in zip(names, found)}, book)
+    values = {name: [*map(book.step, point)] for name, point in zip(names, found)}
+    return dict(made(values, book), of=alone.outline(document))
 
 
 def made(values, book):

@@ -11,12 +11,20 @@ from fractions import Fraction
 from pathlib import Path
 
 import mpmath
+import numpy as np
 import pytest
 
 import fedtheory as ft
 from fedtheory.certificates import alone
+from fedtheory.certificates.check_instance import approximately
 from fedtheory.certificates.check_proof import Refused
+from fedtheory.enclosure.arithmetic import pair
 from fedtheory.rocq import derivations
+from fedtheory.search import counterexample, waves
+from fedtheory.search.hunting import Hunt
+from fedtheory.search.rationals import Point
+from fedtheory.search.target import Target
+from fedtheory.settings import conditions, fitting
 from tests.second_opinion import opinion
 
 SHIPPED = Path(opinion.__file__).parent
@@ -143,7 +151,11 @@ def test_what_has_no_arithmetic_is_not_judged():
     document = plain(ft.check("mixed.transfer_listing", budget=0.1).certificate)
     del document["points"]
     assert alone.judged(document, derivations.derivations(document)) is False
+    assert alone.unlooked(document) == "chance alone parts its runs"
     assert alone.judged(DOCUMENTS["lamb.lemma1"], []) is False
+    assert alone.unlooked(DOCUMENTS["lamb.lemma1"]) == "no derivation goes with it"
+    other = dict(format="fedtheory worst case 1")
+    assert alone.judged(other, []) is False and "worst case 1" in alone.unlooked(other)
 
 
 def test_what_is_told_is_named():
@@ -253,3 +265,143 @@ def test_ends_widen_and_never_pass_what_they_hold():
         alone.inv((Fraction(-1), Fraction(1)))
     with pytest.raises(Refused, match="infinity times what may be zero"):
         alone.mul((alone.INFINITE,) * 2, (Fraction(0), Fraction(1)))
+
+
+# ---------------------------------------------------------------- long runs
+
+
+def lived(name, setting, wanted, seed):
+    """(document, exact values) of a drawn instance at which a claim's first line as printed is said to be
+    below a third of what its left side is: a counterexample of that line, which nobody searched for."""
+    claim = ft.claim(name).as_printed
+    target = Target(claim, next(one for one in fitting(claim) if one.name == setting))
+    relaxed = frozenset(target.setting.ensures) - frozenset(conditions(claim))
+    chance = random.Random(seed)
+    for _ in range(1000):
+        shape, numbers = waves.shapes_of(target, chance, relaxed)
+        if not wanted(shape):
+            continue
+        hunt = Hunt(target, shape, numbers, np.random.default_rng(chance.randrange(2**32)))
+        point = Point.near(hunt, hunt.begun(hunt.draw(8))[0][0])
+        hunt.look = 100_000
+        answer = point and point.answer()
+        if answer is None or any(answer.failing()) or pair(answer.left)[0] <= 0:
+            continue
+        loose = [each for each in target.loose if point.numbers[f"slack {each}"] != 1]
+        third = Fraction(pair(answer.left)[0]).limit_denominator(10**6) / 3
+        if third <= 0:
+            continue
+        stated = counterexample.statement(target)
+        stated["statement"]["right"] = [["number", [], str(third)]]
+        shown = stated["statement"]["domains"].keys() | stated["statement"]["measured"].keys()
+        document = dict(
+            stated,
+            instance=counterexample.texts(answer.instance),
+            numbers={
+                each: counterexample.number(answer.values[each])
+                for each in (*target.reals, *loose, *numbers)
+            },
+            values={each: approximately(answer.values[each]) for each in shown},
+            left=approximately(answer.left),
+            right=str(third),
+        )
+        return resealed(plain(document)), answer.values
+    raise AssertionError("no instance was drawn")
+
+
+LONG = [
+    ("mixed.theoremB3_strong_explicit", "mixed_run_two_way_gt", "170"),
+    ("mixed.theoremB3_convex_explicit", "mixed_run_two_way_gt", "90"),
+    ("mixed.theoremB1_strong_explicit", "mixed_run_parallel_training", "100"),
+    ("mixed.theoremB2_convex_explicit", "mixed_run_one_way_gt", "100"),
+]
+
+
+@pytest.fixture(params=LONG, ids=lambda each: each[0])
+def long_run(request):
+    name, setting, T = request.param
+    wanted = lambda shape: shape["T"] == T and "breaks" in shape and shape["noise"] != "none"
+    document, values = lived(name, setting, wanted, name)
+    return document, values, plain(derivations.derivations(document))
+
+
+def test_a_long_run_is_followed_and_what_it_measures_lies_where_exact_numbers_have_it(long_run):
+    document, values, (derivation,) = long_run
+    assert derivation["told"] == []
+    ends = alone.derived(derivation, document["instance"], document["numbers"])
+    for name in document["statement"]["measured"]:
+        (low, high), (least, most) = ends[name], pair(values[name])
+        assert low <= most and least <= high
+        assert high - low <= abs(high) / 10**20
+    assert alone.judged(document, [derivation])
+
+
+def altered(document):
+    """[(what is forged, document)], sealed again."""
+    stated, found = document["statement"], []
+
+    def forge(what, *path, to):
+        forged = copy.deepcopy(document)
+        *path, last = path
+        tree = forged
+        for key in path:
+            tree = tree[key]
+        tree[last] = to(tree[last])
+        found.append((what, resealed(forged)))
+
+    tripled = lambda text: str(Fraction(text) * 3 + 1)
+    name = next(each for each in ("eta", "eta_s") if each in document["numbers"])
+    forge("a step size", "numbers", name, to=tripled)
+    forge("the start", "instance", "x", 0, to=tripled)
+    forge("how steep a loss is", "instance", "losses", 0, 0, "slope", to=tripled)
+    forge("how often noise takes a value", "instance", "noise", 0, 0, to=tripled)
+    forge("the rounds", "instance", "T", to=lambda T: T + 1)
+    forge("what is broken", "instance", "breaks", to=lambda _: "no_such_thing")
+    forge("the noise", "instance", "noise", to=lambda _: [])
+    forge("the numbers", "numbers", to=lambda _: {})
+    forge("the values", "values", to=lambda _: {})
+    forge("the instance", "instance", to=lambda _: {})
+    forge("a step size as shown", "values", name, to=tripled)
+    forge("what the left side comes to", "left", to=lambda text: str(Fraction(text) * 3))
+    forge("the inequality", "statement", "sign", to=lambda _: ">=")
+    forge("what is measured", "statement", "measured", to=swapped)
+    forge("the setting", "setting", to=lambda _: "mixed_round")
+    assert stated["sign"] in ("<=", "<")
+    return found
+
+
+def swapped(measured):
+    return {name: "sq_grad" if theirs != "sq_grad" else "gap" for name, theirs in measured.items()}
+
+
+def test_no_forged_long_run_is_accepted(long_run):
+    document, _, found = long_run
+    for what, forged in altered(document):
+        with pytest.raises((Refused, KeyError, IndexError)):
+            alone.judged(forged, found)
+            pytest.fail(f"{what} was changed, and nobody saw it")
+
+
+@pytest.mark.parametrize(
+    "text, value, truth",
+    [
+        ("1/3", ("1/3", "1/3"), True),
+        ("1/3", ("33/100", "34/100"), True),
+        ("1/3", ("1/4", "33/100"), False),
+        ("0.1", ("1/10", "1/10"), True),
+        ("0.1", ("1000000001/10000000000",) * 2, False),
+        ("1.5e-09", ("15/10000000000",) * 2, True),
+        ("1.500000e+400", (f"{15 * 10**399 + 10**390}",) * 2, True),
+        ("1.500001e+400", (f"{15 * 10**399 + 10**393}",) * 2, True),
+        ("1.6e+40", (f"{15 * 10**39}",) * 2, False),
+    ],
+)
+def test_a_number_is_told_as_documents_tell_it(text, value, truth):
+    assert alone.told(text, tuple(map(Fraction, value))) is truth
+
+
+def test_what_has_no_end_is_told_so():
+    endless, ten = (alone.INFINITE,) * 2, (Fraction(10), alone.INFINITE)
+    assert alone.told("infinite", endless) and not alone.told("infinite", ten)
+    assert alone.told("at least 10", ten) and not alone.told("at least 11", ten)
+    assert not alone.told("at least 10", (Fraction(10), Fraction(11)))
