@@ -10,6 +10,7 @@ import json
 import sys
 import time
 
+from fedtheory.errors import show
 from fedtheory.terminal import Line
 from fedtheory.verdicts import checking
 from fedtheory.verify import growing, hundreds, textbook
@@ -39,6 +40,8 @@ def main(arguments=None):
     parser.add_argument("--budget", type=float, default=20.0, help="seconds of work for a try (20)")
     given = parser.parse_args(arguments)
     claims = {name: claim for name, claim in FALSE.items() if given.part in name}
+    if not claims:
+        parser.error(f"no false statement has {show(given.part)} in its name")
     escaped, tries, line = [], 0, Line()
     report, total = line.progress("tries"), given.seeds * len(claims)
     for name, claim in claims.items():

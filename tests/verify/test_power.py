@@ -32,6 +32,14 @@ def test_there_are_many_and_each_differs_from_what_it_was_made_of():
         ]
 
 
+def test_a_name_that_nothing_has_is_refused(capsys):
+    with pytest.raises(SystemExit) as left:
+        power.main(["no_such_statement"])
+    told = capsys.readouterr()
+    assert left.value.code == 2 and not told.out
+    assert told.err.endswith("no false statement has 'no_such_statement' in its name\n")
+
+
 @pytest.mark.parametrize("name", FAST[::3])
 def test_a_false_statement_is_refuted(name):
     verdict, replays = power.refuted(FALSE[name], budget=20.0)
