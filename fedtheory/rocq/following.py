@@ -4,6 +4,7 @@
 comparisons are kept, since they decide which way a computation goes.
 """
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -48,6 +49,8 @@ class Book:
         return instance
 
     def compare(self, one, sign, other):
+        if isinstance(other, float) and math.isinf(other):  # a range's end that is none
+            return {"<": 1, "<=": 1, ">": -1, ">=": -1}.get(sign, 0) * other > 0
         a, b = self.step(one), self.step(other)
         truth = decided(a, sign, b)
         if truth is None:

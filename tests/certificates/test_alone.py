@@ -25,6 +25,7 @@ from fedtheory.search.hunting import Hunt
 from fedtheory.search.rationals import Point
 from fedtheory.search.target import Target
 from fedtheory.settings import conditions, fitting
+from fedtheory.verify.textbook import FALSE
 from tests.second_opinion import opinion
 
 SHIPPED = Path(opinion.__file__).parent
@@ -405,3 +406,10 @@ def test_what_has_no_end_is_told_so():
     assert alone.told("infinite", endless) and not alone.told("infinite", ten)
     assert alone.told("at least 10", ten) and not alone.told("at least 11", ten)
     assert not alone.told("at least 10", (Fraction(10), Fraction(11)))
+
+
+def test_what_a_users_claim_measures_is_followed():
+    """Step sizes are asked whether they lie within ranges, some of which have no end."""
+    certificate = plain(ft.check(FALSE["gd_contraction.constant"], budget=1.0).certificate)
+    found = plain(derivations.derivations(certificate))
+    assert found[0]["told"] == [] and alone.judged(certificate, found)
