@@ -143,7 +143,7 @@ def _is_shipped(name):
     """Whether a claim of this library has an id, which begins with a paper's; others stay unread."""
     if name.partition(".")[0] not in {*_files("claims"), *_files("papers")}:
         return False
-    return any(record.id == name for record in shipped_claims())
+    return _shipped(name) is not None
 
 
 def recorded(name):
@@ -171,6 +171,21 @@ def shipped_claims():
     if twice:
         raise InvalidInput(f"two claims share an id: {', '.join(sorted(twice))}")
     return tuple(map(_kept, found))
+
+
+def _shipped(name):
+    """The claim of this library that has an id, or None: files of its paper are read one by one, those
+    that write the id out first, and the others only if it is in none of them."""
+    paper = name.partition(".")[0] if isinstance(name, str) else None
+    if paper in _files("claims"):
+        files = sorted(Path(__file__).parent.joinpath("claims", paper).glob("[!_]*.py"))
+        quoted = f'"{name}"'
+        for file in sorted(files, key=lambda file: quoted not in file.read_text("utf-8")):
+            module = importlib.import_module(f"fedtheory.claims.{paper}.{file.stem}")
+            for record in getattr(module, "CLAIMS", ()) or [module.CLAIM]:
+                if record.id == name:
+                    return _kept(record)
+    return next((record for record in shipped_claims() if record.id == name), None)
 
 
 _KEPT: dict = {}  # id -> Claim, of the recorded ones that were read so far
@@ -211,8 +226,8 @@ def claim(name):
     for record in own_claims():
         if record.id == name:
             return record
-    for record in shipped_claims():
-        if record.id == name:
-            return record
+    record = _shipped(name)
+    if record is not None:
+        return record
     such_as = suggested(name, [record.id for record in claims()], ", such as ")
     raise InvalidInput(f"claim must be an id of `fedtheory list claims`{such_as}; got {show(name)}")

@@ -11,8 +11,6 @@ from fractions import Fraction
 from itertools import combinations_with_replacement
 
 import numpy as np
-from scipy.optimize import linprog
-from scipy.sparse import coo_array
 
 COLUMNS = 4000
 PER_SECOND = 1_000_000  # steps that a core does: what turns a budget in seconds into work
@@ -339,6 +337,8 @@ def _solve(room, goal, columns, strict, sure, work):
         for m, value in poly.items()
     ]
     i, j, v = map(np.array, zip(*entries))
+    from scipy.sparse import coo_array  # most claims never come here, and it loads long
+
     matrix = coo_array((v, (i, j)), shape=(len(rows), len(columns))).tocsr()
     unit = max(1e-300, float(np.max(np.abs(b), initial=0.0))) if len(b) else 1.0
     cost = np.array([1.0 + 0.1 * len(poly) for poly in columns])
@@ -404,6 +404,8 @@ def _hopeless(room, goal, columns):
 
 
 def _programmed(cost, ask, entries, work):
+    from scipy.optimize import linprog
+
     result = linprog(cost, **ask)
     _counted(entries, result.nit, work)
     return result

@@ -10,7 +10,6 @@ last axis; further axes are separate streams.
 """
 
 import numpy as np
-from scipy.special import zeta
 
 from fedtheory.errors import refuse
 
@@ -147,6 +146,8 @@ def betting(x, alpha, low, high, times):
 def stitched(v, alpha, c):
     """Sub-gamma boundary of scale c at intrinsic time v (Howard et al. 2021, theorem 1 and equation
     10)."""
+    from scipy.special import zeta
+
     s, eta, v_min = 1.4, 2.0, c**2
     v = np.maximum(v, v_min)
     ell = s * np.log(np.log(eta * v / v_min)) + np.log(zeta(s) / (alpha * np.log(eta) ** s))

@@ -19,7 +19,7 @@ from fedtheory import rng
 from fedtheory.jit import jit
 from fedtheory.problems._vector import add, load, multiply_add, total, zero
 from fedtheory.runs import running
-from tests.bench import crowd, expectations, jax_peers, networks
+from tests.bench import checker, crowd, expectations, jax_peers, networks
 from tests.bench.cases import STEP, cases, softmax_data
 
 
@@ -278,7 +278,13 @@ def starts(out):
         print(f"  {name:26s}{seconds:6.2f} s", file=out, flush=True)
 
 
-CASES = ("a", "b", "c1", "c2", *("growth", "cores", "crowd", "expected", "own", "networks", "load"))
+CASES = (
+    "a",
+    "b",
+    "c1",
+    "c2",
+    *("growth", "cores", "crowd", "expected", "own", "networks", "load", "check"),
+)
 
 
 def main():
@@ -304,6 +310,7 @@ def main():
         ("own", own_gradients),
         ("networks", partial(networks.table, quick=arguments.quick)),
         ("load", starts),
+        ("check", checker.table),
     ):
         if name in chosen:
             part(sys.stdout)

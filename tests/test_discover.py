@@ -1,0 +1,34 @@
+"""Finding one record: the same one as among all, and nothing that it does not need is read."""
+
+import subprocess
+import sys
+
+import pytest
+
+from fedtheory import discover
+from fedtheory.errors import InvalidInput
+
+ONE = """
+import sys
+from fedtheory import discover
+import fedtheory.verdicts.checking
+assert discover.claim("{name}").id == "{name}"
+print(*sorted(sys.modules))
+"""
+
+
+def test_an_id_finds_the_claim_that_is_among_all():
+    assert all(discover._shipped(record.id) is record for record in discover.shipped_claims())
+    assert discover._shipped("lamb.lemma") is None and discover._shipped("none.lemma1") is None
+    with pytest.raises(InvalidInput, match="such as fsl.lemma1"):
+        discover.claim("lamb.lemma")
+
+
+@pytest.mark.parametrize("name", ["lamb.lemma1", "fsl.fig1_iid_alike"])
+def test_one_claim_is_read_without_the_others(name):
+    done = subprocess.run(
+        [sys.executable, "-c", ONE.format(name=name)], capture_output=True, text=True, check=True
+    )
+    loaded = set(done.stdout.split())
+    assert "fedtheory.claims.mixed.lemmas" not in loaded
+    assert not loaded & {"scipy.optimize", "scipy.sparse", "scipy.special"}
