@@ -190,8 +190,10 @@ class Pace:
             self.alone = self.alone if together else min(self.alone, seconds)
 
     def together(self, rounds):
-        long = LONG_ROUND < self.alone < math.inf and self.alone * rounds > WORTH
-        return long and (self.chunks[True] < 2 or self.last[True] < self.last[False])
+        if self.chunks[True] > 1:
+            return self.last[True] < self.last[False]
+        long = LONG_ROUND < self.alone < math.inf
+        return long and (self.chunks[True] > 0 or self.alone * rounds > WORTH)
 
 
 def carry_out(job, progress=None, chunk=None, checkpoint=None):

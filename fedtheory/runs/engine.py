@@ -26,7 +26,7 @@ from fedtheory.runs.groups import (
     Truth,
     types_of,
 )
-from fedtheory.runs.meeting import ENDED, TAKEN, meet, take
+from fedtheory.runs.meeting import ENDED, lay_out, meet, take
 
 SERVER_GRAD, CLIENT_GRAD = 1, 2  # the gradients an algorithm asks for when a round begins
 OBJECTIVE, SERVER, DISTANCE = metrics.OBJECTIVE, metrics.SERVER, metrics.DISTANCE
@@ -323,9 +323,10 @@ def advance(rules, law, truth, trials, chunk, cohort, scratch, low, high):
 
 @jit.jit
 def advance_together(rules, law, truth, trials, chunk, cohort, scratch, gate, worker, workers):
-    """The same for all trials, by workers that run this loop side by side: each works for the next
-    client that is free; the first one opens and closes rounds, and measures a round while the others
-    begin the next. For few trials of long rounds whose gradients come in no given order."""
+    """The same for all trials, by workers that run this loop side by side: each works for its part of
+    the cohort, then for what is left of the others'; the first one opens and closes rounds, and measures
+    a round while the others begin the next. For few trials of long rounds whose gradients come in no
+    given order. Points of neighbours share lines of the cache, so that workers keep apart."""
     for trial in range(trials.x.shape[0]):
         now = the_round(truth, trials, chunk, trial, THE_SERVER)
         due = False  # whether round `now` waits to be measured, where it left x
@@ -337,16 +338,20 @@ def advance_together(rules, law, truth, trials, chunk, cohort, scratch, gate, wo
             before, now = now, the_round(truth, trials, chunk, trial, r)
             if worker == 0:
                 open_round(rules, law, now, scratch)
-                gate[TAKEN] = 0
+                lay_out(gate)
             meet(gate, workers)
             if due:
                 measure(
                     rules, truth, before.wanted, scratch.left, before.row, scratch.g, scratch.g_0
                 )
-            s = take(gate)
-            while s < now.cohort.size:
-                work_slots(rules, law, now, cohort, scratch, THE_SERVER, s, s + 1)
-                s = take(gate)
+            for turn in range(workers):
+                part = (worker + turn) % workers
+                low = now.cohort.size * part // workers
+                high = now.cohort.size * (part + 1) // workers
+                s = low + take(gate, part)
+                while s < high:
+                    work_slots(rules, law, now, cohort, scratch, THE_SERVER, s, s + 1)
+                    s = low + take(gate, part)
             meet(gate, workers)
             due = False
             if worker == 0:

@@ -10,7 +10,7 @@ from fedtheory.algorithm import ROLES, NoLocal
 from fedtheory.errors import InvalidInput
 from fedtheory.runs import engine, lazily
 from fedtheory.runs.groups import Cohort, Law, Rules, Scratch, Trials, Truth, types_of
-from fedtheory.runs.meeting import COUNTERS
+from fedtheory.runs.meeting import counters
 
 NO_TABLE = np.zeros((1, 1, 1))
 NO_PATH = np.zeros((1, 0, 1))
@@ -270,7 +270,8 @@ class Machine:
     def advancing_together(self, chunk):
         """worker -> its part of all trials' rounds, where every worker runs at the same time."""
         given, loop = self._given(chunk), self.loops["advance_together"]
-        gate, workers = np.zeros(COUNTERS, dtype=np.int64), len(self.scratches)
+        workers = len(self.scratches)
+        gate = counters(workers)
         return lambda worker: loop(
             *given, self.cohorts[0], self.scratches[worker], gate, worker, workers
         )

@@ -14,8 +14,14 @@ from numba.extending import intrinsic
 
 from fedtheory.jit import DISABLED, jit
 
-ARRIVED, TAKEN, ENDED = np.int64(0), np.int64(8), np.int64(16)
-COUNTERS = 24
+LINE = np.int64(8)  # counters in a line of the cache
+ARRIVED, ENDED, TAKEN = np.int64(0), LINE, 2 * LINE
+
+
+def counters(workers):
+    """A gate for so many workers: what each has of the work has a counter of its own, from TAKEN on."""
+    return np.zeros(TAKEN + LINE * workers, dtype=np.int64)
+
 
 if DISABLED:  # loops then run on one thread
 
@@ -46,9 +52,16 @@ else:
 
 
 @jit
-def take(gate):
-    """The next piece of work: each is taken by one worker."""
-    return added(gate, TAKEN, np.int64(1))
+def take(gate, part):
+    """The next piece of a part of the work: each is taken by one worker."""
+    return added(gate, TAKEN + LINE * part, np.int64(1))
+
+
+@jit
+def lay_out(gate):
+    """All pieces may be taken again."""
+    for counter in range(TAKEN, gate.size, LINE):
+        gate[counter] = 0
 
 
 @jit

@@ -6,33 +6,38 @@ import numpy as np
 import pytest
 
 from fedtheory import jit
-from fedtheory.runs.meeting import COUNTERS, TAKEN, meet, take
+from fedtheory.runs.meeting import counters, lay_out, meet, take
 
 WORKERS, ROUNDS, PIECES = 3, 200, 7
 
 
 @jit.jit
 def share(gate, worker, who, sums):
-    """Each round: pieces are taken, all meet, the first worker adds up what stands there."""
+    """Each round: pieces are taken, a worker's own first, all meet, the first worker adds up what stands
+    there."""
     for r in range(ROUNDS):
-        n = take(gate)
-        while n < PIECES:
-            who[r, n] += 10**worker
-            n = take(gate)
+        for turn in range(WORKERS):
+            part = (worker + turn) % WORKERS
+            n = take(gate, part)
+            while n < PIECES:
+                who[r, part, n] += 10**worker
+                n = take(gate, part)
         meet(gate, WORKERS)
         if worker == 0:
-            for n in range(PIECES):
-                sums[r] += who[r, n] > 0
-            gate[TAKEN] = 0
+            for part in range(WORKERS):
+                for n in range(PIECES):
+                    sums[r] += who[r, part, n] > 0
+            lay_out(gate)
         meet(gate, WORKERS)
 
 
 @pytest.mark.skipif(jit.DISABLED, reason="loops on one thread meet nobody")
 def test_every_piece_is_taken_once_and_done_before_all_go_on():
-    gate = np.zeros(COUNTERS, dtype=np.int64)
-    who, sums = np.zeros((ROUNDS, PIECES), dtype=np.int64), np.zeros(ROUNDS, dtype=np.int64)
+    gate = counters(WORKERS)
+    who = np.zeros((ROUNDS, WORKERS, PIECES), dtype=np.int64)
+    sums = np.zeros(ROUNDS, dtype=np.int64)
     with ThreadPoolExecutor(WORKERS) as pool:
         for done in [pool.submit(share, gate, w, who, sums) for w in range(WORKERS)]:
             done.result()
-    assert (sums == PIECES).all()
+    assert (sums == WORKERS * PIECES).all()
     assert set(who.ravel()) <= {1, 10, 100}  # one worker's mark, no sum of two

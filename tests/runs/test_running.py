@@ -409,9 +409,11 @@ def test_clients_share_workers_where_rounds_are_long_and_as_long_as_it_is_faster
     pace.took(0.15, False)
     assert pace.together(100) and not pace.together(1)  # one round is not worth it
     pace.took(9.0, True)
-    assert pace.together(100)
+    assert pace.together(100) and pace.together(
+        1
+    )  # its loops are there now: all rounds are worth it
     pace.took(0.1, True)
-    assert pace.together(100)
+    assert pace.together(100) and pace.together(1)
     pace = carrying.Pace()
     for seconds, together in ((5.0, False), (0.5, False), (9.0, True), (0.7, True)):
         pace.took(seconds, together)
