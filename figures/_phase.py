@@ -14,7 +14,7 @@ import numpy as np
 
 from fedtheory import discover
 from fedtheory.errors import refuse
-from fedtheory.figures import _caption, _style
+from fedtheory.figures import _caption, _proofs, _style
 from fedtheory.figures._record import Figure
 
 SPEAKS, VACUOUS, FALSE, OUTSIDE, BROKEN, UNSTABLE = range(6)
@@ -101,6 +101,8 @@ def arrays(planes, progress):
         "across": [plane.labels[0] for plane in planes],
         "upwards": [plane.labels[1] for plane in planes],
     }
+    elsewhere = [bool(_proofs.violated(discover.claim(plane.claim))) for plane in planes]
+    found |= dict(elsewhere=np.array(elsewhere))  # documents that are kept show it
     return found | {name: np.array(texts) for name, texts in words.items()}
 
 
@@ -137,7 +139,11 @@ def draw(figure, data):
                 look = dict(va="top", fontsize=_style.SMALL, bbox=WHITE, rotation=90)
                 ax.annotate(name, (x[0], 0.98), xytext=(-8, 0), **said, **look)
         ends = [*ax.get_xlim(), *data[f"lines_{n}"].flat]
-        ax.set(xlabel=data["across"][n], title=data["title"][n], xlim=(min(ends), max(ends)))
+        ax.set(xlabel=data["across"][n], xlim=(min(ends), max(ends)))
+        if data["elsewhere"][n]:
+            ax.set_title(f"{data['title'][n]}: violated elsewhere", color=_style.DIFFER)
+        else:
+            ax.set_title(data["title"][n])
         if n == 0 or data["upwards"][n] != data["upwards"][n - 1]:
             ax.set_ylabel(data["upwards"][n])
     seen = {n for key in data if key.startswith("states_") for n in np.unique(data[key])}
@@ -192,6 +198,8 @@ def says(data):
         out = 1 - inside - of[UNSTABLE]
         if out > 1e-12:
             text += f"; where one is outside and stable it holds at {percent(of[OUTSIDE] / out)}"
+        if data["elsewhere"][n]:
+            text += "; other problems break the statement"
         told.append(f"{text}.")
     return " ".join(told)
 

@@ -66,6 +66,18 @@ def test_phases_are_told_apart():
     assert at(off, on) == [_phase.UNSTABLE] * 4
 
 
+def test_only_what_a_document_refutes_is_said_to_be_violated_elsewhere():
+    """FED-LAMB's theorem 1 is refuted by a document that is kept, FSL's theorem 2 by none."""
+    for module, id, expected in (
+        (lamb_phase, "lamb.theorem1_explicit@1", True),
+        (fsl_phase, None, False),
+    ):
+        plane = module.plane(id, "smoke") if id else module.planes("smoke")[0]
+        small = plane._replace(x=plane.x[:1], y=plane.y[:1])
+        made = _phase.arrays([small], lambda done, total: None)
+        assert made["elsewhere"].tolist() == [expected]
+
+
 def test_phases_are_asked_of_the_claim_and_nothing_unknown_is_drawn():
     """Steps of half and of twice what (11) admits; what is true there is made up."""
     longest = fsl_phase.ceilings(0.5)[0]
@@ -175,7 +187,7 @@ def test_a_plane_is_filled_without_a_gap():
 @pytest.mark.parametrize("name", ["fsl_phase", "mixed_phase", "flex_phase", "lamb_phase"])
 def test_the_phases_look_well(name):
     planes = dict(fsl_phase=2, mixed_phase=3, flex_phase=2, lamb_phase=2)[name]
-    data = dict(constants=np.array("$L=1$"))
+    data = dict(constants=np.array("$L=1$"), elsewhere=np.arange(planes) == 0)
     for n in range(planes):
         data |= {
             f"x_{n}": np.geomspace(0.01, 10, 6),
@@ -195,6 +207,7 @@ def test_the_phases_look_well(name):
     assert (
         half in told and "violated at 4 points; where one is outside and stable it holds at" in told
     )
+    assert told.count("other problems break the statement. theorem 1") == 1  # of the first alone
     plotted = figures.figure(name).caption(data)
     assert name != "fsl_phase" or "$45$ times that of (11)" in plotted
 
