@@ -11,4 +11,4 @@ def compute(scale, progress):
     return _needed.arrays(PAPERS, FEW, scale, progress)
 
 
-FIGURE = _needed.table("mixed FL", FEW, compute, minutes=3.0)
+FIGURE = _needed.table("mixed FL", FEW, compute, minutes=4.0)
