@@ -13,6 +13,7 @@ from fedtheory.exact.batches import WORDS, Batch, Round
 from fedtheory.exact.forms import model_of
 from fedtheory.exact.laws import law_of
 from fedtheory.exact.maps import assemble
+from fedtheory.exact.memories import follow_memories
 from fedtheory.exact.moments import Series, follow
 from fedtheory.exact.reading import Prober
 from fedtheory.problems import quadratics
@@ -162,6 +163,11 @@ class Followed:
             if found is not None:
                 means, variances = found
                 return means[:, :, None], variances[:, :, None, None]
+        if self.coupled and len(self.memories):
+            own = np.stack([self.folded(rows) for rows in self.memories.T])
+            found = follow_memories(map, rounds, self.m, self.C, self.x_at, self.x_count, own, last)
+            if found is not None:
+                return found
         return follow(map, rounds, self.m, self.C, self.x_at, self.x_count)
 
     def _start(self):
@@ -181,7 +187,7 @@ class Followed:
         )
         self.m = np.ascontiguousarray(prober.fold((prober.start - prober.centre)[None])[0])
         self.C = np.zeros((*self.m.shape, prober.M))
-        self.memories, self.shared = prober.own[1:].T, prober.shared
+        self.memories, self.shared, self.folded = prober.own[1:].T, prober.shared, prober.folded
         self.D, self.M, self.origin = prober.D, prober.M, prober.centre[prober.x_row]
         self.x_at, self.x_count = (
             (prober.x_row * prober.d, prober.d) if self.coupled else (prober.x_row, 1)

@@ -139,13 +139,19 @@ class Stack(NamedTuple):
 
     def add(self, m, C, out):
         """out += sum_n weight_n (E_n C E_n' + (E_n m + e_n)(E_n m + e_n)')."""
+        out[self.rows[:, None], self.rows] += self.gain(
+            m[self.columns], C[self.columns[:, None], self.columns]
+        )
+
+    def gain(self, m, C):
+        """That sum (r, r), from the mean and covariance of the columns."""
         k, n, c = self.B.shape
-        half = self.B.reshape(k * n, c) @ C[self.columns[:, None], self.columns]
+        half = self.B.reshape(k * n, c) @ C
         weighted = self.B * self.weight[:, None]
         square = half.reshape(k, n * c) @ weighted.reshape(k, n * c).T
-        v = self.B @ m[self.columns] + self.b
+        v = self.B @ m + self.b
         square += (self.weight * v) @ v.T
-        out[self.rows[:, None], self.rows] += self.left @ square @ self.left.T
+        return self.left @ square @ self.left.T
 
 
 def stacks(map):

@@ -1,0 +1,255 @@
+"""Moments of a state with a memory for each client where coordinates mix, by blocks.
+
+With s what is shared (server point and variates) and o_i what client i keeps, a round is on average
+s' = A s + sum_i B_i o_i and o_i' = G_i s + D_i o_i: no client reads what another keeps. In the basis
+in which D_i is diagonal (for a quadratic that of its Hessian), the covariance of two clients'
+memories is multiplied entry by entry and gains products with shared states, instead of being
+multiplied by matrices as large as the state. Deviations are those of one client each, but for a mean
+that is subtracted once (maps.py), which has the same form as the round's mean.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fedtheory.exact.maps import ROUNDING
+from fedtheory.exact.moments import Stack, narrow
+
+FROM = 200  # states of memories from which a state is followed in blocks
+FEW = 4  # maps that every client takes part in; states under more are followed as one
+SAME = 1e3 * ROUNDING  # next to the largest, an entry this small is none
+DUST = 16 * ROUNDING  # next to what else its row has, an entry of a deviation this small is none
+
+
+class Wide(NamedTuple):
+    """The mean map, or a deviation in which many clients take part."""
+
+    weight: float
+    ss: np.ndarray  # (s, s) what shared states read of shared ones
+    so: np.ndarray  # (s, n) of memories, client after client
+    os: np.ndarray  # (n, s) what memories read of shared states
+    own: np.ndarray  # (n,) and of themselves
+    e_s: np.ndarray
+    e_o: np.ndarray
+
+    def level(self, m):
+        s, o = m[: len(self.e_s)], m[len(self.e_s) :]
+        return np.concatenate(
+            [self.ss @ s + self.so @ o + self.e_s, self.os @ s + self.own * o + self.e_o]
+        )
+
+
+def turned(U, X):
+    """U_i' X_i, one client's rows below the other's."""
+    return (U.transpose(0, 2, 1) @ X.reshape(*U.shape[:2], -1)).reshape(X.shape)
+
+
+def both(U, X):
+    """U_i' X_ij U_j."""
+    return turned(U, turned(U, X).T).T
+
+
+def diagonals(U, X):
+    """The diagonal of U_i' X_i U_i for each client, X (N, k, k); None if that is not all there is."""
+    seen = U.transpose(0, 2, 1) @ X @ U
+    diagonal = np.einsum("ikk->ik", seen)
+    rest = seen - diagonal[:, :, None] * np.eye(seen.shape[1])
+    return diagonal if np.all(np.abs(rest) <= SAME * np.abs(X).max(initial=0.0)) else None
+
+
+def apart(X, N):
+    """The blocks X_ii (N, k, k) of X; None if there are others."""
+    blocks = X.reshape(N, len(X) // N, N, -1)
+    if np.count_nonzero(blocks.any(axis=(1, 3)) & ~np.eye(N, dtype=bool)):
+        return None
+    return np.einsum("iaib->iab", blocks).copy()
+
+
+def wide(weight, E, e, s, U):
+    """A map of the whole state, seen in the memories' bases; None if it is not of this form."""
+    blocks = apart(E[s:, s:], len(U))
+    own = None if blocks is None else diagonals(U, blocks)
+    if own is None:
+        return None
+    so, os = turned(U, E[:s, s:].T).T, turned(U, E[s:, :s])
+    return Wide(weight, E[:s, :s], so, os, own.ravel(), e[:s], turned(U, e[s:, None])[:, 0])
+
+
+def still(map, m, C):
+    """Which states are 0 and stay so."""
+    zero = (m == 0) & (map.constant[0] == 0) & ~(C.any(axis=0) | map.Q[0].any(axis=0))
+    zero[map.rows] = False
+    while (moved := zero & map.linear[0][:, ~zero].any(axis=1)).any():
+        zero &= ~moved
+    return zero
+
+
+class Memories:
+    """Mean and covariance of shared states and then of memories, carried through rounds."""
+
+    def __init__(self, order, s, U, wides, single, Q, m, C):
+        self.order, self.s, self.U, self.wides = order, s, U, wides
+        self.single = single  # (indices, Stack) of deviations of one client each
+        self.Q_s, self.Q_o = Q
+        self.m, self.C = m, C
+        every = lambda parts: np.concatenate(parts)[:, None]
+        left, read = narrow(every([w.so for w in wides]))
+        self.read, self.reads = read[:, 0], left.reshape(len(wides), s, -1)  # so = reads read
+        left, given = narrow(every([w.os.T for w in wides]))
+        self.given, self.gives = given[:, 0], left.reshape(len(wides), s, -1)  # os' = gives given
+        self.own = np.stack([w.own for w in wides])
+        self.weighted = np.array([[w.weight] for w in wides]) * self.own
+
+    def round(self):
+        s, m, C = self.s, self.m, self.C
+        gained = [stack.gain(m[here], C[here[:, None], here]) for here, stack in self.single]
+        C_ss, C_so = C[:s, :s].copy(), C[:s, s:].copy()
+        heard = self.read @ C[s:, s:]
+        top, pairs, middle, levels = self.Q_s.copy(), 0.0, 0.0, []
+        for n, (w, reads, gives) in enumerate(zip(self.wides, self.reads, self.gives)):
+            P_s, P_o = w.ss @ C_ss + w.so @ C_so.T, w.ss @ C_so + reads @ heard
+            top[:, :s] += w.weight * (P_s @ w.ss.T + P_o @ w.so.T)
+            top[:, s:] += w.weight * (P_s @ w.os.T + P_o * w.own)
+            pairs = pairs + gives.T @ (C_so * (w.weight * w.own))
+            middle = middle + w.weight * (gives.T @ C_ss @ gives)
+            if n:  # the mean map is no deviation
+                v = w.level(m)
+                top += w.weight * np.outer(v[:s], v)
+                levels.append((w.weight, v[s:]))
+        self._pairs(pairs + 0.5 * middle @ self.given, levels)
+        C[:s, :s], C[:s, s:], C[s:, :s] = (
+            0.5 * (top[:, :s] + top[:, :s].T),
+            top[:, s:],
+            top[:, s:].T,
+        )
+        for (here, _), gain in zip(self.single, gained):
+            C[here[:, None], here] += gain
+        self.m = self.wides[0].level(m)
+
+    def _pairs(self, pairs, levels):
+        """The covariances of memories, a client's with all that follow at a time."""
+        C, k = self.C[self.s :, self.s :], self.U.shape[1]
+        v = np.array([v for _, v in levels]).reshape(len(levels), C.shape[0])
+        w = np.array([[w] for w, _ in levels]).reshape(len(levels), 1)
+        left = np.concatenate([self.given, pairs, v]).T.copy()
+        right = np.concatenate([pairs, self.given, w * v])
+        for i, Q in enumerate(self.Q_o):
+            here, on = slice(i * k, (i + 1) * k), slice(i * k, None)
+            strip = self.weighted[:, here].T @ self.own[:, on]
+            strip *= C[here, on]
+            strip += left[here] @ right[:, on]
+            strip[:, :k] = Q + 0.5 * (strip[:, :k] + strip[:, :k].T)
+            C[here, on] = strip
+            C[on, here] = strip.T
+
+    def leave(self, m, C):
+        """m and C (M, M) of the state as it was given."""
+        back = self.U.transpose(0, 2, 1)
+        self.m[self.s :] = turned(back, self.m[self.s :, None])[:, 0]
+        self.C[self.s :, self.s :] = both(back, self.C[self.s :, self.s :])
+        self.C[: self.s, self.s :] = turned(back, self.C[self.s :, : self.s]).T
+        self.C[self.s :, : self.s] = self.C[: self.s, self.s :].T
+        m[self.order], C[self.order[:, None], self.order] = self.m, self.C
+
+
+def deviations(map, place):
+    """(weight, rows, columns, E, e) of a map of one coordinate, states numbered by `place`, without
+    what is rounding next to the largest that any of them or the mean map has in its row."""
+    every = [
+        (
+            w,
+            map.rows[a : a + r],
+            map.columns[b : b + c],
+            map.E[0, f : f + r * c],
+            map.e[0, a : a + r],
+        )
+        for w, (r, c), (a, b, f) in zip(map.weight, map.size, map.at)
+    ]
+    every = [(w, rows, columns, E.reshape(len(rows), -1), e) for w, rows, columns, E, e in every]
+    size = np.abs(map.linear[0]).max(axis=1)
+    for _, rows, _, E, _ in every:
+        size[rows] = np.maximum(size[rows], np.abs(E).max(axis=1))
+    level = np.abs(map.constant[0])
+    for _, rows, _, _, e in every:
+        level[rows] = np.maximum(level[rows], np.abs(e))
+    for w, rows, columns, E, e in every:
+        E = np.where(np.abs(E) > DUST * size[rows, None], E, 0.0)
+        e = np.where(np.abs(e) > DUST * level[rows], e, 0.0)
+        r, c = np.flatnonzero(E.any(axis=1) | (e != 0)), np.flatnonzero(E.any(axis=0))
+        yield w, place[rows[r]], place[columns[c]], E[r[:, None], c], e[r]
+
+
+def memories_of(map, m, C, own):
+    """`own` (N, k) are the states of each client. None where a round is not of this form, or where
+    there is little to gain."""
+    if own.size < FROM:
+        return None
+    live = ~still(map, m, C)
+    if not live[own].all():
+        return None
+    live[own] = False
+    order, s = np.concatenate([np.flatnonzero(live), own.ravel()]), int(live.sum())
+    A, Q = (whole[0][order[:, None], order] for whole in (map.linear, map.Q))
+    blocks, noise = apart(A[s:, s:], len(own)), apart(Q[s:, s:], len(own))
+    if blocks is None or noise is None:
+        return None
+    U = np.linalg.eigh(0.5 * (blocks + blocks.transpose(0, 2, 1)))[1]
+    wides, single = [wide(1.0, A, map.constant[0][order], s, U)], []
+    place = np.zeros(len(m), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    for found in deviations(map, place):
+        w, rows, columns, E, e = found
+        clients = {int(n - s) // own.shape[1] for n in (*rows, *columns) if n >= s}
+        if len(clients) < 2:
+            single.append((min(clients, default=0), *found))
+            continue
+        whole, level = np.zeros(A.shape), np.zeros(len(A))
+        whole[rows[:, None], columns], level[rows] = E, e
+        wides.append(wide(w, whole, level, s, U))
+        if wides[-1] is None or len(wides) > FEW:
+            return None
+    if wides[0] is None:
+        return None
+    Q_s = np.concatenate([Q[:s, :s], turned(U, Q[s:, :s]).T], axis=1)
+    Q_o = U.transpose(0, 2, 1) @ noise @ U
+    C = C[order[:, None], order]
+    if C.any():
+        C[s:, s:], C[s:, :s] = both(U, C[s:, s:]), turned(U, C[s:, :s])
+        C[:s, s:] = C[s:, :s].T
+    m = np.concatenate([m[order[:s]], turned(U, m[order[s:], None])[:, 0]])
+    return Memories(order, s, U, wides, list(stacked(single, s, U)), (Q_s, Q_o), m, C)
+
+
+def stacked(single, s, U):
+    """The deviations of each client as one stack."""
+    k = U.shape[1]
+    for i in sorted({each[0] for each in single}):
+        here = np.concatenate([np.arange(s), s + i * k + np.arange(k)])
+        found = []
+        for _, _, rows, columns, E, e in (each for each in single if each[0] == i):
+            whole = np.zeros((s + k, s + k + 1))
+            at = lambda n: np.where(n < s, n, n - i * k)
+            whole[at(rows)[:, None], at(columns)], whole[at(rows), -1] = E, e
+            whole[s:] = U[i].T @ whole[s:]
+            whole[:, s:-1] = whole[:, s:-1] @ U[i]
+            found.append(whole)
+        left, B = narrow(np.stack(found, axis=1))
+        weight, every = np.array([each[1] for each in single if each[0] == i]), np.arange(s + k)
+        yield here, Stack(every, every, weight, left, B[:, :, :-1].copy(), B[:, :, -1].copy())
+
+
+def follow_memories(map, rounds, m, C, first, count, own, last):
+    """As `moments.follow`, or None; m and C are carried on unless this is the `last` stretch."""
+    found = memories_of(map, m[0], C[0], own) if len(m) == 1 else None
+    if found is None:
+        return None
+    place = np.zeros(m.shape[1], dtype=np.int64)
+    place[found.order] = np.arange(len(found.order))
+    server = place[first : first + count]
+    means, covariances = np.empty((rounds, 1, count)), np.empty((rounds, 1, count, count))
+    for t in range(rounds):
+        found.round()
+        means[t, 0], covariances[t, 0] = found.m[server], found.C[server[:, None], server]
+    if not last:
+        found.leave(m[0], C[0])
+    return means, covariances

@@ -1,0 +1,122 @@
+"""Blocks of a covariance where coordinates mix against the covariance as one matrix."""
+
+import numpy as np
+import pytest
+
+import fedtheory as ft
+from fedtheory.exact import following, memories
+
+LOCAL = dict(eta_l=0.1, K=4)
+METHODS = [
+    ("scaffold", LOCAL),
+    ("scaffold", dict(LOCAL, option="I", eta_g=0.5)),
+    ("feddyn", dict(LOCAL, alpha=0.5)),
+]
+NAMES = ["II", "I", "feddyn"]
+
+
+def problem(d=5, N=6, weights=None):
+    constants = dict(L=2.0, mu=0.5, G=1.0, xi_bar=0.5, sigma=0.3)
+    return ft.problems.quadratic(d, N, hessian="own_dense", seed=1, weights=weights, **constants)
+
+
+@pytest.fixture
+def kept(monkeypatch):
+    """What `memories_of` was given and found, call after call, however few the states are."""
+    calls, real = [], memories.memories_of
+
+    def watched(*given):
+        copies = [a.copy() if isinstance(a, np.ndarray) else a for a in given]
+        found = real(*given)
+        calls.append((copies, found))
+        return found
+
+    monkeypatch.setattr(memories, "FROM", 1)
+    monkeypatch.setattr(memories, "memories_of", watched)
+    return calls
+
+
+def whole(monkeypatch, *given, **setting):
+    """The same expectation, the covariance followed as one matrix."""
+    with monkeypatch.context() as patch:
+        patch.setattr(following, "follow_memories", lambda *given: None)
+        return ft.expected(*given, **setting)
+
+
+def agree(found, expected):
+    for a, b in ((found.mean, expected.mean), (found.covariance, expected.covariance)):
+        size = np.abs(b).reshape(len(b), -1).max(axis=1)  # of each round
+        assert np.all(np.abs(a - b).reshape(len(b), -1).max(axis=1) <= 1e-12 * size)
+    for name in expected.metrics:
+        a, b = found.metrics[name], expected.metrics[name]
+        assert np.all(np.abs(a - b) <= 1e-12 * np.abs(b).max()), name
+
+
+@pytest.mark.parametrize("S", [2, 6])
+@pytest.mark.parametrize("weights", [None, [1, 2, 3, 1, 2, 3]], ids=["even", "uneven"])
+@pytest.mark.parametrize("method, hyper", METHODS, ids=NAMES)
+def test_blocks_give_the_moments_of_the_whole(method, hyper, weights, S, kept, monkeypatch):
+    given = problem(weights=weights), method
+    setting = dict(rounds=9, S=S, covariance=True, **hyper)
+    found = ft.expected(*given, **setting)
+    assert [call[1] is not None for call in kept] == [True]
+    agree(found, whole(monkeypatch, *given, **setting))
+
+
+@pytest.mark.parametrize("method, hyper", METHODS, ids=NAMES)
+def test_blocks_give_what_all_cohorts_give(method, hyper, kept):
+    given = ft.problems.quadratic(
+        2, 3, L=2.0, mu=0.5, G=1.0, xi_bar=0.5, sigma=0.0, hessian="own_dense", seed=1
+    )
+    setting = dict(rounds=5, S=2, covariance=True, **hyper)
+    found = ft.expected(given, method, how="moments", **setting)
+    assert kept[-1][1] is not None
+    agree(ft.expected(given, method, how="enumeration", **setting), found)
+
+
+def test_a_schedule_leaves_the_state_as_it_was_given(kept, monkeypatch):
+    given = problem(), "scaffold"
+    setting = dict(rounds=8, S=3, covariance=True, K=4, eta_l=[0.1] * 3 + [0.05] * 5)
+    agree(ft.expected(*given, **setting), whole(monkeypatch, *given, **setting))
+    assert [call[1] is not None for call in kept] == [True, True]
+
+
+def test_a_method_without_memory_and_few_states_are_followed_whole(monkeypatch):
+    seen, real = [], memories.memories_of
+
+    def watched(*given):
+        seen.append(real(*given))
+        return seen[-1]
+
+    monkeypatch.setattr(memories, "memories_of", watched)
+    ft.expected(problem(), "fedavg", rounds=3, S=2, **LOCAL)
+    assert not seen
+    ft.expected(problem(), "scaffold", rounds=3, S=2, **LOCAL)
+    assert seen == [None]
+
+
+@pytest.mark.parametrize("off", [1e-3, 1e-9])
+def test_maps_that_are_nearly_of_the_form_are_not(off, kept):
+    ft.expected(problem(), "scaffold", rounds=3, S=2, **LOCAL)
+    map, m, C, own = kept[-1][0]
+    assert memories.memories_of(map, m, C, own) is not None
+    entry = lambda i, j: off * (np.arange(len(m)) == i)[:, None] * (np.arange(len(m)) == j)
+    a, b = own[0, 0], own[1, 0]
+    for moved in (
+        map._replace(linear=map.linear + entry(a, b)),  # a client reads another
+        map._replace(Q=map.Q + entry(a, b) + entry(b, a)),  # their noise is one
+        map._replace(linear=map.linear + entry(a, own[0, 1]) - entry(own[0, 1], a)),
+    ):
+        assert memories.memories_of(moved, m, C, own) is None
+
+
+def test_states_that_are_zero_and_stay_so_are_left_out(kept):
+    ft.expected(problem(), "scaffold", rounds=3, S=2, **LOCAL)
+    map, m, C, own = kept[-1][0]
+    unused = memories.still(map, m, C)
+    assert unused.sum() == 5  # the first row of c_i
+    assert not memories.still(map, m + 1.0 * unused, C).any()
+    n = np.flatnonzero(unused)[0]
+    read = map.linear.copy()
+    read[0, n, own[0, 0]] = 1.0
+    assert not memories.still(map._replace(linear=read), m, C)[n]
