@@ -140,10 +140,12 @@ def own_claims():
 
 
 def _is_shipped(name):
-    """Whether a claim of this library has an id, which begins with a paper's; others stay unread."""
-    if name.partition(".")[0] not in {*_files("claims"), *_files("papers")}:
+    """Whether a claim of this library has an id: words with dots between, a paper's the first; where
+    another is asked for, all stay unread."""
+    words = name.split(".")
+    if not all(map(str.isidentifier, words)):
         return False
-    return _shipped(name) is not None
+    return words[0] in {*_files("claims"), *_files("papers")} and _shipped(name) is not None
 
 
 def recorded(name):

@@ -13,12 +13,14 @@ import sys
 from fedtheory import discover
 import fedtheory.verdicts.checking
 assert discover.claim("{name}").id == "{name}"
+assert discover.recorded("{name} (mutant)") is None
 print(*sorted(sys.modules))
 """
 
 
 def test_an_id_finds_the_claim_that_is_among_all():
     assert all(discover._shipped(record.id) is record for record in discover.shipped_claims())
+    assert all(discover.recorded(record.id) is record for record in discover.shipped_claims())
     assert discover._shipped("lamb.lemma") is None and discover._shipped("none.lemma1") is None
     with pytest.raises(InvalidInput, match="such as fsl.lemma1"):
         discover.claim("lamb.lemma")

@@ -18,6 +18,7 @@ from fedtheory.enclosure.arithmetic import Many
 from fedtheory.errors import InvalidInput, article
 from fedtheory.proofs import algebra
 from fedtheory.search import hunting, waves, witnesses
+from fedtheory.search.rationals import Point
 from fedtheory.search.target import Target, as_array
 from fedtheory.settings import fitting
 from fedtheory.shown import Shown
@@ -185,10 +186,10 @@ class Block:
     def cleaned(self):
         """Drop instances at which only rounding breaks the statement itself."""
         for ratios, population in self.rated(self.target):
-            if ratios.max() > WRONG and not looking.violated(
-                self.target.claim, population.hunt, population.rows[ratios.argmax()], 0, EFFORT
-            ):
-                population.good[ratios > WRONG] = False
+            if ratios.max() > WRONG:
+                worst = Point.near(population.hunt, population.rows[ratios.argmax()])
+                if worst is None or worst.breaks() is None:
+                    population.good[ratios > WRONG] = False
         self._joined = None
 
     def joined(self):

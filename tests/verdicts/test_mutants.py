@@ -1,6 +1,8 @@
 """Mutants of statements whose slack is known: what is tight dies, what is slack survives, what is
 weaker is implied."""
 
+from fractions import Fraction
+
 import pytest
 import sympy
 
@@ -9,6 +11,9 @@ from fedtheory import settings
 from fedtheory.claim import Claim
 from fedtheory.conditions import Assumption
 from fedtheory.errors import InvalidInput
+from fedtheory.search.hunting import BATCH
+from fedtheory.search.rationals import Point
+from fedtheory.search.target import as_array
 from fedtheory.symbol import Table
 from fedtheory.verdicts import mutants, mutation
 
@@ -79,6 +84,24 @@ def test_what_nothing_measures_is_not_counted():
     for mutant in asked:
         mutation.judge(claim, mutant, mutation.Pool(claim, 0.1, 0), 0.1, 0)
     assert not any(m.asked for m in asked)
+
+
+def test_instances_where_a_false_statement_fails_stay_and_those_of_rounding_go(monkeypatch):
+    """(a + b)^2 <= a^2 + b^2 fails at every instance, and Fractions say so; that equation (10) of
+    mixed FL fails, floats say alone. A counterexample that nobody reads is made no simpler."""
+    monkeypatch.delattr(Point, "simpler")
+    false = TIGHT.replace(name="mine.false", bound=a**2 + b**2)
+    for claim, fails in ((false, True), (ft.claim("mixed.eq10"), False)):
+        rated = [
+            (ratios, population)
+            for block in mutation.Pool(claim, 1.0, 0).blocks.values()
+            for ratios, population in block.rated(block.target)
+        ]
+        above = [(r.argmax(), p) for r, p in rated if r.max() > mutation.WRONG]
+        assert rated and bool(above) == fails
+        for n, population in above:
+            one, other = (Fraction(float(as_array(population.values[k], BATCH)[n])) for k in "ab")
+            assert (one + other) ** 2 > one**2 + other**2
 
 
 def test_changes_reach_into_definitions():
