@@ -206,22 +206,24 @@ CURVES = (
     "Rolling means over 2 % of the rounds; a line is the mean over seeds, its band goes from the least "
     "to the most."
 )
-DEVIATIONS = "Means over seeds and their deviations."
+SPREADS = "A line is the mean over seeds, its bars go from the least to the most."
 
 
 ROOM = 0.3  # of the distance of two places: what the bars of one place share
 
 
 def bars(ax, x, values, method, among=(0, 1), **more):
-    """Means over seeds (x, seeds) in a method's look, with their deviations; the n-th line of several
-    stands beside the others, so that no bar hides another."""
+    """Means over seeds (x, seeds) in a method's look, with bars from the least to the most, as a
+    deviation of shares may reach below 0; the n-th line of several stands beside the others, so that
+    no bar hides another."""
     style = _style.look(METHODS[method])
     x, values, (n, count) = np.asarray(x, float), np.asarray(values), among
     room = ROOM * (np.diff(np.unique(x)).min() if len(x) > 1 else 1.0)
+    mean = values.mean(axis=1)
     ax.errorbar(
         x + room * ((n + 0.5) / count - 0.5),
-        values.mean(axis=1),
-        values.std(axis=1, ddof=1),
+        mean,
+        np.maximum(0.0, [mean - values.min(axis=1), values.max(axis=1) - mean]),  # rounding apart
         **{
             "color": style.colour,
             "linestyle": style.dash,

@@ -5,6 +5,7 @@ Each is a document that replays; those of the proof graphs are kept, others are 
 dimension is the one in which most happens.
 """
 
+import textwrap
 from fractions import Fraction
 from math import isfinite
 
@@ -96,6 +97,7 @@ def compute(scale, progress):
 
 
 COLUMNS = 4
+LINE = 30  # letters of a title's line
 
 
 def draw(figure, data):
@@ -105,14 +107,15 @@ def draw(figure, data):
         ax.set_axis_off()
     for n, ax in zip(range(count), axes.flat):
         panel(ax, *(data[name][n] for name in ("x", "y", "start", "ends")))
-        ax.set_title(shortened(data["cites"][n].item()), fontsize=_style.SMALL, color=_style.DIFFER)
+        ax.set_title(titled(data["cites"][n].item()), fontsize=_style.SMALL, color=_style.DIFFER)
         ax.set_xlabel(data["sides"][n].item(), fontsize=_style.SMALL)
         ax.set(yticks=[])
 
 
-def shortened(cites, most=28):
-    """A place as it fits above a panel."""
-    return cites if len(cites) <= most else cites[: most - 1].rstrip(", ") + "…"
+def titled(cites):
+    """A place in as many lines as fit above a panel."""
+    lines = textwrap.wrap(cites, LINE, max_lines=2, placeholder=" …", break_on_hyphens=False)
+    return "\n".join(map(_proofs.typeset, lines))
 
 
 def panel(ax, x, losses, start, ends):

@@ -147,7 +147,7 @@ def findings(data):
 def caption(data):
     return _fsl.caption(
         data,
-        f"FSL over $\\gamma$; at $\\gamma=0$ stands DS, as in the paper. Left of each pair: half, once and twice the base of $\\eta_l$; right: samples of each class at the server. {_fsl.DEVIATIONS}",
+        f"FSL over $\\gamma$; at $\\gamma=0$ stands DS, as in the paper. Left of each pair: half, once and twice the base of $\\eta_l$; right: samples of each class at the server. {_fsl.SPREADS}",
     )
 
 

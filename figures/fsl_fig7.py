@@ -43,7 +43,7 @@ def findings(data):
 def caption(data):
     return _fsl.caption(
         data,
-        f"Accuracy at the end over the classes $C$ of a client, for $S$ clients a round; $\\gamma=1$. {_fsl.DEVIATIONS}",
+        f"Accuracy at the end over the classes $C$ of a client, for $S$ clients a round; $\\gamma=1$. {_fsl.SPREADS}",
     )
 
 

@@ -37,7 +37,7 @@ def findings(data):
 
 
 def caption(data):
-    return _fsl.caption(data, f"Accuracy at the end over the server's weight. {_fsl.DEVIATIONS}")
+    return _fsl.caption(data, f"Accuracy at the end over the server's weight. {_fsl.SPREADS}")
 
 
 FIGURE = Figure(

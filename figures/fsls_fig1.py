@@ -40,7 +40,7 @@ def findings(data):
 def caption(data):
     return _fsl.caption(
         data,
-        f"Over the server's epochs and step size, 5 samples of each class at the server; FL and DS have neither. {_fsl.DEVIATIONS}",
+        f"Over the server's epochs and step size, 5 samples of each class at the server; FL and DS have neither. {_fsl.SPREADS}",
     )
 
 

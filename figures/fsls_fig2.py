@@ -36,7 +36,7 @@ def findings(data):
 
 def caption(data):
     return _fsl.caption(
-        data, f"From one random model, $\\eta_0$ as the largest of figure 1. {_fsl.DEVIATIONS}"
+        data, f"From one random model, $\\eta_0$ as the largest of figure 1. {_fsl.SPREADS}"
     )
 
 

@@ -31,7 +31,7 @@ def findings(data):
 def caption(data):
     return _fsl.caption(
         data,
-        f"Two classes a client; all begin at the model that the server has trained. {_fsl.DEVIATIONS}",
+        f"Two classes a client; all begin at the model that the server has trained. {_fsl.SPREADS}",
     )
 
 

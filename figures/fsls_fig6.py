@@ -30,7 +30,7 @@ def findings(data):
 def caption(data):
     return _fsl.caption(
         data,
-        f"Over the server's epochs and step size, the most samples at the server. {_fsl.DEVIATIONS}",
+        f"Over the server's epochs and step size, the most samples at the server. {_fsl.SPREADS}",
     )
 
 

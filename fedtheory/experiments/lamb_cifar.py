@@ -31,6 +31,7 @@ PLACES = {
         steps=2,
         S={10: 2, 50: 4},
         rounds={"CNN": 40, "ResNet": 10},
+        every=2,
         grid={
             "CNN": {
                 "Fed-LAMB": (0.01, 0.03, 0.1),
@@ -48,6 +49,7 @@ PLACES = {
         steps=1,
         S={10: 1, 50: 2},
         rounds={"CNN": 4, "ResNet": 2},
+        every=1,
         grid={
             "CNN": {"Fed-LAMB": (0.03,), "Fed-AMS": (0.003,), "Fed-SGD": (0.1,)},
             "ResNet": {"Fed-LAMB": (0.03,), "Fed-AMS": (0.003,), "Fed-SGD": (0.1,)},
@@ -61,6 +63,7 @@ PLACES = {
         steps=None,
         S={10: 5, 50: 25},
         rounds={"CNN": 200, "ResNet": 100},
+        every=1,
         grid={"CNN": FINE, "ResNet": FINE},
         lambdas=dict.fromkeys(("CNN", "ResNet"), _lamb.LAMBDAS),
     ),
@@ -81,7 +84,7 @@ def request(scale, net, split, clients, epochs, method, alpha, lambda_, seed):
         batch=told["batch"],
         S=told["S"][clients],
         rounds=told["rounds"][net],
-        every=1,
+        every=told["every"],
         seed=seed,
         **_lamb.method(method, alpha, lambda_, steps * epochs),
     )

@@ -19,6 +19,7 @@ PLACES = {
         batch=8,
         steps=5,
         rounds={"MLP": 60, "CNN": 30},
+        every=2,
         grid={
             "Fed-LAMB": (0.003, 0.01, 0.03, 0.1),
             "Fed-AMS": (0.0003, 0.001, 0.003, 0.01),
@@ -35,6 +36,7 @@ PLACES = {
         batch=8,
         steps=2,
         rounds={"MLP": 10, "CNN": 5},
+        every=1,
         grid={"Fed-LAMB": (0.01, 0.03), "Fed-AMS": (0.001, 0.003), "Fed-SGD": (0.1, 0.3)},
         lambdas=dict.fromkeys(NETS, (0.0, 0.1)),
     ),
@@ -47,6 +49,7 @@ PLACES = {
         batch=32,
         steps=37,
         rounds={"MLP": 100, "CNN": 100},
+        every=1,
         grid={
             "Fed-LAMB": (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1),
             "Fed-AMS": (0.00003, 0.0001, 0.0003, 0.001, 0.003, 0.01),
@@ -73,7 +76,7 @@ def request(scale, net, method, epochs, alpha, lambda_, seed):
         batch=told["batch"],
         S=told["S"],
         rounds=told["rounds"][net],
-        every=1,
+        every=told["every"],
         seed=seed,
         **_lamb.method(method, alpha, lambda_, told["steps"] * epochs),
     )

@@ -462,6 +462,9 @@ def test_a_counterexample_is_drawn_where_it_stands(monkeypatch):
     document = dict(left="1/30", right="1/50", statement=dict(sign="<="))
     assert all_gallery.sides(document) == "$1/30>1/50$"
     assert all_gallery.sides(dict(document, left="1000000007000/3")) == r"$3.33\times10^{11}>1/50$"
+    assert all_gallery.titled("FED-LAMB, A_1 <= ...") == r"FED-LAMB, $A_1$ $\leq$ ..."
+    cites = "FED-LAMB, theorem 1, with the last display of appendix A.2"
+    assert all_gallery.titled(cites).split("\n") == [cites[:29], cites[30:]]
     kept = all_gallery.documents("smoke")
     assert len(kept) > 12 and "mixed.stepD11_separate" in kept
     one = {"lamb.lemma1": kept["lamb.lemma1"]}
