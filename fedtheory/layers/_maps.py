@@ -2,11 +2,12 @@
 numbers of a flat array, whose sums are made in the processor's registers.
 """
 
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from numba.core import types
+from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from fedtheory.jit import DISABLED
@@ -21,45 +22,76 @@ class Steps(NamedTuple):
     tile: int  # a tile and the next
 
 
-def _product(builder, P, d):
-    """P d, where d is a list of lists of vectors; zeros of P are left out, and signs are no products."""
-    found = []
-    for row in P:
-        terms = [(by, line) for by, line in zip(row, d) if by]
-        sums = []
-        for place in range(len(d[0])):
-            total = None
-            for by, line in terms:
-                value = line[place]
-                if abs(by) != 1:
-                    value = builder.fmul(
-                        value, ir.Constant(value.type, [abs(by)] * value.type.count)
-                    )
-                if total is None:
-                    total = builder.fneg(value) if by < 0 else value
-                else:
-                    total = (builder.fsub if by < 0 else builder.fadd)(total, value)
-            sums.append(total)
-        found.append(sums)
-    return found
-
-
 def _turned(d):
     return [list(line) for line in zip(*d)]
 
 
+def _pairs(rows):
+    """{q: p}: row p is row q but for signs, of which some differ and some do not."""
+    found: dict = {}
+    for q, p in combinations(range(len(rows)), 2):
+        alike = {one * other > 0 for one, other in zip(rows[q], rows[p]) if one}
+        same = [*map(abs, rows[q])] == [*map(abs, rows[p])]
+        if same and len(alike) == 2 and not {q, p} & {*found, *found.values()}:
+            found[q] = p
+    return found
+
+
+def _total(builder, terms):
+    """The sum of coefficients times vectors, which begins where nothing has to be multiplied."""
+    terms = sorted(((by, value) for by, value in terms if by), key=lambda term: abs(term[0]) != 1)
+    total = None
+    for by, value in terms:
+        many = ir.Constant(value.type, [by] * value.type.count)
+        if total is None:
+            total = builder.fneg(value) if by == -1 else value
+            total = total if abs(by) == 1 else builder.fmul(many, value)
+        elif abs(by) == 1:
+            total = (builder.fsub if by < 0 else builder.fadd)(total, value)
+        else:
+            total = builder.call(_fused(builder.module, value.type), [many, value, total])
+    return total
+
+
+def _fused(module, vector):
+    kind = "f32" if isinstance(vector.element, ir.FloatType) else "f64"
+    name = f"llvm.fmuladd.v{vector.count}{kind}"
+    return cgutils.get_or_insert_function(module, ir.FunctionType(vector, [vector] * 3), name)
+
+
+def _product(builder, P, d):
+    """P d, where d is a list of vectors. What two columns, or two rows, of P have in common is made
+    once: sums and differences of numbers go in, or come out, in pairs."""
+    d, P = list(d), [list(row) for row in P]
+    for k, l in _pairs(_turned(P)).items():
+        d[k], d[l] = builder.fadd(d[k], d[l]), builder.fsub(d[k], d[l])
+        for row in P:
+            row[k], row[l] = (row[k], 0) if row[k] == row[l] else (0, row[k])
+    found, pairs = [None] * len(P), _pairs(P)
+    for p, q in pairs.items():
+        alike, unlike = (
+            _total(builder, [(a, v) for a, b, v in zip(P[p], P[q], d) if (a == b) == same])
+            for same in (True, False)
+        )
+        found[p], found[q] = builder.fadd(alike, unlike), builder.fsub(alike, unlike)
+    for p, row in enumerate(P):
+        found[p] = _total(builder, zip(row, d)) if found[p] is None else found[p]
+    return found
+
+
 def _function(module, real, P, adds):
-    """void (A, down, along, tile, Z, down, along, tile, tiles, count) in LLVM."""
+    """void (A, down, along, tile, Z, down, along, tile, b, tiles, count) in LLVM."""
     name = "fedtheory_map_" + "_".join(str(part) for row in (*P, (adds,)) for part in row)
     name = f"{name}_{len(P)}_{real.intrinsic_name}"
     if name in module.globals:
         return module.globals[name]
-    kinds = [*(real.as_pointer(), WORD, WORD, WORD) * 2, WORD, WORD]
+    pointer = real.as_pointer()
+    kinds = [*(pointer, WORD, WORD, WORD) * 2, pointer, WORD, WORD]
     made = ir.Function(module, ir.FunctionType(ir.VoidType(), kinds), name)
     made.linkage = "internal"
     made.attributes.add("noinline")
     builder = ir.IRBuilder(made.append_basic_block("entry"))
-    A, *read, Z, down, along, step, tiles, count = made.args
+    A, *read, Z, down, along, step, b, tiles, count = made.args
 
     def runs(base, down, along, step, size, tile, offset):
         far = lambda n, step: builder.mul(ir.Constant(WORD, n), step)
@@ -68,38 +100,48 @@ def _function(module, real, P, adds):
         return [[place(i, j) for j in range(size)] for i in range(size)]
 
     def work(tile, offset, load, store):
-        d = [[load(run) for run in row] for row in runs(A, *read, len(P[0]), tile, offset)]
-        z = _turned(_product(builder, P, _turned(_product(builder, P, d))))
-        for row, values in zip(runs(Z, down, along, step, len(P), tile, offset), z):
-            for run, value in zip(row, values):
-                store(builder.fadd(load(run), value) if adds else value, run)
+        columns = _turned(runs(A, *read, len(P[0]), tile, offset))
+        d = _turned([_product(builder, P, [load(run) for run in column]) for column in columns])
+        start = load(builder.gep(b, [offset])) if adds == "b" else None
+        for row, places in zip(d, runs(Z, down, along, step, len(P), tile, offset)):
+            for value, run in zip(_product(builder, P, row), places):
+                more = load(run) if adds == "z" else start
+                store(value if more is None else builder.fadd(more, value), run)
 
     in_vectors(builder, ir.VectorType(real, lanes_of(real)), tiles, count, work)
     builder.ret_void()
     return made
 
 
-def small_map(P, adds=False):
-    """The kernel (A, at, steps, Z, to, steps, tiles, count): z = P d P' for each of some tiles, or
-    z += P d P', over runs of `count` numbers. `P` is a list of rows."""
-    P = tuple(tuple(row) for row in P)
+def small_map(P, adds=""):
+    """The kernel (A, at, steps, Z, to, steps, tiles, count, b, by): for each of some tiles z = P d P',
+    z += P d P' where `adds` is "z", or z = b + P d P' where it is "b", over runs of `count` numbers; b
+    begins at `by`. `P` is a list of rows."""
+    P = tuple(tuple(float(part) for part in row) for row in P)
     if DISABLED:
         return _slowly(np.array(P), adds)
 
+    def generate(context, builder, signature, arguments):
+        given, arrays = [], (0, 3, 8) if adds == "b" else (0, 3)
+        places = begins(context, builder, signature, arguments, arrays)
+        for place, steps in zip(places, (2, 5)):
+            given += [place, *(builder.extract_value(arguments[steps], n) for n in range(3))]
+        real = context.get_value_type(signature.args[0].dtype)
+        function = _function(builder.module, real, P, adds)
+        builder.call(function, [*given, places[-1], *arguments[6:8]])
+        return context.get_dummy_value()
+
+    whole = types.int64
+
     @intrinsic
     def mapped(typing_context, A, at, far, Z, to, wide, tiles, count):
-        def generate(context, builder, signature, arguments):
-            given = []
-            for place, steps in zip(begins(context, builder, signature, arguments, (0, 3)), (2, 5)):
-                given += [place, *(builder.extract_value(arguments[steps], n) for n in range(3))]
-            real = context.get_value_type(signature.args[0].dtype)
-            builder.call(_function(builder.module, real, P, adds), [*given, *arguments[6:]])
-            return context.get_dummy_value()
-
-        whole = types.int64
         return types.none(A, whole, far, Z, whole, wide, whole, whole), generate
 
-    return mapped
+    @intrinsic
+    def begun(typing_context, A, at, far, Z, to, wide, tiles, count, b, by):
+        return types.none(A, whole, far, Z, whole, wide, whole, whole, b, whole), generate
+
+    return begun if adds == "b" else mapped
 
 
 def _slowly(P, adds):
@@ -110,11 +152,12 @@ def _slowly(P, adds):
         strides = [step * each for each in (steps.tile, steps.down, steps.along, 1)]
         return as_strided(flat[at:], shape, strides)
 
-    def kernel(A, at, far, Z, to, wide, tiles, count):
+    def kernel(A, at, far, Z, to, wide, tiles, count, b=None, by=0):
         d = view(A, at, far, P.shape[1], tiles, count)
         z = np.einsum("ai,tijc,bj->tabc", P, d, P).astype(Z.dtype)
         targets = view(Z, to, wide, len(P), tiles, count)
         for n in range(tiles):  # tiles may overlap
-            targets[n] = targets[n] + z[n] if adds else z[n]
+            start = {"": 0, "z": targets[n], "b": b[by : by + count] if adds == "b" else 0}
+            targets[n] = start[adds] + z[n]
 
     return kernel

@@ -1,12 +1,14 @@
-"""Windows of 3 x 3 four outputs at a time, by 16 products where sums over windows take 36: Winograd's
-F(2 x 2, 3 x 3) (Lavin and Gray 2016).
+"""Windows of 3 x 3 sixteen outputs at a time, by 36 products where sums over windows take 144: Winograd's
+F(4 x 4, 3 x 3) (Lavin and Gray 2016).
 
-A tile is 2 x 2 outputs and the 4 x 4 pixels d that they see. Its outputs are A [(G g G') * (B d B')] A',
-products taken number by number and summed over channels: each of the 16 places is one product of
+A tile is 4 x 4 outputs and the 6 x 6 pixels d that they see. Its outputs are A [(G g G') * (B d B')] A',
+products taken number by number and summed over channels: each of the 36 places is one product of
 matrices over many tiles. Derivatives are the adjoints of the same maps: by g it is
 G' [the sum of (B d B') * (A' D A) over tiles] G, by d the sum of B' [(G g G') * (A' D A)] B.
 """
 
+from fractions import Fraction
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -17,188 +19,229 @@ from fedtheory.layers._maps import Steps, small_map
 from fedtheory.layers._runs import blank
 from fedtheory.layers._tiles import Places, Sums, add_products
 
-TILES = 56  # a strip of lines of tiles has about so many: what is made of them stays in the cache
-A = ((1.0, 1.0, 1.0, 0.0), (0.0, 1.0, -1.0, 1.0))
-B = ((1.0, 0.0, -1.0, 0.0), (0.0, 1.0, 1.0, 0.0), (0.0, -1.0, 1.0, 0.0), (0.0, 1.0, 0.0, -1.0))
-G = ((1.0, 0.0, 0.0), (0.5, 0.5, 0.5), (0.5, -0.5, 0.5), (0.0, 0.0, -1.0))
+SIDE, EDGE = 4, 6  # of a tile: outputs, and pixels
+PLACES = EDGE**2
+TILES = 28  # a strip of lines of tiles has about so many: what is made of them stays in the cache
+# Where polynomials are evaluated, infinity apart. In single precision these err half as much as 0, 1,
+# -1, 2, -2.
+POINTS = [Fraction(n, 8) for n in (0, 5, -5, 12, -12)]
+
+
+def toom_cook(points):
+    """(A, B, G): m sums y_i = sum over k of d_{i + k} g_k of r terms are A [(G g) * (B d)] (Toom and Cook;
+    the last place is the point at infinity)."""
+    finite = len(points)
+    others = [[q for q in points if q != p] for p in points]
+
+    def vanishing(roots):
+        """The coefficients of a polynomial, the constant first."""
+        found = [Fraction(1)]
+        for root in roots:
+            found = [low - root * high for low, high in zip([0, *found], [*found, 0])]
+        return found
+
+    powers = lambda p, count: [p**k for k in range(count)]
+    last = lambda count: [Fraction(k == count - 1) for k in range(count)]
+    A = [*zip(*(powers(p, SIDE) for p in points), last(SIDE))]
+    B = [*(vanishing(rest) + [0] for rest in others), vanishing(points)]
+    r = finite + 2 - SIDE
+    scale = [prod(p - q for q in rest) for p, rest in zip(points, others)]
+    G = [*([v / s for v in powers(p, r)] for p, s in zip(points, scale)), last(r)]
+    return A, B, G
+
+
+A, B, G = toom_cook(POINTS)
 from_pixels, from_outputs, from_weights = small_map(B), small_map([*zip(*A)]), small_map(G)
-to_outputs = small_map(A)
-add_to_pixels, add_to_weights = small_map([*zip(*B)], adds=True), small_map([*zip(*G)], adds=True)
+to_outputs = small_map(A, adds="b")
+add_to_pixels, add_to_weights = small_map([*zip(*B)], adds="z"), small_map([*zip(*G)], adds="z")
 
 
 class Field(NamedTuple):
-    """high x wide tiles: outputs have lines of 2 wide pixels, images two more lines and pixels."""
+    """high x wide tiles of each image: outputs have lines of 4 wide pixels, images two more lines and
+    pixels."""
 
     high: int
     wide: int
     channels: int
     filters: int
+    framed: bool  # whether images have to be copied to have whole tiles
+    clipped: bool  # and outputs
+    strip: int  # how many lines of tiles, of one image or of several, are worked on at a time
 
 
 @jit
-def strip(field):
-    """How many lines of tiles are worked on at a time."""
-    return min(field.high, max(1, TILES // field.wide))
+def field_of(o, n):
+    """The tiles of the windows of n images."""
+    high, wide = (o.tall + SIDE - 1) // SIDE, (o.across + SIDE - 1) // SIDE
+    clipped = o.tall % SIDE + o.across % SIDE > 0
+    strip = max(1, min(n * high, TILES // wide))
+    return Field(high, wide, o.channels, o.filters, clipped or o.border > 0, clipped, strip)
+
+
+def saves(tall, across):
+    """Whether the products of so many outputs are fewer than those of sums over windows."""
+    return PLACES * -(-tall // SIDE) * -(-across // SIDE) < 9 * tall * across
 
 
 @jit
 def within(field, channels, more):
     """Steps of tiles that stand in an image whose lines are `more` pixels longer than its tiles."""
-    return Steps((2 * field.wide + more) * channels, channels, 2 * channels)
+    return Steps((SIDE * field.wide + more) * channels, channels, SIDE * channels)
 
 
 @jit
 def apart(tiles, channels):
-    """Steps of the 16 places of some tiles, place after place."""
-    return Steps(4 * tiles * channels, tiles * channels, channels)
+    """Steps of the places of some tiles, place after place."""
+    return Steps(EDGE * tiles * channels, tiles * channels, channels)
 
 
 @jit
-def spread_weights(field, g, U):
-    """U = G g G'."""
-    count = field.channels * field.filters
-    from_weights(g, 0, Steps(3 * count, count, 0), U, 0, Steps(4 * count, count, 0), 1, count)
+def spread_weights(w, count, U):
+    """U = G g G', of `count` pairs of a channel and a filter."""
+    from_weights(w, 0, Steps(3 * count, count, 0), U, 0, Steps(EDGE * count, count, 0), 1, count)
 
 
 @jit
-def add_weights(field, U, g):
-    """g += G' U G."""
-    count = field.channels * field.filters
-    add_to_weights(U, 0, Steps(4 * count, count, 0), g, 0, Steps(3 * count, count, 0), 1, count)
+def add_weights(S, count, g):
+    """g += G' S G."""
+    add_to_weights(S, 0, Steps(EDGE * count, count, 0), g, 0, Steps(3 * count, count, 0), 1, count)
 
 
 @jit
-def turned(field, U):
-    """Each place of U with filters before channels."""
-    channels, filters = field.channels, field.filters
-    found = np.empty(U.size, U.dtype)
-    for place in range(16):
-        at = place * channels * filters
+def turned(w, channels, filters):
+    """The weights with filters before channels."""
+    found = np.empty(9 * channels * filters, w.dtype)
+    for window in range(9):
+        at = window * channels * filters
         for c in range(channels):
             for o in range(filters):
-                found[at + o * channels + c] = U[at + c * filters + o]
+                found[at + o * channels + c] = w[at + c * filters + o]
     return found
 
 
 @jit
-def products(V, rows, inner, U, outer, M, b):
-    """M = V U at each of the 16 places; b is added to place (1, 1), which all four outputs take."""
+def products(V, rows, inner, U, outer, M):
+    """M = V U at each place."""
     nothing = np.zeros(outer, M.dtype)
-    for place in range(16):
+    for place in range(PLACES):
         terms = Sums(V, inner, 0, 1, U, outer, 1, inner)
-        places = Places(M, outer, b if place == 5 else nothing, 0)
         v, u, m = place * rows * inner, place * inner * outer, place * rows * outer
-        add_products(terms, v, u, 0, places, m, 1, rows, outer)
+        add_products(terms, v, u, 0, Places(M, outer, nothing, 0), m, 1, rows, outer)
 
 
 @jit
-def sums_over_windows(field, image, at, U, b, Z, to):
-    """Z = b + the sums over windows of an image that begins at `at`."""
-    wide, channels, filters, some = field.wide, field.channels, field.filters, strip(field)
-    V = np.empty(16 * some * wide * channels, Z.dtype)
-    M = np.empty(16 * some * wide * filters, Z.dtype)
-    seen, made = within(field, channels, 2), within(field, filters, 0)
-    for low in range(0, field.high, some):
-        lines = min(some, field.high - low)
-        rows = lines * wide
-        pixels, outputs = apart(rows, channels), apart(rows, filters)
-        for i in range(lines):
-            line = at + 2 * (low + i) * seen.down
-            from_pixels(image, line, seen, V, i * wide * channels, pixels, wide, channels)
-        products(V, rows, channels, U, filters, M, b)
-        for i in range(lines):
-            line = to + 2 * (low + i) * made.down
-            to_outputs(M, i * wide * filters, outputs, Z, line, made, wide, filters)
+def add_crossed(V, rows, inner, W, outer, S):
+    """S += V' W at each place."""
+    for place in range(PLACES):
+        terms = Sums(V, 1, 0, inner, W, outer, 1, rows)
+        v, w, s = place * rows * inner, place * rows * outer, place * inner * outer
+        add_products(terms, v, w, 0, Places(S, outer, S, outer), s, 1, inner, outer)
 
 
 @jit
-def add_slopes(field, image, at, D, d, S, back, E, e):
-    """Adds the derivatives by U to S and by the image, unless `back` is empty, to E: the image begins
-    at `at` and at e, the outputs' derivative D at d; `back` is U turned."""
-    wide, channels, filters, some = field.wide, field.channels, field.filters, strip(field)
-    V = np.empty(16 * some * wide * channels, S.dtype)
-    W = np.empty(16 * some * wide * filters, S.dtype)
-    seen, made = within(field, channels, 2), within(field, filters, 0)
-    nothing = np.zeros(channels, S.dtype)
-    for low in range(0, field.high, some):
-        lines = min(some, field.high - low)
-        rows = lines * wide
-        pixels, outputs = apart(rows, channels), apart(rows, filters)
-        for i in range(lines):
-            line, by = at + 2 * (low + i) * seen.down, d + 2 * (low + i) * made.down
-            from_pixels(image, line, seen, V, i * wide * channels, pixels, wide, channels)
-            from_outputs(D, by, made, W, i * wide * filters, outputs, wide, filters)
-        for place in range(16):
-            terms = Sums(V, 1, 0, channels, W, filters, 1, rows)
-            v, w, s = place * rows * channels, place * rows * filters, place * channels * filters
-            add_products(terms, v, w, 0, Places(S, filters, S, filters), s, 1, channels, filters)
-        if back.size > 0:
-            products(W, rows, filters, back, channels, V, nothing)
-            for i in range(lines):
-                line = e + 2 * (low + i) * seen.down
-                add_to_pixels(V, i * wide * channels, pixels, E, line, seen, wide, channels)
+def see_pixels(o, field, A, low, lines, room, V):
+    """V = B d B' of the tiles of some lines; `room` is a framed image, of which the first may be there."""
+    seen, put = within(field, o.channels, 2), apart(lines * field.wide, o.channels)
+    size = o.height * o.width * o.channels
+    for n in range(lines):
+        r, i = divmod(low + n, field.high)
+        source, at = (room, 0) if field.framed else (A, r * size)
+        if field.framed and i == 0:
+            line = SIDE * field.wide + 2
+            framed(A, r * size, o.height, o.width, o.border, 1, line, o.channels, room)
+        at, to = at + SIDE * i * seen.down, n * field.wide * o.channels
+        from_pixels(source, at, seen, V, to, put, field.wide, o.channels)
 
 
 @jit
-def field_of(o):
-    """The tiles of some windows; whether images, and outputs, have to be copied to have whole ones."""
-    field = Field((o.tall + 1) // 2, (o.across + 1) // 2, o.channels, o.filters)
-    clipped = o.tall % 2 + o.across % 2 > 0
-    return field, clipped or o.border > 0, clipped
+def see_outputs(o, field, D, low, lines, room, W):
+    """W = A' D A of the tiles of some lines."""
+    made, put = within(field, o.filters, 0), apart(lines * field.wide, o.filters)
+    size = o.tall * o.across * o.filters
+    for n in range(lines):
+        r, i = divmod(low + n, field.high)
+        source, at = (room, 0) if field.clipped else (D, r * size)
+        if field.clipped and i == 0:
+            framed(D, r * size, o.tall, o.across, 0, 1, SIDE * field.wide, o.filters, room)
+        at, to = at + SIDE * i * made.down, n * field.wide * o.filters
+        from_outputs(source, at, made, W, to, put, field.wide, o.filters)
+
+
+@jit
+def make_outputs(o, field, M, low, lines, b, room, Z):
+    """Z = b + A M A' of the tiles of some lines; `room` has the lines before, of the first image."""
+    made, got = within(field, o.filters, 0), apart(lines * field.wide, o.filters)
+    size = o.tall * o.across * o.filters
+    for n in range(lines):
+        r, i = divmod(low + n, field.high)
+        target, to = (room, 0) if field.clipped else (Z, r * size)
+        at, to = n * field.wide * o.filters, to + SIDE * i * made.down
+        to_outputs(M, at, got, target, to, made, field.wide, o.filters, b, 0)
+        if field.clipped and i == field.high - 1:
+            unframed(room, 0, SIDE * field.wide, o.filters, Z, r * size, o.tall, o.across)
+
+
+@jit
+def make_slopes(o, field, V, low, lines, room, E):
+    """E = the sum of B' V B over the tiles of some lines; `room` likewise."""
+    seen, got = within(field, o.channels, 2), apart(lines * field.wide, o.channels)
+    size = o.height * o.width * o.channels
+    for n in range(lines):
+        r, i = divmod(low + n, field.high)
+        target, to = (room, 0) if field.framed else (E, r * size)
+        if i == 0:
+            blank(target, to, room.size if field.framed else size)
+        at, to = n * field.wide * o.channels, to + SIDE * i * seen.down
+        add_to_pixels(V, at, got, target, to, seen, field.wide, o.channels)
+        if field.framed and i == field.high - 1:
+            line = SIDE * field.wide + 2
+            unframed(room, o.border, line, o.channels, E, r * size, o.height, o.width)
+
+
+@jit
+def rooms(field, real):
+    """(a framed image, whole outputs), both blank, where they are asked for."""
+    image, tile = (SIDE * field.high + 2) * (SIDE * field.wide + 2), SIDE * SIDE
+    outputs = tile * field.high * field.wide
+    return (
+        np.zeros(image * field.channels if field.framed else 0, real),
+        np.zeros(outputs * field.filters if field.clipped else 0, real),
+    )
 
 
 @jit
 def forward(o, A, n, w, b, Z):
     """Z = b + the sums over windows of n images, weighted by w."""
-    field, copied, clipped = field_of(o)
-    seen, made = within(field, o.channels, 2), within(field, o.filters, 0)
-    image = np.zeros((field.high + 1) * 2 * seen.down if copied else 0, Z.dtype)
-    outputs = np.empty(field.high * 2 * made.down if clipped else 0, Z.dtype)
-    U = np.empty(16 * o.channels * o.filters, Z.dtype)
-    spread_weights(field, w, U)
-    wide, size, each = (
-        2 * field.wide,
-        o.height * o.width * o.channels,
-        o.tall * o.across * o.filters,
-    )
-    for r in range(n):
-        if copied:
-            framed(A, r * size, o.height, o.width, o.border, 1, wide + 2, o.channels, image)
-        source, at = (image, 0) if copied else (A, r * size)
-        target, to = (outputs, 0) if clipped else (Z, r * each)
-        sums_over_windows(field, source, at, U, b, target, to)
-        if clipped:
-            unframed(outputs, 0, wide, o.filters, Z, r * each, o.tall, o.across)
+    field, real = field_of(o, n), Z.dtype
+    image, outputs = rooms(field, real)
+    tiles, count = field.strip * field.wide, o.channels * o.filters
+    V, M = np.empty(PLACES * tiles * o.channels, real), np.empty(PLACES * tiles * o.filters, real)
+    U = np.empty(PLACES * count, real)
+    spread_weights(w, count, U)
+    for low in range(0, n * field.high, field.strip):
+        lines = min(field.strip, n * field.high - low)
+        see_pixels(o, field, A, low, lines, image, V)
+        products(V, lines * field.wide, o.channels, U, o.filters, M)
+        make_outputs(o, field, M, low, lines, b, outputs, Z)
 
 
 @jit
 def backward(o, A, n, w, D, G, E):
     """Adds the derivative by w to G; E is that by the images, if it is not empty."""
-    field, copied, clipped = field_of(o)
-    seen, made, asked = within(field, o.channels, 2), within(field, o.filters, 0), E.size > 0
-    image = np.zeros((field.high + 1) * 2 * seen.down if copied else 0, D.dtype)
-    slopes = np.zeros(image.size if asked else 0, D.dtype)
-    outputs = np.zeros(field.high * 2 * made.down if clipped else 0, D.dtype)
-    U = np.empty(16 * o.channels * o.filters if asked else 0, D.dtype)
+    field, real, asked = field_of(o, n), D.dtype, E.size > 0
+    image, outputs = rooms(field, real)
+    slopes = np.empty(image.size if asked else 0, real)
+    tiles, count = field.strip * field.wide, o.channels * o.filters
+    V, W = np.empty(PLACES * tiles * o.channels, real), np.empty(PLACES * tiles * o.filters, real)
+    back, S = np.empty(PLACES * count if asked else 0, real), np.zeros(PLACES * count, real)
     if asked:
-        spread_weights(field, w, U)
-    back, S = turned(field, U) if asked else U, np.zeros(16 * o.channels * o.filters, D.dtype)
-    wide, size, each = (
-        2 * field.wide,
-        o.height * o.width * o.channels,
-        o.tall * o.across * o.filters,
-    )
-    for r in range(n):
-        if copied:
-            framed(A, r * size, o.height, o.width, o.border, 1, wide + 2, o.channels, image)
-        if clipped:
-            framed(D, r * each, o.tall, o.across, 0, 1, wide, o.filters, outputs)
-        source, at = (image, 0) if copied else (A, r * size)
-        by, d = (outputs, 0) if clipped else (D, r * each)
-        target, to = (slopes, 0) if copied else (E, r * size)
+        spread_weights(turned(w, o.channels, o.filters), count, back)
+    for low in range(0, n * field.high, field.strip):
+        lines = min(field.strip, n * field.high - low)
+        see_pixels(o, field, A, low, lines, image, V)
+        see_outputs(o, field, D, low, lines, outputs, W)
+        add_crossed(V, lines * field.wide, o.channels, W, o.filters, S)
         if asked:
-            blank(target, to, slopes.size if copied else size)
-        add_slopes(field, source, at, by, d, S, back, target, to)
-        if asked and copied:
-            unframed(slopes, o.border, wide + 2, o.channels, E, r * size, o.height, o.width)
-    add_weights(field, S, G)
+            products(W, lines * field.wide, o.filters, back, o.channels, V)
+            make_slopes(o, field, V, low, lines, slopes, E)
+    add_weights(S, count, G)

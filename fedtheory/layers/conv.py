@@ -2,8 +2,8 @@
 
 A window's line of k pixels and all channels is one run of numbers of an image, so a line of outputs
 is a product of matrices whose rows overlap, a segment for each line of the window: no window is
-copied; windows of 3 x 3 go by tiles (_winograd.py). The derivative by the image is the same of D, spread
-by the stride, with W turned round.
+copied; windows of 3 x 3 go by tiles where that saves products (_winograd.py). The derivative by the
+image is the same of D, spread by the stride, with W turned round.
 """
 
 from functools import partial
@@ -139,6 +139,7 @@ def fit(filters, kernel, stride, padding, shape):
         refuse("kernel", f"must be at most the images' {min(height, width)}", kernel)
     inner = kernel * kernel * channels
     tiled = kernel == 3 and stride == 1 and min(channels, filters) >= DEEP
+    tiled = tiled and _winograd.saves(tall, across)
     return Fitted(
         (tall, across, filters),
         (

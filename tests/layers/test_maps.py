@@ -7,42 +7,55 @@ from fedtheory.jit import jit
 from fedtheory.layers._maps import Steps, small_map
 
 P = [[1.0, 0.0, -1.0, 0.5], [0.0, -2.0, 1.0, 0.0], [-1.0, 1.0, 0.25, 1.0]]
-put, add = small_map(P), small_map(P, adds=True)
+Q = [[2.0, -3.0, 1.0, 0.5], [2.0, 3.0, -1.0, 0.5], [-1.0, 0.0, 0.0, 7.0]]  # rows in pairs
+R = [[1.0, 2.0, -2.0, 0.0], [4.0, -1.5, -1.5, 3.0], [0.0, 0.0, 0.0, -1.0]]  # and columns
 
 
-@jit
-def both(A, far, Z, more, wide, tiles, count):
-    put(A, 3, far, Z, 2, wide, tiles, count)
-    add(A, 3, far, more, 2, wide, tiles, count)
+def kernels(P):
+    put, add, begin = small_map(P), small_map(P, adds="z"), small_map(P, adds="b")
+
+    @jit
+    def three(A, far, Z, more, begun, wide, tiles, count, b):
+        put(A, 3, far, Z, 2, wide, tiles, count)
+        add(A, 3, far, more, 2, wide, tiles, count)
+        begin(A, 3, far, begun, 2, wide, tiles, count, b, 1)
+
+    return three
+
+
+KERNELS = [(P, kernels(P)), (Q, kernels(Q)), (R, kernels(R))]
 
 
 @pytest.mark.parametrize("real, within", [("float64", 1e-15), ("float32", 1e-6)])
 @pytest.mark.parametrize("count", [1, 7, 8, 16, 19, 40])
-def test_a_map_is_its_matrix_on_both_sides(count, real, within):
+@pytest.mark.parametrize("which", range(3))
+def test_a_map_is_its_matrix_on_both_sides(which, count, real, within):
     """Tiles that are read overlap, as those of an image do; what is written stands place after place."""
     generator, tiles, line = np.random.default_rng(2), 3, 8
+    P, three = KERNELS[which]
     image = generator.standard_normal((4, line, count)).astype(real)
     A = np.concatenate([np.zeros(3, real), image.ravel()])
-    Z, more = (
-        np.full(2 + 9 * tiles * count + 5, 7.0, real),
-        np.full(2 + 9 * tiles * count + 5, 7.0, real),
-    )
+    b = generator.standard_normal(1 + count).astype(real)
+    Z, more, begun = (np.full(2 + 9 * tiles * count + 5, 7.0, real) for _ in range(3))
     far = Steps(line * count, count, 2 * count)
-    both(A, far, Z, more, Steps(3 * tiles * count, tiles * count, count), tiles, count)
+    wide = Steps(3 * tiles * count, tiles * count, count)
+    three(A, far, Z, more, begun, wide, tiles, count, b)
+    inside = lambda flat: flat[2:-5].reshape(3, 3, tiles, count)
     for tile in range(tiles):
         d = image[:, 2 * tile : 2 * tile + 4].astype(float)
         expected = np.einsum("ai,ijc,bj->abc", P, d, P)
-        found = Z[2:-5].reshape(3, 3, tiles, count)[:, :, tile]
-        np.testing.assert_allclose(found, expected, rtol=0, atol=30 * within)
-    np.testing.assert_allclose(more[2:-5], Z[2:-5] + 7, rtol=0, atol=30 * within)
-    for array in (Z, more):  # nothing is written beside its place
+        size = 20 * np.abs(P).max() ** 2
+        np.testing.assert_allclose(inside(Z)[:, :, tile], expected, rtol=0, atol=size * within)
+    np.testing.assert_allclose(more[2:-5], Z[2:-5] + 7, rtol=0, atol=size * within)
+    np.testing.assert_allclose(inside(begun), inside(Z) + b[1:], rtol=0, atol=size * within)
+    for array in (Z, more, begun):  # nothing is written beside its place
         assert (array[:2] == 7).all() and (array[-5:] == 7).all()
 
 
 def test_overlapping_tiles_add_up():
     """The adjoint of reading a line of overlapping tiles: <P d P', z> = <d, P' z P> for all d and z."""
     generator, tiles, line, count = np.random.default_rng(3), 3, 8, 5
-    back = small_map([*zip(*P)], adds=True)
+    put, back = small_map(P), small_map([*zip(*P)], adds="z")
 
     @jit
     def forth(A, far, Z, wide, tiles, count):
