@@ -5,14 +5,20 @@ import sys
 import time
 
 from fedtheory.data import _sets
+from fedtheory.errors import refuse
 from fedtheory.experiments import experiment, experiments
 
 
 def told(name=None, scale="quick", folder=None, carry=False, only=()):
     """(a record of each experiment, or of the one that is named; that in words). With `carry` its
-    runs are carried out, those that are kept excepted; with `only`, those that have all these words."""
+    runs are carried out, those that are kept excepted, and without a name those of all experiments;
+    with `only`, those that have all these words."""
     if folder is not None:
         os.environ[_sets.FOLDER] = str(_sets.folder_of(folder))
+    if name is None and only:
+        refuse("only", "must come with the name of an experiment", " ".join(only))
+    if name is None and carry:
+        return _all_carried(scale)
     if name is None:
         rows = {n: dict(cites=e.cites, judges=e.judges) for n, e in experiments().items()}
         return rows, "\n".join(
@@ -32,6 +38,18 @@ def told(name=None, scale="quick", folder=None, carry=False, only=()):
     if only:
         row |= dict(ends=_ends(named))
     return row, "\n".join(_lines(record, row))
+
+
+def _all_carried(scale):
+    """The runs of every experiment, as one: what they share is made once."""
+    from fedtheory.experiments import _pool
+
+    named = [run for record in experiments().values() for run in record.named(scale)]
+    requests, absent = _pool.possible([run for _, run in named])
+    row = dict(scale=scale, absent=absent, **_cost(requests)) | _carried(requests)
+    said = [f"    runs on {name} are left out: {why}" for name, why in absent.items()]
+    said.append(f"    {row['runs']} runs of all experiments are kept, {row['seconds']:.0f} s")
+    return row, "\n".join(said)
 
 
 def _cost(requests):

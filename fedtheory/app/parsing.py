@@ -294,7 +294,9 @@ def _working(add):
         scale=dict(flag=True, default="quick", choices=["smoke", "quick", "paper"], help="(quick)"),
         data=dict(flag=True, metavar="DIR", help="where files are; FEDTHEORY_DATA if not given"),
         run=dict(
-            flag=True, action="store_true", help="carry out what is not kept; goes on if killed"
+            flag=True,
+            action="store_true",
+            help="carry out what is not kept, of all if none is named; goes on if killed",
         ),
         only=dict(
             flag=True,

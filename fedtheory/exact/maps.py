@@ -145,9 +145,10 @@ def map_of(linear, constant, Q, blocks):
 def assemble(parts, prober):
     parts = list(parts)
     D, M = prober.D, prober.M
-    mean = sum(part.chance * part.mean for part in parts)
+    alone = len(parts) == 1
+    mean = parts[0].mean if alone else sum(part.chance * part.mean for part in parts)
     deviations = [(part.chance * w, s) for part in parts for w, s in part.deviations]
-    if len(parts) > 1:
+    if not alone:
         every = np.arange(prober.columns)
         deviations += [
             (
@@ -157,7 +158,9 @@ def assemble(parts, prober):
             for part in parts
         ]
     variance, noise = prober.variance[0], mean[:, :, M + 1 :]
-    Q = sum(part.chance * part.Q for part in parts) + variance * (noise @ noise.transpose(0, 2, 1))
+    Q = parts[0].Q if alone else sum(part.chance * part.Q for part in parts)
+    if noise.size:
+        Q += variance * (noise @ noise.transpose(0, 2, 1))
     blocks = []
     for w, s in deviations:
         i, j = np.divmod(s.index, prober.columns)

@@ -13,9 +13,11 @@ from typing import NamedTuple
 import numpy as np
 
 from fedtheory.exact.maps import ROUNDING
-from fedtheory.exact.moments import Stack, narrow
+from fedtheory.exact.moments import Stack, narrow, shared_out
+from fedtheory.jit import jit
 
 FROM = 200  # states of memories from which a state is followed in blocks
+SQUARE = 16  # entries a side of what is turned at a time
 FEW = 4  # maps that every client takes part in; states under more are followed as one
 SAME = 1e3 * ROUNDING  # next to the largest, an entry this small is none
 DUST = 16 * ROUNDING  # next to what else its row has, an entry of a deviation this small is none
@@ -84,6 +86,31 @@ def still(map, m, C):
     return zero
 
 
+@jit
+def _scale_and_add(C, at, strip, weighted, own, Q):
+    """A client's rows of C, of which the first is `at`, from there on, and as many columns: each entry
+    times what its row and its column keep of themselves, and the strip (k, .) more; its own block with
+    Q, and as symmetric as it is."""
+    k, count = strip.shape
+    for a in range(k):
+        for n in range(len(own)):
+            factor = weighted[n, at + a]
+            for b in range(count):
+                strip[a, b] += factor * own[n, at + b] * C[at + a, at + b]
+    for a in range(k):
+        for b in range(a + 1):
+            value = Q[a, b] + 0.5 * (strip[a, b] + strip[b, a])
+            strip[a, b], strip[b, a] = value, value
+    for low in range(0, count, SQUARE):  # squares of what is turned stay in the nearest cache
+        for top in range(0, k, SQUARE):
+            for b in range(low, min(low + SQUARE, count)):
+                for a in range(top, min(top + SQUARE, k)):
+                    C[at + b, at + a] = strip[a, b]
+    for a in range(k):
+        for b in range(k, count):
+            C[at + a, at + b] = strip[a, b]
+
+
 class Memories:
     """Mean and covariance of shared states and then of memories, carried through rounds."""
 
@@ -98,25 +125,40 @@ class Memories:
         left, given = narrow(every([w.os.T for w in wides]))
         self.given, self.gives = given[:, 0], left.reshape(len(wides), s, -1)  # os' = gives given
         self.own = np.stack([w.own for w in wides])
-        self.weighted = np.array([[w.weight] for w in wides]) * self.own
 
     def round(self):
-        s, m, C = self.s, self.m, self.C
-        gained = [stack.gain(m[here], C[here[:, None], here]) for here, stack in self.single]
+        """The state after one more; clients are shared out among the cores, each by itself."""
+        s, m, C, k = self.s, self.m, self.C, self.U.shape[1]
         C_ss, C_so = C[:s, :s].copy(), C[:s, s:].copy()
-        heard = self.read @ C[s:, s:]
-        top, pairs, middle, levels = self.Q_s.copy(), 0.0, 0.0, []
-        for n, (w, reads, gives) in enumerate(zip(self.wides, self.reads, self.gives)):
-            P_s, P_o = w.ss @ C_ss + w.so @ C_so.T, w.ss @ C_so + reads @ heard
-            top[:, :s] += w.weight * (P_s @ w.ss.T + P_o @ w.so.T)
-            top[:, s:] += w.weight * (P_s @ w.os.T + P_o * w.own)
-            pairs = pairs + gives.T @ (C_so * (w.weight * w.own))
-            middle = middle + w.weight * (gives.T @ C_ss @ gives)
+        P_s = [w.ss @ C_ss + w.so @ C_so.T for w in self.wides]
+        P_o = np.empty((len(self.wides), *C_so.shape))
+        middle = sum(w.weight * g.T @ C_ss @ g for w, g in zip(self.wides, self.gives))
+        top, pairs = self.Q_s.copy(), 0.5 * middle @ self.given
+        levels = np.array([w.level(m) for w in self.wides])
+        gained = [None] * len(self.single)
+
+        def columns(low, high):
+            for i in range(low, high):
+                here = slice(i * k, (i + 1) * k)
+                heard = self.read @ C[s:, s + i * k : s + (i + 1) * k]
+                for n, w in enumerate(self.wides):
+                    P_o[n, :, here] = w.ss @ C_so[:, here] + self.reads[n] @ heard
+                    both = P_s[n] @ w.os[here].T + P_o[n, :, here] * w.own[here]
+                    top[:, s + i * k : s + (i + 1) * k] += w.weight * both
+                    pairs[:, here] += self.gives[n].T @ (C_so[:, here] * (w.weight * w.own[here]))
+
+        def gains(low, high):
+            for n in range(low, high):
+                here, stack = self.single[n]
+                gained[n] = stack.gain(m[here], C[here[:, None], here])
+
+        shared_out(len(self.U), C.size, columns)
+        shared_out(len(self.single), C.size, gains)
+        for n, w in enumerate(self.wides):
+            top[:, :s] += w.weight * (P_s[n] @ w.ss.T + P_o[n] @ w.so.T)
             if n:  # the mean map is no deviation
-                v = w.level(m)
-                top += w.weight * np.outer(v[:s], v)
-                levels.append((w.weight, v[s:]))
-        self._pairs(pairs + 0.5 * middle @ self.given, levels)
+                top += w.weight * np.outer(levels[n, :s], levels[n])
+        self._pairs(pairs, levels[1:, s:])
         C[:s, :s], C[:s, s:], C[s:, :s] = (
             0.5 * (top[:, :s] + top[:, :s].T),
             top[:, s:],
@@ -124,23 +166,22 @@ class Memories:
         )
         for (here, _), gain in zip(self.single, gained):
             C[here[:, None], here] += gain
-        self.m = self.wides[0].level(m)
+        self.m = levels[0]
 
-    def _pairs(self, pairs, levels):
+    def _pairs(self, pairs, v):
         """The covariances of memories, a client's with all that follow at a time."""
         C, k = self.C[self.s :, self.s :], self.U.shape[1]
-        v = np.array([v for _, v in levels]).reshape(len(levels), C.shape[0])
-        w = np.array([[w] for w, _ in levels]).reshape(len(levels), 1)
+        weights = np.array([[w.weight] for w in self.wides])
         left = np.concatenate([self.given, pairs, v]).T.copy()
-        right = np.concatenate([pairs, self.given, w * v])
-        for i, Q in enumerate(self.Q_o):
-            here, on = slice(i * k, (i + 1) * k), slice(i * k, None)
-            strip = self.weighted[:, here].T @ self.own[:, on]
-            strip *= C[here, on]
-            strip += left[here] @ right[:, on]
-            strip[:, :k] = Q + 0.5 * (strip[:, :k] + strip[:, :k].T)
-            C[here, on] = strip
-            C[on, here] = strip.T
+        right = np.concatenate([pairs, self.given, weights[1:] * v])
+        weighted = weights * self.own
+
+        def strips(low, high):
+            for i in range(low, high):
+                strip = left[i * k : (i + 1) * k] @ right[:, i * k :]
+                _scale_and_add(C, i * k, strip, weighted, self.own, self.Q_o[i])
+
+        shared_out(len(self.U), C.size, strips)
 
     def leave(self, m, C):
         """m and C (M, M) of the state as it was given."""

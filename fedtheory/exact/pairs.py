@@ -14,53 +14,105 @@ import numpy as np
 from fedtheory.exact.maps import ROUNDING
 from fedtheory.exact.moments import shared_out
 from fedtheory.jit import jit
+from fedtheory.problems._vector import load, multiply_add, store, zero
 
+LANES = 8  # coordinates at a time
 WORTH = 0.5  # of a covariance's entries: where more are asked for, all are followed
 SAME = 1e3 * ROUNDING  # next to what they are computed from, numbers this near are equal
 
 
 class Block(NamedTuple):
-    """A deviation whose rows stand in all columns of the state."""
+    """A deviation in some rows, which read some columns."""
 
     weight: float
     rows: np.ndarray  # (r,)
-    columns: np.ndarray  # those that are not zero when it is made
-    E: np.ndarray  # (D, r, M)
+    columns: np.ndarray  # (c,)
+    E: np.ndarray  # (D, r, c)
     e: np.ndarray  # (D, r)
+
+    def whole(self, M):
+        """The same with all columns."""
+        E = np.zeros((*self.e.shape, M))
+        E[:, :, self.columns] = self.E
+        return self._replace(columns=np.arange(M), E=E)
+
+    def narrow(self):
+        """The same with the columns that it reads."""
+        some = np.flatnonzero(self.E.any(axis=(0, 1)))
+        return self._replace(columns=self.columns[some], E=self.E[:, :, some])
 
 
 class Program(NamedTuple):
-    """A round of what is asked for, coordinates last. Pair n of states is followed as number n."""
+    """A round of what is asked for, by groups of coordinates. Pair n of states is followed as number n."""
 
     mean_to: np.ndarray  # m[to] += mean m[of]
     mean_of: np.ndarray
-    mean: np.ndarray  # (., D)
-    constant: np.ndarray  # (M, D)
+    mean: np.ndarray  # (groups, . LANES)
+    constant: np.ndarray  # (groups, M LANES)
     part_to: np.ndarray  # v[to] += part m[of], of all deviations one below the other
     part_of: np.ndarray
-    part: np.ndarray  # (., D)
-    level: np.ndarray  # (rows of all deviations, D)
+    part: np.ndarray
+    level: np.ndarray  # of the rows of all deviations
     pair_to: np.ndarray  # C[to] += pair C[of]
     pair_of: np.ndarray
-    pair: np.ndarray  # (., D)
+    pair: np.ndarray
     square_to: np.ndarray  # C[to] += square v[one] v[other]
     square_one: np.ndarray
     square_other: np.ndarray
     square: np.ndarray
-    Q: np.ndarray  # (pairs, D)
+    Q: np.ndarray  # of pairs
 
 
 def blocks_of(map):
     """The deviations of a map."""
-    D, M = map.constant.shape
+    D = len(map.constant)
     for w, (r, c), (a, b, f) in zip(map.weight, map.size, map.at):
-        E = np.zeros((D, r, M))
-        E[:, :, map.columns[b : b + c]] = map.E[:, f : f + r * c].reshape(D, r, c)
+        E = map.E[:, f : f + r * c].reshape(D, r, c)
         yield Block(w, map.rows[a : a + r], map.columns[b : b + c], E, map.e[:, a : a + r])
 
 
 def small(value, scale):
     return np.all(np.abs(value) <= SAME * np.max(scale, initial=0.0))
+
+
+@jit
+def _along(A, k):
+    """The largest of |A k|, and of |A| |k|, in one pass; NaN where an entry is."""
+    found, scale = 0.0, 0.0
+    for a in range(A.shape[0]):
+        for i in range(A.shape[1]):
+            along, size = 0.0, 0.0
+            for j in range(k.size):
+                along += A[a, i, j] * k[j]
+                size += abs(A[a, i, j] * k[j])
+            if along != along:
+                return along, size
+            found, scale = max(found, abs(along)), max(scale, size)
+    return found, scale
+
+
+@jit
+def _add_across(A, k, found, scale):
+    for a in range(A.shape[0]):
+        for i in range(k.size):
+            factor = k[i]
+            if factor != 0.0:
+                for j in range(A.shape[2]):
+                    found[a, j] += factor * A[a, i, j]
+                    scale[a, j] += abs(factor * A[a, i, j])
+
+
+def across(A, k):
+    """k A and |k| |A| of matrices A (D, r, c): (D, c) each, in one pass."""
+    found, scale = np.zeros((2, len(A), A.shape[2]))
+    _add_across(A, k, found, scale)
+    return found, scale
+
+
+def moves_nowhere(A, k, beside):
+    """Whether the mean map leaves k'z alone."""
+    found, scale = across(A, k)
+    return small(beside(found), scale)
 
 
 def keeps(map, blocks, m, C, k):
@@ -69,10 +121,10 @@ def keeps(map, blocks, m, C, k):
     beside = lambda found: found - found[:, at : at + 1] / k[at] * k  # what k'z = 0 leaves of it
     return (
         small(m @ k, np.abs(m) @ size)
-        and small(C @ k, np.abs(C) @ size)
-        and small(map.Q @ k, np.abs(map.Q) @ size)
+        and small(*_along(C, k))
+        and small(*_along(map.Q, k))
         and small(map.constant @ k, np.abs(map.constant) @ size)
-        and small(beside(k @ map.linear), size @ np.abs(map.linear))
+        and moves_nowhere(map.linear, k, beside)
         and deviates_nowhere(blocks, k, beside)
     )
 
@@ -82,9 +134,13 @@ def deviates_nowhere(blocks, k, beside):
     a centre do whose mean is subtracted once (maps.py)."""
     common, balance = None, 0.0
     for b in blocks:
-        found = np.column_stack([beside(k[b.rows] @ b.E), b.e @ k[b.rows]])
-        size = np.abs(k[b.rows])
-        scale = max(np.max(size @ np.abs(b.E)), np.max(np.abs(b.e) @ size))
+        (along, size), level = across(b.E, k[b.rows]), b.e @ k[b.rows]
+        scale = max(size.max(initial=0.0), np.max(np.abs(b.e) @ np.abs(k[b.rows])))
+        if small(along, scale) and small(level, scale):
+            continue
+        whole = np.zeros((len(level), len(k)))
+        whole[:, b.columns] = along
+        found = np.column_stack([beside(whole), level])
         if not small(found, scale):
             common = found if common is None else common
             if not small(found - common, scale):
@@ -93,17 +149,15 @@ def deviates_nowhere(blocks, k, beside):
     return abs(balance) <= SAME * max((abs(b.weight) for b in blocks), default=0.0)
 
 
-def reading(E, shared, own, p):
-    """E (D, r, M), whose rows read p_i times memory i, read the shared sum of memories instead."""
-    many = np.flatnonzero(2 * (E[:, :, own] != 0).any(axis=0).sum(axis=1) >= len(own))
+def read(E, shared, own, p):
+    """In E (D, r, M), rows that read p_i times memory i come to read the shared sum of memories."""
+    many = np.flatnonzero(2 * E.any(axis=0)[:, own].sum(axis=1) >= len(own))
     given = E[:, many[:, None], own]  # the others' median is 0
     factor = np.median(given / p, axis=2)
     left = given - factor[:, :, None] * p
     left[np.abs(left) <= SAME * np.abs(given).max(axis=2, keepdims=True)] = 0.0
-    E = E.copy()
     E[:, many[:, None], own] = left
     E[:, many, shared] += factor
-    return E
 
 
 def simpler(map, m, C, memories, shared, p):
@@ -115,124 +169,166 @@ def simpler(map, m, C, memories, shared, p):
             k = np.zeros(m.shape[1])
             k[own], k[s] = -p, 1.0
             if alive.all() and keeps(map, blocks, m, C, k):
-                linear = reading(linear, s, own, p)
+                linear = linear.copy() if linear is map.linear else linear
+                read(linear, s, own, p)
                 for n, b in enumerate(blocks):
                     if 2 * np.isin(own, b.columns).sum() >= len(own):  # else no row reads many
-                        blocks[n] = b._replace(E=reading(b.E, s, own, p))
+                        b = b.whole(len(k))
+                        read(b.E, s, own, p)
+                        blocks[n] = b.narrow()
     return linear, blocks
 
 
 def asked(linear, blocks, first):
     """Which entries of a covariance decide the variance of one state, round after round: (M, M)."""
     which = lambda E: (E != 0).any(axis=0).astype(np.float32)  # products of floats are fast ones
-    reads, parts = which(linear), [(b.rows, which(b.E)) for b in blocks]
+    reads, parts = which(linear), [(b.rows, b.columns, which(b.E)) for b in blocks]
     wanted = np.zeros(reads.shape, dtype=np.float32)
     wanted[first, first] = 1.0
     while True:
         more = wanted + reads.T @ wanted @ reads
-        for rows, E in parts:
-            some = np.flatnonzero(E.any(axis=0))
-            near = E[:, some]
-            more[some[:, None], some] += near.T @ wanted[rows[:, None], rows] @ near
+        for rows, columns, E in parts:
+            more[columns[:, None], columns] += E.T @ wanted[rows[:, None], rows] @ E
         more = np.sign(more)
         if np.array_equal(more, wanted):
             return wanted > 0
         wanted = more
 
 
+class Rows:
+    """Rows of maps, one below the other: what each reads, and how much of it."""
+
+    def __init__(self, D):
+        none = np.zeros(0, dtype=np.int64)
+        self.to, self.of, self.value, self.count = [none], [none], [np.zeros((0, D))], 0
+
+    def add(self, E, columns):
+        """The rows of E (D, r, c); the number of the first."""
+        row, column = np.nonzero(E.any(axis=0))
+        self.to.append(self.count + row), self.of.append(columns[column])
+        self.value.append(E[:, row, column].T)
+        self.count += E.shape[1]
+        return self.count - E.shape[1]
+
+    def entries(self):
+        """to, of and value, in the order of rows."""
+        return *map(np.concatenate, (self.to, self.of)), np.concatenate(self.value)
+
+
+def joined(row, count, one, other):
+    """Each entry of row one[n] with each of row other[n], of so many rows: (n, entry, entry)."""
+    count = np.bincount(row, minlength=count)
+    begin = np.cumsum(count) - count
+    each = count[one] * count[other]
+    n = np.repeat(np.arange(len(one)), each)
+    within = np.arange(len(n)) - np.repeat(np.cumsum(each) - each, each)
+    width = count[other][n]
+    return n, begin[one][n] + within // width, begin[other][n] + within % width
+
+
+def products(rows, place, to, one, other, weight):
+    """What the pairs `to` gain of which pairs: weight times what row `one` reads times what row
+    `other` does; (to, of, value)."""
+    row, column, value = rows.entries()
+    n, left, right = joined(row, rows.count, one, other)
+    key = to[n] * place.size + place[column[left], column[right]]
+    order = np.argsort(key, kind="stable")
+    n, left, right, key = n[order], left[order], right[order], key[order]
+    first = np.flatnonzero(np.diff(key, prepend=-1))
+    every = weight[n, None] * value[left] * value[right]
+    return *np.divmod(key[first], place.size), np.add.reduceat(every, first)
+
+
 def program_of(map, linear, blocks, wanted):
     """The round of the entries that are wanted; and their states, (pairs, 2)."""
-    pairs = np.argwhere(np.triu(wanted))
-    place = {(i, j): n for n, (i, j) in enumerate(pairs.tolist())}
-    found: dict = {}
-
-    def entries_of(E):
-        """For each row, the columns that it reads and how much of them, (D,) each."""
-        rows = np.moveaxis(E, 0, 2)
-        return [
-            [(k, row[k].copy()) for k in np.flatnonzero(row.any(axis=1)).tolist()] for row in rows
-        ]
-
-    def add(to, weight, one, other):
-        for k, left in one:
-            for l, right in other:
-                key = to, place[(k, l) if k <= l else (l, k)]
-                value = weight * left * right
-                found[key] = found[key] + value if key in found else value
-
-    mean = entries_of(linear)
-    for n, (i, j) in enumerate(pairs.tolist()):
-        add(n, 1.0, mean[i], mean[j])
-    squares, base = [], 0
+    D, M = map.constant.shape
+    upper = np.triu(wanted)
+    pairs = np.argwhere(upper)
+    place = np.full((M, M), -1)
+    place[pairs[:, 0], pairs[:, 1]] = place[pairs[:, 1], pairs[:, 0]] = np.arange(len(pairs))
+    mean, deviating = Rows(D), Rows(D)
+    mean.add(linear, np.arange(M))
+    squares = [np.zeros((0, 4))]
     for b in blocks:
-        each, rows = entries_of(b.E), b.rows.tolist()
-        for i, r in enumerate(rows):
-            for j, s in enumerate(rows):
-                if (r, s) in place:
-                    add(place[r, s], b.weight, each[i], each[j])
-                    squares.append((place[r, s], base + i, base + j, b.weight))
-        base += len(b.rows)
-    E = np.concatenate([b.E for b in blocks], axis=1) if blocks else np.zeros((len(linear), 0, 1))
-    e = np.concatenate([b.e for b in blocks], axis=1) if blocks else np.zeros((len(linear), 0))
-    entries = lambda a: (*np.nonzero(a.any(axis=0)), a[:, a.any(axis=0)].T.copy())
-    to, of = np.array(list(found), dtype=np.int64).reshape(-1, 2).T
-    squares = np.array(squares).reshape(-1, 4)
-    whole = squares[:, :3].astype(np.int64)
+        begin = deviating.add(b.E, b.columns)
+        i, j = np.nonzero(upper[b.rows[:, None], b.rows])
+        to, weight = place[b.rows[i], b.rows[j]], np.full(len(i), b.weight)
+        squares.append(np.column_stack([to, begin + i, begin + j, weight]))
+    squares = np.concatenate(squares)
+    whole, one = squares[:, :3].astype(np.int64), np.ones(len(pairs))
+    gained = (
+        products(mean, place, np.arange(len(pairs)), *pairs.T, one),
+        products(deviating, place, *whole.T, squares[:, 3]),
+    )
+    e = np.concatenate([b.e for b in blocks], axis=1) if blocks else np.zeros((D, 0))
+    to, of, value = (np.concatenate(parts) for parts in zip(*gained))
     return Program(
-        *entries(linear),
-        map.constant.T.copy(),
-        *entries(E),
-        e.T.copy(),
-        to.copy(),
-        of.copy(),
-        np.array([*found.values()]).reshape(len(to), len(linear)),
+        *spread(*mean.entries()),
+        grouped(map.constant.T),
+        *spread(*deviating.entries()),
+        grouped(e.T),
+        *spread(to, of, value),
         *(column.copy() for column in whole.T),
         squares[:, 3].copy(),
-        map.Q[:, pairs[:, 0], pairs[:, 1]].T.copy(),
+        grouped(map.Q[:, pairs[:, 0], pairs[:, 1]].T),
     ), pairs
 
 
-@jit
-def _add_products(to, of, weight, given, out, low, high):
-    for n in range(to.size):  # numbers without a sign, so that machine code takes many at a time
-        i, j, m = np.uint64(to[n]), np.uint64(of[n]), np.uint64(n)
-        for a in range(np.uint64(low), np.uint64(high)):
-            out[i, a] += weight[m, a] * given[j, a]
+def spread(to, of, value):
+    """The same in the order of `to`, values by groups of coordinates."""
+    order = np.argsort(to, kind="stable")
+    return to[order], of[order], grouped(value[order])
+
+
+def grouped(a):
+    """(n, D) by groups of coordinates, which stand together: (groups, n LANES)."""
+    n, D = a.shape
+    whole = np.zeros((n, -(-D // LANES) * LANES))
+    whole[:, :D] = a
+    return whole.reshape(n, -1, LANES).transpose(1, 0, 2).reshape(-1, n * LANES)
 
 
 @jit
-def _add_squares(program, v, out, low, high):
+def _add_products(to, of, weight, given, out):
+    """`to` is in order: what a place gains one after the other stays in a register."""
+    n, eight = 0, zero(8)
+    while n < to.size:
+        place = to[n]
+        gained = load(out, LANES * place, eight)
+        while n < to.size and to[n] == place:
+            factor = load(weight, LANES * n, eight)
+            gained = multiply_add(gained, factor, load(given, LANES * of[n], eight))
+            n += 1
+        store(out, LANES * place, gained)
+
+
+@jit
+def _add_squares(program, v, out):
+    eight = zero(8)
     for n in range(program.square.size):
-        to, weight = np.uint64(program.square_to[n]), program.square[n]
-        one, other = np.uint64(program.square_one[n]), np.uint64(program.square_other[n])
-        for a in range(np.uint64(low), np.uint64(high)):
-            out[to, a] += weight * v[one, a] * v[other, a]
+        at = LANES * program.square_to[n]
+        one = load(v, LANES * program.square_one[n], eight)
+        both = multiply_add(eight, one, load(v, LANES * program.square_other[n], eight))
+        store(out, at, multiply_add(load(out, at, eight), program.square[n], both))
 
 
 @jit
-def _copied(given, out, low, high):
-    for n in range(given.shape[0]):
-        for a in range(low, high):
-            out[n, a] = given[n, a]
-
-
-@jit
-def _follow_pairs(program, first, pair, m, C, spare, low, high, means, variances):
-    """Coordinates low .. high - 1 through rounds; `spare` are rooms as large as m, C and level."""
-    point, square, v = spare
-    for t in range(means.shape[0]):
-        _copied(program.level, v, low, high)
-        _add_products(program.part_to, program.part_of, program.part, m, v, low, high)
-        _copied(program.Q, square, low, high)
-        _add_products(program.pair_to, program.pair_of, program.pair, C, square, low, high)
-        _add_squares(program, v, square, low, high)
-        _copied(program.constant, point, low, high)
-        _add_products(program.mean_to, program.mean_of, program.mean, m, point, low, high)
-        _copied(point, m, low, high)
-        _copied(square, C, low, high)
-        for a in range(low, high):
-            means[t, a] = m[first, a]
-            variances[t, a] = C[pair, a]
+def _follow_pairs(program, first, pair, m, C, low, high, means, variances):
+    """Groups low .. high - 1 of coordinates through rounds."""
+    v, point = np.empty(program.level.shape[1]), np.empty(m.shape[1])
+    square, rounds = np.empty(C.shape[1]), means.shape[1] // LANES
+    for g in range(low, high):
+        now, entries = m[g], C[g]
+        for t in range(rounds):
+            v[:], square[:], point[:] = program.level[g], program.Q[g], program.constant[g]
+            _add_products(program.part_to, program.part_of, program.part[g], now, v)
+            _add_products(program.pair_to, program.pair_of, program.pair[g], entries, square)
+            _add_squares(program, v, square)
+            _add_products(program.mean_to, program.mean_of, program.mean[g], now, point)
+            now[:], entries[:] = point, square
+            for lane in range(LANES):
+                means[g, LANES * t + lane] = now[LANES * first + lane]
+                variances[g, LANES * t + lane] = entries[LANES * pair + lane]
 
 
 def followed(map, rounds, m, C, first, memories, shared, p):
@@ -242,13 +338,11 @@ def followed(map, rounds, m, C, first, memories, shared, p):
     if np.count_nonzero(wanted) > WORTH * wanted.size:
         return None
     program, pairs = program_of(map, linear, blocks, wanted)
-    mean, square = m.T.copy(), C[:, pairs[:, 0], pairs[:, 1]].T.copy()
-    spare = tuple(np.empty_like(a) for a in (mean, square, program.level))
-    means, variances = np.empty((2, rounds, len(m)))
+    mean, square = grouped(m.T), grouped(C[:, pairs[:, 0], pairs[:, 1]].T)
+    found = np.empty((2, len(mean), rounds * LANES))
     pair = int(np.flatnonzero((pairs == first).all(axis=1))[0])
-    part = lambda low, high: _follow_pairs(
-        program, first, pair, mean, square, spare, low, high, means, variances
-    )
+    part = lambda low, high: _follow_pairs(program, first, pair, mean, square, low, high, *found)
     work = rounds * len(m) * (len(program.pair_to) + len(program.part_to))
-    shared_out(len(m), work, part, pieces=1)  # loops over coordinates are the inner ones here
-    return means, variances
+    shared_out(len(mean), work, part, pieces=1)
+    found = found.reshape(2, len(mean), rounds, LANES).transpose(0, 2, 1, 3)
+    return found.reshape(2, rounds, -1)[:, :, : len(m)]

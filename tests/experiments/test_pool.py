@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
+from fedtheory.app import experimenting
 from fedtheory.app.cli import main
 from fedtheory.data import partition
 from fedtheory.errors import InvalidInput
@@ -222,6 +223,13 @@ def test_the_command(pool, monkeypatch, capsys):
     assert main(["experiments", "fsl_scenario1", "--run"]) == 0
     assert len(_pool.missing([request(rounds=2)])) == 0
     assert main(["experiments", "fsl_scenari"]) == 2
+    capsys.readouterr()
+    more = few._replace(request=lambda scale, place, seed: request(rounds=3))
+    monkeypatch.setattr(experimenting, "experiments", lambda: dict(few=few, more=more))
+    assert main(["experiments", "--run"]) == 0
+    assert "2 runs of all experiments are kept" in capsys.readouterr().out
+    assert len(_pool.missing([request(rounds=3)])) == 0
+    assert main(["experiments", "--run", "--only", "FSL"]) == 2
 
 
 def test_an_estimate_counts_measurements_too(pool, monkeypatch):
