@@ -49,16 +49,17 @@ def sparse(value, scale, columns, of, rows=None):
 
 def combine(terms):
     """sum of weight * Sparse, without what cancels."""
-    index, place = np.unique(np.concatenate([s.index for _, s in terms]), return_inverse=True)
-    value, size = np.zeros((2, len(terms[0][1].value), len(index)))
-    at = 0
-    for w, s in terms:
-        here = place[at : at + len(s.index)]
-        value[:, here] += w * s.value
-        size[:, here] += np.abs(w * s.value)
-        at += len(s.index)
+    if len(terms) == 1:
+        ((w, s),) = terms
+        return Sparse(s.index, w * s.value)
+    index = np.concatenate([s.index for _, s in terms])
+    order = np.argsort(index, kind="stable")  # runs in order are merged
+    value = np.concatenate([w * s.value for w, s in terms], axis=1)[:, order]
+    first = np.flatnonzero(np.diff(index[order], prepend=-1))
+    size = np.add.reduceat(np.abs(value), first, axis=1)
+    value = np.add.reduceat(value, first, axis=1)
     kept = (np.abs(value) > ROUNDING * size).any(axis=0)
-    return Sparse(index[kept], value[:, kept])
+    return Sparse(index[order][first][kept], value[:, kept])
 
 
 def compress(weights, stack):
