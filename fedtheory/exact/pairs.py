@@ -283,9 +283,10 @@ def spread(to, of, value):
 def grouped(a):
     """(n, D) by groups of coordinates, which stand together: (groups, n LANES)."""
     n, D = a.shape
-    whole = np.zeros((n, -(-D // LANES) * LANES))
+    groups = -(-D // LANES)
+    whole = np.zeros((n, groups * LANES))
     whole[:, :D] = a
-    return whole.reshape(n, -1, LANES).transpose(1, 0, 2).reshape(-1, n * LANES)
+    return whole.reshape(n, groups, LANES).transpose(1, 0, 2).reshape(groups, n * LANES)
 
 
 @jit
