@@ -27,7 +27,6 @@ REACHED = {
     "fedtheory/claims/": "test_claim.py second_opinion/test_second_opinion.py",
     "fedtheory/comparing/": "comparing/test_comparison.py comparing/test_every_claim.py",
     "fedtheory/crossing": "test_pickling.py",
-    "fedtheory/app/experimenting": "experiments/test_pool.py",
     "fedtheory/experiments/": "experiments/test_pool.py",
     "fedtheory/app/datasets": "data/test_sets.py",
     "fedtheory/data/partition/": "data/test_partition.py",
