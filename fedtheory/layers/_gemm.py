@@ -5,18 +5,11 @@ import numpy as np
 
 from fedtheory.jit import jit
 from fedtheory.layers._runs import added
-from fedtheory.layers._tiles import TERMS, Places, Sums, add_products
+from fedtheory.layers._tiles import ROWS, TERMS, Places, Sums, add_products
+from fedtheory.layers._turns import turned
 
 STRIP = 64  # columns of a B that is turned, at a time
-
-
-@jit
-def _turned(B, wide, low, some, j, count, room):
-    """room[k, c] = B[j + c, low + k], `count` numbers a row."""
-    for c in range(count):
-        at = (j + c) * wide + low
-        for k in range(some):
-            room[k * count + c] = B[at + k]
+BLOCK = 8 * ROWS[0]  # rows of an A that is turned, at a time: neighbours share what memory gives
 
 
 @jit
@@ -27,17 +20,20 @@ def _products(A, turned_a, B, turned_b, start, skip, C):
     down, along = (1, A.shape[1]) if turned_a else (A.shape[1], 1)
     A, wide, B, C = A.reshape(A.size), B.shape[1], B.reshape(B.size), C.reshape(C.size)
     if turned_b == 0:
+        some = BLOCK if turned_a else max(1, rows)
         for low in range(0, max(k, 1), TERMS):
             sums = Sums(A, down, 0, along, B, wide, 1, min(TERMS, k - low))
             places = Places(C, columns, start, skip) if low == 0 else Places(C, columns, C, columns)
-            add_products(sums, low * along, low * wide, 0, places, 0, 1, rows, columns)
+            for r in range(0, rows, some):
+                left, at = min(some, rows - r), low * along + r * down
+                add_products(sums, at, low * wide, 0, places, r * columns, 1, left, columns)
         return
     room = np.empty(min(k, TERMS) * STRIP, C.dtype)
     for j in range(0, columns, STRIP):
         count = min(STRIP, columns - j)
         for low in range(0, max(k, 1), TERMS):
             some = min(TERMS, k - low)
-            _turned(B, wide, low, some, j, count, room)
+            turned(B, j * wide + low, wide, count, some, room, 0, count)
             sums = Sums(A, down, 0, along, room, count, 1, some)
             first = Places(C, columns, start[0 if skip else j :], skip)
             places = first if low == 0 else Places(C, columns, C, columns)

@@ -18,6 +18,7 @@ from fedtheory.layers._frames import framed, unframed
 from fedtheory.layers._maps import Steps, small_map
 from fedtheory.layers._runs import blank
 from fedtheory.layers._tiles import Places, Sums, add_products
+from fedtheory.layers._turns import turned
 
 SIDE, EDGE = 4, 6  # of a tile: outputs, and pixels
 PLACES = EDGE**2
@@ -108,14 +109,11 @@ def add_weights(S, count, g):
 
 
 @jit
-def turned(w, channels, filters):
+def filters_first(w, channels, filters):
     """The weights with filters before channels."""
-    found = np.empty(9 * channels * filters, w.dtype)
+    found, count = np.empty(9 * channels * filters, w.dtype), channels * filters
     for window in range(9):
-        at = window * channels * filters
-        for c in range(channels):
-            for o in range(filters):
-                found[at + o * channels + c] = w[at + c * filters + o]
+        turned(w, window * count, filters, channels, filters, found, window * count, channels)
     return found
 
 
@@ -235,7 +233,7 @@ def backward(o, A, n, w, D, G, E):
     V, W = np.empty(PLACES * tiles * o.channels, real), np.empty(PLACES * tiles * o.filters, real)
     back, S = np.empty(PLACES * count if asked else 0, real), np.zeros(PLACES * count, real)
     if asked:
-        spread_weights(turned(w, o.channels, o.filters), count, back)
+        spread_weights(filters_first(w, o.channels, o.filters), count, back)
     for low in range(0, n * field.high, field.strip):
         lines = min(field.strip, n * field.high - low)
         see_pixels(o, field, A, low, lines, image, V)

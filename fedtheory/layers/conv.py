@@ -18,6 +18,7 @@ from fedtheory.layers import _winograd
 from fedtheory.layers._frames import framed
 from fedtheory.layers._gemm import add_rows, he_normal, zeros
 from fedtheory.layers._tiles import Places, Sums, add_products
+from fedtheory.layers._turns import turned
 from fedtheory.network import Fitted, Layer, Parameter
 
 DEEP = 8  # channels, and filters, from which on tiles are worth their making
@@ -49,13 +50,12 @@ def frame(o):
 
 
 @jit
-def turned(w, k, channels, outputs, V):
+def turned_round(w, k, channels, outputs, V):
     """V[u, v, o, c] = W[k - 1 - u, k - 1 - v, c, o]."""
+    count = channels * outputs
     for window in range(k * k):
-        at, to = (k * k - 1 - window) * channels * outputs, window * channels * outputs
-        for c in range(channels):
-            for o in range(outputs):
-                V[to + o * channels + c] = w[at + c * outputs + o]
+        at = (k * k - 1 - window) * count
+        turned(w, at, outputs, channels, outputs, V, window * count, channels)
 
 
 @jit
@@ -125,7 +125,7 @@ def backward(here):
             *(o.height, o.width, o.channels, 0),
         )
         V, nothing = np.empty(size, A.dtype), np.zeros(o.channels, A.dtype)
-        turned(here.w, o.k, o.channels, o.filters, V)
+        turned_round(here.w, o.k, o.channels, o.filters, V)
         add_windows(back, D, n, V, nothing, E)
 
 
