@@ -22,7 +22,7 @@ from fedtheory.layers._turns import turned
 
 SIDE, EDGE = 4, 6  # of a tile: outputs, and pixels
 PLACES = EDGE**2
-TILES = 28  # a strip of lines of tiles has about so many: what is made of them stays in the cache
+TILES = 42
 # Where polynomials are evaluated, infinity apart. In single precision these err half as much as 0, 1,
 # -1, 2, -2.
 POINTS = [Fraction(n, 8) for n in (0, 5, -5, 12, -12)]
