@@ -1,8 +1,12 @@
 """A symmetric matrix times the gap of two vectors, in one order of additions whatever the machine's vectors.
 
-A matrix streams through the cache once a gradient, and that is what a gradient costs. So only blocks
-of eight rows by eight columns on the diagonal and right of it are kept, one after the other, each
-beginning where a line of the cache begins; and each of those right of the diagonal counts twice.
+A matrix streams through the cache once a gradient. So only blocks of eight rows by eight columns on
+the diagonal and right of it are kept, one after the other, each beginning where a line of the cache
+begins; and each of those right of the diagonal counts twice. A client's steps then find it near.
+
+Trials that visit one client are not gathered: at d = 100 a product takes 554 ns where a client's ten
+steps follow each other, and 527 where six vectors share each load. What a vector's order of
+additions fixes, totals of lanes and the last rows, no other vector shares.
 """
 
 import numpy as np
