@@ -13,10 +13,11 @@ import numpy as np
 
 from fedtheory.exact.maps import ROUNDING
 from fedtheory.exact.moments import shared_out
+from fedtheory.exact.rows import Rows, products
 from fedtheory.jit import jit
 from fedtheory.problems._vector import load, multiply_add, store, zero
 
-LANES = 8  # coordinates at a time
+LANES = 16  # coordinates at a time: two vectors, so that neither waits for its last sum
 WORTH = 0.5  # of a covariance's entries: where more are asked for, all are followed
 SAME = 1e3 * ROUNDING  # next to what they are computed from, numbers this near are equal
 
@@ -195,50 +196,6 @@ def asked(linear, blocks, first):
         wanted = more
 
 
-class Rows:
-    """Rows of maps, one below the other: what each reads, and how much of it."""
-
-    def __init__(self, D):
-        none = np.zeros(0, dtype=np.int64)
-        self.to, self.of, self.value, self.count = [none], [none], [np.zeros((0, D))], 0
-
-    def add(self, E, columns):
-        """The rows of E (D, r, c); the number of the first."""
-        row, column = np.nonzero(E.any(axis=0))
-        self.to.append(self.count + row), self.of.append(columns[column])
-        self.value.append(E[:, row, column].T)
-        self.count += E.shape[1]
-        return self.count - E.shape[1]
-
-    def entries(self):
-        """to, of and value, in the order of rows."""
-        return *map(np.concatenate, (self.to, self.of)), np.concatenate(self.value)
-
-
-def joined(row, count, one, other):
-    """Each entry of row one[n] with each of row other[n], of so many rows: (n, entry, entry)."""
-    count = np.bincount(row, minlength=count)
-    begin = np.cumsum(count) - count
-    each = count[one] * count[other]
-    n = np.repeat(np.arange(len(one)), each)
-    within = np.arange(len(n)) - np.repeat(np.cumsum(each) - each, each)
-    width = count[other][n]
-    return n, begin[one][n] + within // width, begin[other][n] + within % width
-
-
-def products(rows, place, to, one, other, weight):
-    """What the pairs `to` gain of which pairs: weight times what row `one` reads times what row
-    `other` does; (to, of, value)."""
-    row, column, value = rows.entries()
-    n, left, right = joined(row, rows.count, one, other)
-    key = to[n] * place.size + place[column[left], column[right]]
-    order = np.argsort(key, kind="stable")
-    n, left, right, key = n[order], left[order], right[order], key[order]
-    first = np.flatnonzero(np.diff(key, prepend=-1))
-    every = weight[n, None] * value[left] * value[right]
-    return *np.divmod(key[first], place.size), np.add.reduceat(every, first)
-
-
 def program_of(map, linear, blocks, wanted):
     """The round of the entries that are wanted; and their states, (pairs, 2)."""
     D, M = map.constant.shape
@@ -291,26 +248,30 @@ def grouped(a):
 
 @jit
 def _add_products(to, of, weight, given, out):
-    """`to` is in order: what a place gains one after the other stays in a register."""
+    """`to` is in order: what a place gains one after the other stays in registers."""
     n, eight = 0, zero(8)
     while n < to.size:
-        place = to[n]
-        gained = load(out, LANES * place, eight)
+        place, at = to[n], LANES * to[n]
+        one, two = load(out, at, eight), load(out, at + 8, eight)
         while n < to.size and to[n] == place:
-            factor = load(weight, LANES * n, eight)
-            gained = multiply_add(gained, factor, load(given, LANES * of[n], eight))
+            w, v = LANES * n, LANES * of[n]
+            one = multiply_add(one, load(weight, w, eight), load(given, v, eight))
+            two = multiply_add(two, load(weight, w + 8, eight), load(given, v + 8, eight))
             n += 1
-        store(out, LANES * place, gained)
+        store(out, at, one)
+        store(out, at + 8, two)
 
 
 @jit
 def _add_squares(program, v, out):
     eight = zero(8)
     for n in range(program.square.size):
-        at = LANES * program.square_to[n]
-        one = load(v, LANES * program.square_one[n], eight)
-        both = multiply_add(eight, one, load(v, LANES * program.square_other[n], eight))
-        store(out, at, multiply_add(load(out, at, eight), program.square[n], both))
+        for half in range(0, LANES, 8):
+            at = LANES * program.square_to[n] + half
+            one = load(v, LANES * program.square_one[n] + half, eight)
+            other = load(v, LANES * program.square_other[n] + half, eight)
+            both = multiply_add(eight, one, other)
+            store(out, at, multiply_add(load(out, at, eight), program.square[n], both))
 
 
 @jit
