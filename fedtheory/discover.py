@@ -15,6 +15,7 @@ from fedtheory import brought
 from fedtheory.errors import InvalidInput, refuse, show
 
 
+@cache
 def _files(room):
     folder = Path(__file__).parent / room
     return sorted(

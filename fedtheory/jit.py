@@ -226,6 +226,7 @@ def _words(value):
     return [int(np.float64(value).view(np.int64))]
 
 
+@cache  # as long-lived as what `erase` keeps
 def _entries(kernel):
     """A kernel that was erased, as Numba lays a function out: where C enters it, where its object
     is, which nobody asks, and where machine code of Numba's enters it."""
@@ -267,6 +268,7 @@ def _fits(value, of):
 as_dtype = cache(numba_as_dtype)
 
 
+@cache
 def tuple_type(kind, *of):
     """Numba's type of a named tuple whose fields have these types."""
     made = types.NamedTuple(list(of), kind)
@@ -277,12 +279,17 @@ def tuple_type(kind, *of):
     return made
 
 
+@cache
+def _array_type(dtype, ndim):
+    return types.Array(numba.from_dtype(dtype), ndim, "C")
+
+
 def typeof(value):
     """Numba's type of a tuple after `pack`: every array C-contiguous and writable."""
     if isinstance(value, tuple):
         return tuple_type(type(value), *map(typeof, value))
     if isinstance(value, np.ndarray):
-        return types.Array(numba.from_dtype(value.dtype), value.ndim, "C")
+        return _array_type(value.dtype, value.ndim)
     return types.int64 if isinstance(value, (bool, int, np.integer)) else types.float64
 
 

@@ -64,7 +64,8 @@ class Slabs:
         deck = np.arange(max(1, problem.sizes.max()))
         most = problem.sizes if problem.drawing else problem.batch_size
         rows = np.zeros(max(1, most.max(), problem.batch_size.max()), dtype=np.int64)
-        return Scratch(deck, rows, *np.zeros((5, problem.d), problem.real))
+        g, rooms = np.zeros(problem.d, problem.real), np.empty((4, problem.d), problem.real)
+        return Scratch(deck, rows, g, *rooms)  # rooms are written before they are read
 
     def _handles(self, kind, slabs, count):
         """One handle for each of `count` tuples whose fields are rows of `slabs`."""
@@ -189,7 +190,7 @@ class Machine:
         shifts."""
         self.problem = problem
         self.trained = self._trained_on(problem, h)
-        x_star = problem.minimizer() if self.wanted & metrics.DISTANCE else np.zeros(problem.d)
+        x_star = problem.minimizer() if self.wanted & metrics.DISTANCE else np.zeros(0)
         self.x_star = x_star.astype(self.real, copy=False)
         roles = lambda of, *names: [
             of.kernels.role(n, of.data, self.real)
