@@ -37,6 +37,7 @@ class Here(NamedTuple):
     draw: int  # the key of this gradient's draws
     place: int  # which layer of the list this is
     training: int  # 0 where a loss is measured: nothing is dropped then
+    fresh: int  # whether G is to be written, not added to: 0 unless the layer `writes`
 
 
 @cache
@@ -50,7 +51,7 @@ def here_type(real):
         jit.INTEGERS,
         jit.VECTOR,
         *(vector, matrix, matrix, vector, matrix, matrix, vector, matrix),
-        *(table, t.uint64, t.int64, t.int64),
+        *(table, t.uint64, t.int64, t.int64, t.int64),
     )
 
 
@@ -85,6 +86,7 @@ class Layer(NamedTuple):
     # of a loss: (here) writes loss, right, within the best k, score into the columns of Z
     judge: Callable | None = None
     skips_to: str = ""  # the name of an earlier layer whose output is `other`
+    writes: bool = False  # backward writes all of G where `here.fresh` says so
     shares: str = ""  # the name of a layer whose parameters are this one's too
     admits: Callable | None = None  # (samples) of a first layer: refuses those it cannot read
 
@@ -114,6 +116,7 @@ class Step(NamedTuple):
     kept: int
     skip: int  # the layer whose output it takes besides, or -1
     asked: int  # whether any earlier layer wants the derivative by its input
+    writes: int  # whether its derivative need not be cleared before: nobody else adds to it
 
 
 def planned(layers, shape, owners=None, at=0):
@@ -137,7 +140,7 @@ def planned(layers, shape, owners=None, at=0):
         steps.append(
             Step(
                 *(first, count, inputs, prod(here.shape), source, target, keeps, here.kept),
-                *(skip, asked),
+                *(skip, asked, int(layer.writes and not layer.shares)),
             )
         )
         names.append(layer.name)

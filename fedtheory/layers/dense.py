@@ -22,8 +22,12 @@ def backward(here):
     inputs, outputs, places = here.sizes[0], here.sizes[1], here.sizes[2]
     n = here.A.shape[0] * places
     A, D = here.A.reshape((n, inputs)), here.D.reshape((n, outputs))
-    gemm(A, 1, D, 0, 1.0, matrix(here.G, 0, inputs, outputs))
-    add_rows(D.reshape(D.size), n, outputs, here.G[inputs * outputs :])
+    gemm(A, 1, D, 0, 1.0 - here.fresh, matrix(here.G, 0, inputs, outputs))
+    biases = here.G[inputs * outputs :]
+    if here.fresh:
+        for j in range(outputs):
+            biases[j] = 0.0
+    add_rows(D.reshape(D.size), n, outputs, biases)
     if here.E.size > 0:
         E = here.E.reshape((n, inputs))
         gemm(D, 0, matrix(here.w, 0, inputs, outputs), 1, 0.0, E)
@@ -46,7 +50,7 @@ def dense(width, each=False):
     [2000, 10]
     """
     width, each = arguments.whole("width", width, 1), arguments.flag("each", each)
-    return Layer("dense", forward, backward, partial(fit, width, each))
+    return Layer("dense", forward, backward, partial(fit, width, each), writes=True)
 
 
 MAKERS = (dense,)

@@ -21,7 +21,8 @@ from fedtheory.rng import NO_DRAW
 
 ROWS = 512  # a full gradient sweeps a client's samples in blocks, so memory does not grow with them
 WORDS = 2**22  # what layers write of a block stays below this many numbers, if that leaves a sample
-AT, SIZE, INPUTS, OUTPUTS, SOURCE, TARGET, KEEPS, KEPT, SKIP, ASKED = range(len(Step._fields))
+AT, SIZE, INPUTS, OUTPUTS, SOURCE, TARGET = range(6)
+KEEPS, KEPT, SKIP, ASKED, WRITES = range(6, len(Step._fields))
 HEAP = 2**28
 JUDGED = 4  # what a loss tells of a sample that was held out: loss, right, within the best, score
 
@@ -81,7 +82,7 @@ def gather(X, y, first, rows, X_rows, y_rows):
 
 
 @jit
-def standing(data, l, w, X, y, units, slopes, kept, G, draw, training):
+def standing(data, l, w, X, y, units, slopes, kept, G, draw, training, fresh):
     """What layer l is given of a block."""
     step, n = data.plan[l], X.shape[0]
     A, E = X, X[:0]
@@ -111,6 +112,7 @@ def standing(data, l, w, X, y, units, slopes, kept, G, draw, training):
         draw,
         l,
         training,
+        fresh * step[WRITES],
     )
 
 
@@ -119,6 +121,18 @@ def program(data, i):
     """(first, last) layer of client i; a server may have layers of its own."""
     own = i == 0 and data.programs[2] > data.programs[1]
     return (data.programs[1], data.programs[2] - 1) if own else (0, data.programs[1] - 1)
+
+
+@jit
+def clear_others(data, i, out):
+    """Zeros where no layer of client i's program will write its derivative."""
+    (first, last), end = program(data, i), 0
+    for l in range(first, last + 1):  # layers with parameters of their own come in their order
+        step = data.plan[l]
+        if step[WRITES]:
+            clear(out[end : step[AT]])
+            end = step[AT] + step[SIZE]
+    clear(out[end:])
 
 
 @jit
@@ -132,12 +146,12 @@ def skipped(data, l, last, n, slopes):
 
 
 @jit
-def sweep(data, i, w, X, y, scale, G, draw, training, units, slopes, kept):
+def sweep(data, i, w, X, y, scale, G, draw, training, fresh, units, slopes, kept):
     """scale * the sum of the losses of a block; scale times its gradient is added to G, unless G is
-    empty."""
+    empty; where it is `fresh`, layers that write theirs do so."""
     n, (first, last) = X.shape[0], program(data, i)
     for l in range(first, last + 1):
-        here = standing(data, l, w, X, y, units, slopes, kept, G, draw, training)
+        here = standing(data, l, w, X, y, units, slopes, kept, G, draw, training, fresh)
         call(data.forward, l, here)
     total = 0.0
     at = n * data.plan[last, TARGET]
@@ -147,7 +161,7 @@ def sweep(data, i, w, X, y, scale, G, draw, training, units, slopes, kept):
         for r in range(n):
             slopes[at + r] = scale
         for l in range(last, first - 1, -1):
-            here = standing(data, l, w, X, y, units, slopes, kept, G, draw, training)
+            here = standing(data, l, w, X, y, units, slopes, kept, G, draw, training, fresh)
             call(data.backward, l, here)
             if l > first:
                 skipped(data, l - 1, last, n, slopes)
@@ -177,6 +191,7 @@ def network_kernels(real):
                 weight / (last - first),
                 G,
                 NO_DRAW,
+                0,
                 0,
                 units,
                 slopes,
@@ -209,8 +224,8 @@ def network_kernels(real):
         gather(data.X, data.y, data.starts[i], rows, X, y)
         units, slopes = np.empty(n * data.wide, number), np.empty(n * data.wide, number)
         kept = np.empty(n * data.keeps, number)
-        clear(out)
-        sweep(data, i, x, X, y, 1.0 / n, out, draw, 1, units, slopes, kept)
+        clear_others(data, i, out)
+        sweep(data, i, x, X, y, 1.0 / n, out, draw, 1, 1, units, slopes, kept)
 
     def test(data, x, row):
         """Means over the samples held out, in the order of `metrics.TESTED`."""
@@ -224,7 +239,7 @@ def network_kernels(real):
             high = min(low + size, n)
             X, y = data.X_test[low:high], data.y_test[low:high]
             for l in range(last + 1):
-                here = standing(data, l, x, X, y, units, nothing, kept, nothing, NO_DRAW, 0)
+                here = standing(data, l, x, X, y, units, nothing, kept, nothing, NO_DRAW, 0, 0)
                 if l < last:
                     call(data.forward, l, here)
                 else:
@@ -261,6 +276,7 @@ def judging(here, Z):
         here.draw,
         here.place,
         here.training,
+        here.fresh,
     )
 
 

@@ -101,7 +101,7 @@ def network(
         table([layer.forward for layer in [*layers, *own]], here),
         table([layer.backward for layer in [*layers, *own]], here),
         table([layers[-1].judge], here),
-        np.array(steps, dtype=np.int64),
+        np.array(_owners(steps), dtype=np.int64),
         padded([each.sizes for each in fitted], SIZES, np.int64),
         padded([each.numbers for each in fitted], NUMBERS, np.float64),
         np.array([0, len(layers), len(layers) + len(own)], dtype=np.int64),
@@ -149,6 +149,12 @@ def _programs(layers, server_layers, shape):
     base = len(layers)
     steps = [step._replace(skip=step.skip + base if step.skip >= 0 else -1) for step in steps]
     return (clients, (steps, fitted, wide, keeps)), own
+
+
+def _owners(steps):
+    """The steps; where several have the same parameters all of them add to the derivative."""
+    places = [step.at for step in steps if step.size]
+    return [step._replace(writes=step.writes * (places.count(step.at) == 1)) for step in steps]
 
 
 def _listed(layers, shape, classes, top, last):

@@ -138,3 +138,28 @@ def test_what_a_round_sampled_is_seen_without_touching_it():
         B = (2 * f @ f + 2 * c @ c) / ((f + c) @ (f + c))
         assert looked.metrics["sq_G_t"][0, t + 1] == pytest.approx(G, rel=1e-10)
         assert looked.metrics["sq_B_t"][0, t + 1] == pytest.approx(B, rel=1e-10)
+
+
+def gradients(layers, width, classes):
+    """The gradient of a minibatch of all samples into an array that holds NaN, and that of the loss."""
+    generator = np.random.default_rng(0)
+    X, y = generator.standard_normal((2, 6, width)), generator.integers(0, classes, (2, 6))
+    problem = ft.problems.network(layers, X, y, batch=6)
+    x = generator.standard_normal(problem.d)
+    found, wanted = np.full(problem.d, np.nan), np.zeros(problem.d)
+    rows = np.arange(6)
+    problem.kernels.batch(problem.data, 1, rows, np.uint64(0), x, found)
+    problem.kernels.grad(problem.data, 1, x, wanted)
+    return found, wanted
+
+
+def test_what_layers_write_need_not_be_cleared():
+    found, wanted = gradients([dense(5), relu(), dense(3)], 4, 3)
+    assert np.array_equal(found, wanted)
+
+
+def test_layers_with_the_same_parameters_add_to_one_derivative():
+    fit = lambda shape: dense(4).fit(shape)._replace(parameters=())
+    tied = dense(4)._replace(name="tied", shares="dense", fit=fit)
+    found, wanted = gradients([dense(4), relu(), tied, relu(), dense(3)._replace(name="top")], 4, 3)
+    assert np.array_equal(found, wanted) and np.abs(found[:20]).max() > 0
