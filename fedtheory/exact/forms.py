@@ -149,7 +149,7 @@ class Additive:
         return cohort[0], work[0]
 
     def predict(self, cohort, work, u, noises):
-        found = (self.base @ u[:, :, None])[:, :, 0]
+        found = np.einsum("dmc,dc->dm", self.base, u)
         for i, s, n in zip(cohort, work, noises):
             item = self.items[i, s]
             rows, columns = np.divmod(item.index, self.base.shape[2])

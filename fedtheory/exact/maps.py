@@ -180,7 +180,8 @@ def assemble(parts, prober):
             blocks.append((w, rows, columns, E, e))
         else:
             fixed[:, :, -1] = e
-        Q[:, rows[:, None], rows] += w * (fixed @ fixed.transpose(0, 2, 1))
+        if fixed.any():
+            Q[:, rows[:, None], rows] += w * (fixed @ fixed.transpose(0, 2, 1))
     return map_of(mean[:, :, :M], mean[:, :, M], Q, merged(blocks))
 
 
