@@ -116,7 +116,7 @@ class Step(NamedTuple):
     kept: int
     skip: int  # the layer whose output it takes besides, or -1
     asked: int  # whether any earlier layer wants the derivative by its input
-    writes: int  # whether its derivative need not be cleared before: nobody else adds to it
+    writes: int  # whether it writes its derivative, which then need not be cleared before
 
 
 def planned(layers, shape, owners=None, at=0):
@@ -140,7 +140,7 @@ def planned(layers, shape, owners=None, at=0):
         steps.append(
             Step(
                 *(first, count, inputs, prod(here.shape), source, target, keeps, here.kept),
-                *(skip, asked, int(layer.writes and not layer.shares)),
+                *(skip, asked, int(layer.writes)),
             )
         )
         names.append(layer.name)

@@ -44,8 +44,8 @@ def _all_carried(scale):
     """The runs of every experiment, as one: what they share is made once."""
     from fedtheory.experiments import _pool
 
-    named = [run for record in experiments().values() for run in record.named(scale)]
-    requests, absent = _pool.possible([run for _, run in named])
+    asked = [run for record in experiments().values() for run in record.requests(scale)]
+    requests, absent = _pool.possible(asked)
     row = dict(scale=scale, absent=absent, **_cost(requests)) | _carried(requests)
     said = [f"    runs on {name} are left out: {why}" for name, why in absent.items()]
     said.append(f"    {row['runs']} runs of all experiments are kept, {row['seconds']:.0f} s")

@@ -143,8 +143,8 @@ class Memories:
                 heard = self.read @ C[s:, s + i * k : s + (i + 1) * k]
                 for n, w in enumerate(self.wides):
                     P_o[n, :, here] = w.ss @ C_so[:, here] + self.reads[n] @ heard
-                    both = P_s[n] @ w.os[here].T + P_o[n, :, here] * w.own[here]
-                    top[:, s + i * k : s + (i + 1) * k] += w.weight * both
+                    beside = P_s[n] @ w.os[here].T + P_o[n, :, here] * w.own[here]
+                    top[:, s + i * k : s + (i + 1) * k] += w.weight * beside
                     pairs[:, here] += self.gives[n].T @ (C_so[:, here] * (w.weight * w.own[here]))
 
         def gains(low, high):

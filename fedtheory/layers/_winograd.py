@@ -137,32 +137,40 @@ def add_crossed(V, rows, inner, W, outer, S):
 
 
 @jit
+def in_whole_tiles(copied, A, r, i, tall, across, border, wide, channels, room):
+    """Where image r stands in whole tiles: by itself, or copied into `room` at its first line of tiles."""
+    size = tall * across * channels
+    if copied and i == 0:
+        framed(A, r * size, tall, across, border, 1, wide, channels, room)
+    return (room, 0) if copied else (A, r * size)
+
+
+@jit
 def see_pixels(o, field, A, low, lines, room, V):
-    """V = B d B' of the tiles of some lines; `room` is a framed image, of which the first may be there."""
+    """V = B d B' of the tiles of some lines; the image of the first may stand in `room` from before."""
     seen, put = within(field, o.channels, 2), apart(lines * field.wide, o.channels)
-    size = o.height * o.width * o.channels
+    line, count = SIDE * field.wide + 2, field.wide * o.channels
     for n in range(lines):
         r, i = divmod(low + n, field.high)
-        source, at = (room, 0) if field.framed else (A, r * size)
-        if field.framed and i == 0:
-            line = SIDE * field.wide + 2
-            framed(A, r * size, o.height, o.width, o.border, 1, line, o.channels, room)
-        at, to = at + SIDE * i * seen.down, n * field.wide * o.channels
-        from_pixels(source, at, seen, V, to, put, field.wide, o.channels)
+        source, at = in_whole_tiles(
+            field.framed, A, r, i, o.height, o.width, o.border, line, o.channels, room
+        )
+        at += SIDE * i * seen.down
+        from_pixels(source, at, seen, V, n * count, put, field.wide, o.channels)
 
 
 @jit
 def see_outputs(o, field, D, low, lines, room, W):
     """W = A' D A of the tiles of some lines."""
     made, put = within(field, o.filters, 0), apart(lines * field.wide, o.filters)
-    size = o.tall * o.across * o.filters
+    line, count = SIDE * field.wide, field.wide * o.filters
     for n in range(lines):
         r, i = divmod(low + n, field.high)
-        source, at = (room, 0) if field.clipped else (D, r * size)
-        if field.clipped and i == 0:
-            framed(D, r * size, o.tall, o.across, 0, 1, SIDE * field.wide, o.filters, room)
-        at, to = at + SIDE * i * made.down, n * field.wide * o.filters
-        from_outputs(source, at, made, W, to, put, field.wide, o.filters)
+        source, at = in_whole_tiles(
+            field.clipped, D, r, i, o.tall, o.across, 0, line, o.filters, room
+        )
+        at += SIDE * i * made.down
+        from_outputs(source, at, made, W, n * count, put, field.wide, o.filters)
 
 
 @jit

@@ -6,6 +6,7 @@ from math import prod
 from fedtheory import arguments
 from fedtheory.jit import jit
 from fedtheory.layers._gemm import add_rows, affine, gemm, he_normal, matrix, zeros
+from fedtheory.layers._runs import blank
 from fedtheory.network import Fitted, Layer, Parameter
 
 
@@ -23,11 +24,9 @@ def backward(here):
     n = here.A.shape[0] * places
     A, D = here.A.reshape((n, inputs)), here.D.reshape((n, outputs))
     gemm(A, 1, D, 0, 1.0 - here.fresh, matrix(here.G, 0, inputs, outputs))
-    biases = here.G[inputs * outputs :]
     if here.fresh:
-        for j in range(outputs):
-            biases[j] = 0.0
-    add_rows(D.reshape(D.size), n, outputs, biases)
+        blank(here.G, inputs * outputs, outputs)
+    add_rows(D.reshape(D.size), n, outputs, here.G[inputs * outputs :])
     if here.E.size > 0:
         E = here.E.reshape((n, inputs))
         gemm(D, 0, matrix(here.w, 0, inputs, outputs), 1, 0.0, E)

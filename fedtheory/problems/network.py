@@ -152,7 +152,7 @@ def _programs(layers, server_layers, shape):
 
 
 def _owners(steps):
-    """The steps; where several have the same parameters all of them add to the derivative."""
+    """The steps, of which those that have parameters in common add to the derivative: none writes."""
     places = [step.at for step in steps if step.size]
     return [step._replace(writes=step.writes * (places.count(step.at) == 1)) for step in steps]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory.exact import following, memories
+from fedtheory.exact import following, memories, moments
 
 LOCAL = dict(eta_l=0.1, K=4)
 METHODS = [
@@ -120,3 +120,16 @@ def test_states_that_are_zero_and_stay_so_are_left_out(kept):
     read = map.linear.copy()
     read[0, n, own[0, 0]] = 1.0
     assert not memories.still(map._replace(linear=read), m, C)[n]
+
+
+@pytest.mark.parametrize("method, hyper", METHODS, ids=NAMES)
+def test_clients_shared_by_cores_give_the_same_bits(method, hyper, kept, monkeypatch):
+    monkeypatch.setattr(moments, "SPREAD", 0)  # however little there is to share
+
+    def found(count):
+        monkeypatch.setenv("FEDTHEORY_NUM_THREADS", count)
+        return ft.expected(problem(), method, rounds=9, S=2, covariance=True, **hyper)
+
+    one, three = found("1"), found("3")
+    assert [call[1] is not None for call in kept] == [True, True]
+    assert np.array_equal(one.mean, three.mean) and np.array_equal(one.covariance, three.covariance)

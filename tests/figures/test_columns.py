@@ -102,9 +102,13 @@ def test_bars_of_one_place_stand_side_by_side():
     assert np.allclose(ax.containers[0][0].get_ydata(), [1.5, 4.0])
     ends = ax.containers[0][2][0].get_segments()
     assert np.allclose(np.array(ends)[:, :, 1], values)
-    _fsl.bars(
-        ax, [0, 10], np.full((2, 3), 0.1), "FSL"
-    )  # whose mean is above its largest by rounding
+    alike = np.full((2, 3), 0.1)
+    assert (
+        alike.mean(axis=1) > alike.max(axis=1)
+    ).all()  # by rounding: no bar is less than nothing
+    _fsl.bars(ax, [0, 10], alike, "FSL")
+    ends = ax.containers[-1][2][0].get_segments()
+    assert np.allclose(np.array(ends)[:, :, 1], 0.1)
 
 
 def test_a_legend_below_names_each_line_once_in_its_look():
