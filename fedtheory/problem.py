@@ -78,6 +78,8 @@ def _roles(data, real):
         grad=(t.void, (data, t.int64, point, point)),
         loss=(t.float64, (data, t.int64, point)),
         batch=(t.void, (data, t.int64, jit.INTEGERS, t.uint64, point, point)),
+        pieces=(t.int64, (data, t.int64, t.int64, t.int64)),
+        piece=(t.void, (data, t.int64, jit.INTEGERS, point, point, point, t.int64, t.int64)),
         test=(t.void, (data, point, jit.VECTOR)),
         objective=(t.float64, (data, jit.VECTOR, point, point)),
         value=(t.float64, (data, jit.VECTOR, point)),
@@ -87,6 +89,19 @@ def _roles(data, real):
 @jit.jit
 def no_batch(data, i, rows, draw, x, out):
     """For problems without samples: the engine never calls it."""
+    for j in range(out.size):
+        out[j] = np.nan
+
+
+@jit.jit
+def no_pieces(data, i, count, phase):
+    """For gradients that nobody shares."""
+    return 0
+
+
+@jit.jit
+def no_piece(data, i, rows, x, room, out, phase, n):
+    """For gradients that nobody shares: the engine never calls it."""
     for j in range(out.size):
         out[j] = np.nan
 
@@ -127,6 +142,10 @@ def no_value(data, p, x):
     return np.nan
 
 
+BEHIND = 16
+ABSENT = no_test, no_value, no_pieces, no_piece  # they read no data, and are compiled once
+
+
 class Kernels(NamedTuple):
     """What a problem computes. `data` is its own named tuple of C-contiguous arrays and 8-byte
     numbers."""
@@ -142,10 +161,17 @@ class Kernels(NamedTuple):
     test: Callable = no_test
     # (data, p, x) -> F(x), to the bit what `objective` says
     value: Callable = no_value
+    # (data, i, count, phase) -> pieces of a phase of a gradient from so many samples, of all if 0;
+    # 0 behind the last phase, and in the first where workers would lose by sharing
+    pieces: Callable = no_pieces
+    # (data, i, rows, x, room, out, phase, n): the n-th of them. Phases follow each other, pieces of
+    # one go on side by side; in the end `out` is what `batch` or `grad` says, to the bit. Behind
+    # x come BEHIND zeros, for kernels that read several numbers at once
+    piece: Callable = no_piece
 
     def role(self, name, data, real="float64"):
         """A kernel behind the engine's signature, for points of a kind of reals."""
-        of = jit.ADDRESS if getattr(self, name) in (no_test, no_value) else jit.typeof(data)
+        of = jit.ADDRESS if getattr(self, name) in ABSENT else jit.typeof(data)
         return jit.erase(getattr(self, name), *_roles(of, real)[name])
 
     @property
@@ -177,6 +203,7 @@ class Problem(Shown):
     batch_size: np.ndarray | None = None  # (N + 1,) for minibatch noise
     replacement: bool = False  # minibatches drawn with replacement
     drawing: bool = False  # gradients draw more than rows: all samples are a minibatch too
+    room: int = 0  # numbers that a gradient's pieces leave for one another; 0 if there are none
     layers: tuple | None = None
     start: np.ndarray | None = None  # where runs begin by default; zero if absent
     minimize: Callable | None = None  # (problem) -> x_star

@@ -6,7 +6,7 @@ import numpy as np
 
 from fedtheory.jit import jit
 from fedtheory.problem import Kernels
-from fedtheory.problems._symmetric import times
+from fedtheory.problems._symmetric import LARGE, PIECES, large_part, large_sum, times
 
 
 class Diagonal(NamedTuple):
@@ -81,5 +81,25 @@ def dense_objective(data, p, x, out):
     return data.F_star + 0.5 * inner(out, x, data.x_star)
 
 
+@jit
+def dense_pieces(data, i, count, phase):
+    """Parts of a large product, and their sum."""
+    return (PIECES, 1, 0)[min(phase, 2)] if data.b.shape[1] >= LARGE else 0
+
+
+@jit
+def dense_piece(data, i, rows, x, room, out, phase, n):
+    kept, b = data.blocks[min(i, data.A.shape[0] - 1)], data.b[i]
+    if phase == 0:
+        large_part(kept, x[: b.size], b, n, room)
+    else:
+        large_sum(kept, x[: b.size], b, room, out)
+
+
+def room(d):
+    """What the parts of a large product need, of coordinates that mix."""
+    return PIECES * d if d >= LARGE else 0
+
+
 DIAGONAL = Kernels(diagonal_grad, diagonal_loss, diagonal_objective)
-DENSE = Kernels(dense_grad, dense_loss, dense_objective)
+DENSE = Kernels(dense_grad, dense_loss, dense_objective, pieces=dense_pieces, piece=dense_piece)

@@ -10,7 +10,7 @@ import numpy as np
 
 from fedtheory.jit import jit
 from fedtheory.problem import Kernels
-from fedtheory.problems import _tens
+from fedtheory.problems import _pieces, _tens
 from fedtheory.problems._tiles import ONE_TILE, columns, gradient, narrow, outer, roomy, scores
 from fedtheory.problems._vector import exp, half_square, on_stack
 from fedtheory.rng import NO_DRAW, log
@@ -79,9 +79,9 @@ def add_losses(data, base, rows, weight, W, P, Z, G, measured):
         total += residuals(data.y, base, part, data.classes, P, weight, Z, measured)
         if weight != 0.0:
             if P == TEN:
-                _tens.outer(data.X, base, part, Z, G)
+                _tens.outer(data.X, base, part, Z, 0, G)
             else:
-                outer(data.X, base, part, Z, P, G)
+                outer(data.X, base, part, Z, P, 0, G)
     return total
 
 
@@ -176,4 +176,37 @@ def value(data, p, x):
     return total_loss(data, p, x, W, P, Z, G, False)
 
 
-KERNELS = Kernels(grad, loss, objective, batch, value=value)
+@jit
+def pieces(data, i, count, phase):
+    n = _pieces.samples(data, i, count)
+    return _pieces.number(n, data.X.shape[1], data.classes, phase)
+
+
+@jit
+def piece(data, i, rows, x, room, out, phase, n):
+    """Scores of some samples, which stay in room; then sums over all of them, for some features."""
+    base, count, F = data.starts[i], _pieces.samples(data, i, rows.size), data.X.shape[1]
+    P = TEN if data.classes == TEN else columns(data.classes)
+    low, high = _pieces.piece(count, F, data.classes, phase, n)
+    if phase == 0:
+        W = x[: data.features * data.classes + P - data.classes]
+        for first in range(low, high, BLOCK):
+            part, Z = _pieces.some(rows, first, min(first + BLOCK, high)), room[first * P :]
+            if P == TEN:
+                _tens.scores(data.X, base, part, W, Z)
+            else:
+                scores(data.X, base, part, W, data.classes, P, Z)
+            residuals(data.y, base, part, data.classes, P, 1.0 / count, Z, False)
+        return
+    G, C = np.zeros((high - low) * P), data.classes
+    for first in range(0, count, BLOCK):
+        part, Z = _pieces.some(rows, first, min(first + BLOCK, count)), room[first * P :]
+        if P == TEN:
+            _tens.outer(data.X, base, part, Z, low, G)
+        else:
+            outer(data.X, base, part, Z, P, low, G)
+    first, end = low * C, min(high, data.features) * C
+    narrow(G, P, C, data.ridge, x[first:end], out[first:end])
+
+
+KERNELS = Kernels(grad, loss, objective, batch, value=value, pieces=pieces, piece=piece)

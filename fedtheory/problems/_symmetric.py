@@ -15,6 +15,7 @@ from fedtheory.jit import jit
 from fedtheory.problems._vector import add, load, multiply_add, on_stack, store, total, totals, zero
 
 LINE = 64  # bytes
+LARGE, PIECES = 512, 8  # coordinates from which a product is the sum of so many pieces
 
 
 def blocks(matrices):
@@ -45,15 +46,64 @@ def _aligned(n, size):
 @jit
 def times(kept, x, b, out):
     """out = A (x - b), A given by its blocks."""
-    v = on_stack(x.size)
-    for j in range(x.size):
-        v[j] = x[j] - b[j]
+    d = x.size
+    if d >= LARGE:
+        room = np.empty(d * PIECES)
+        for n in range(PIECES):
+            large_part(kept, x, b, n, room)
+        large_sum(kept, x, b, room, out)
+        return
+    v = gap(x, b, 0)
+    for j in range(d):
         out[j] = 0.0
-    whole, at = v.size - v.size % 8, 0
+    whole, at = d - d % 8, 0
     for r in range(0, whole, 8):
         eight_rows(kept, at, v, out, r, whole)
         at += 8 * (whole - r)
     last_rows(kept, at, v, out, whole)
+
+
+@jit(inline="always")
+def gap(x, b, low):
+    """x - b from coordinate `low` on."""
+    v = on_stack(x.size)
+    for j in range(low, x.size):
+        v[j] = x[j] - b[j]
+    return v
+
+
+@jit
+def cut(d, n):
+    """The row where the n-th part of a large product begins: all have as many blocks."""
+    whole = d - d % 8
+    return whole - np.int64(whole * np.sqrt(1.0 - n / PIECES) / 8.0) * 8
+
+
+@jit
+def large_part(kept, x, b, n, room):
+    """What the n-th part of the rows in blocks adds to A (x - b), in a row of room."""
+    d, low, high = x.size, cut(x.size, n), cut(x.size, n + 1)
+    v, out, whole = gap(x, b, low), room[n * d : (n + 1) * d], d - d % 8
+    for j in range(low, d):
+        out[j] = 0.0
+    at = low * whole - low * (low - 8) // 2
+    for r in range(low, high, 8):
+        eight_rows(kept, at, v, out, r, whole)
+        at += 8 * (whole - r)
+
+
+@jit
+def large_sum(kept, x, b, room, out):
+    """out = A (x - b) from its parts, and from the rows that fill no block."""
+    d = x.size
+    for j in range(d):
+        out[j] = room[j]
+    for n in range(1, PIECES):
+        for j in range(cut(d, n), d):
+            out[j] += room[n * d + j]
+    whole = d - d % 8
+    if whole < d:
+        last_rows(kept, whole * (whole + 8) // 2, gap(x, b, 0), out, whole)
 
 
 @jit(inline="always")

@@ -155,28 +155,30 @@ def eight_scores(X, base, rows, W, Z, b):
 
 
 @jit
-def outer(X, base, rows, Z, G):
-    """G[10 f + c] += sum_b a_f Z[10 b + c], a = row base + rows[b]."""
+def outer(X, base, rows, Z, low, G):
+    """G[10 (f - low) + c] += sum_b a_f Z[10 b + c], a = row base + rows[b], of as many features from `low`
+    on, a multiple of four, as G has."""
     F = G.size // 10
     whole = F - F % 4
     high = whole - whole % 8 if WIDE else 0
-    for f in range(0, high, 8):
-        sums, sums_4 = got(G, 10 * f), got(G, 10 * f + 40)
+    low = max(low, 0)  # it is, and who knows that does not ask whether an index counts from the end
+    for n in range(0, high, 8):
+        f, sums, sums_4 = low + n, got(G, 10 * n), got(G, 10 * n + 40)
         for b in range(rows.size):
             a, v, w = X[base + rows[b]], load(Z, 10 * b, zero(8)), repeated(Z, 10 * b + 8)
             sums = more(sums, a[f], a[f + 1], a[f + 2], a[f + 3], paired(a, f), v, w)
             sums_4 = more(sums_4, a[f + 4], a[f + 5], a[f + 6], a[f + 7], paired(a, f + 4), v, w)
-        put(sums, G, 10 * f)
-        put(sums_4, G, 10 * f + 40)
-    for f in range(high, whole, 4):
-        put(four_features(X, base, rows, Z, f, got(G, 10 * f)), G, 10 * f)
+        put(sums, G, 10 * n)
+        put(sums_4, G, 10 * n + 40)
+    for n in range(high, whole, 4):
+        put(four_features(X, base, rows, Z, low + n, got(G, 10 * n)), G, 10 * n)
     if whole < F:
         left, room = 10 * (F - whole), on_stack(40)
         for k in range(40):
             room[k] = 0.0
         for k in range(left):
             room[k] = G[10 * whole + k]
-        put(four_features(X, base, rows, Z, whole, got(room, 0)), room, 0)
+        put(four_features(X, base, rows, Z, low + whole, got(room, 0)), room, 0)
         for k in range(left):
             G[10 * whole + k] = room[k]
 

@@ -30,6 +30,10 @@ def roomy(x, W):
 @jit
 def narrow(G, P, C, ridge, x, out):
     """out = G without its padding, plus ridge x. What a row writes too much, the next one mends."""
+    if P == C:
+        for k in range(x.size):
+            out[k] = G[k] + ridge * x[k]
+        return
     F, four = x.size // C, zero(4)
     inside = max(0, (x.size - P) // C + 1)
     for f in range(inside):
@@ -84,23 +88,26 @@ def scores_tile(a, F, W, C, P, Z, b, c, left, e, right):
 
 
 @jit
-def outer(X, base, rows, Z, P, G):
-    """G[f P + c] += sum_b a_f Z[b P + c], a = row base + rows[b]."""
+def outer(X, base, rows, Z, P, low, G):
+    """G[(f - low) P + c] += sum_b a_f Z[b P + c], a = row base + rows[b], of as many features from `low`
+    on, multiples of four, as G has."""
     twelve = 12 if P % 8 == 4 else 0
     wide = P - (P - twelve) % 16
-    for f in range(0, X.shape[1], 4):
+    low = max(low, 0)  # it is, and who knows that does not ask whether an index counts from the end
+    for f in range(low, low + G.size // P, 4):
         if twelve:
-            outer_tile(X, base, rows, Z, P, G, f, 0, zero(8), 8, zero(4))
+            outer_tile(X, base, rows, Z, P, low, G, f, 0, zero(8), 8, zero(4))
         for c in range(twelve, wide, 16):
-            outer_tile(X, base, rows, Z, P, G, f, c, zero(8), c + 8, zero(8))
+            outer_tile(X, base, rows, Z, P, low, G, f, c, zero(8), c + 8, zero(8))
         if wide < P:
-            outer_tile(X, base, rows, Z, P, G, f, wide, zero(4), wide + 4, zero(4))
+            outer_tile(X, base, rows, Z, P, low, G, f, wide, zero(4), wide + 4, zero(4))
 
 
 @jit(inline="always")
-def outer_tile(X, base, rows, Z, P, G, f, c, left, e, right):
+def outer_tile(X, base, rows, Z, P, low, G, f, c, left, e, right):
     """Columns c .. of the width of `left`, e .. of that of `right`."""
-    k_0, k_1, k_2, k_3 = f * P, (f + 1) * P, (f + 2) * P, (f + 3) * P
+    k_0 = (f - low) * P
+    k_1, k_2, k_3 = k_0 + P, k_0 + 2 * P, k_0 + 3 * P
     g_0, h_0 = load(G, k_0 + c, left), load(G, k_0 + e, right)
     g_1, h_1 = load(G, k_1 + c, left), load(G, k_1 + e, right)
     g_2, h_2 = load(G, k_2 + c, left), load(G, k_2 + e, right)

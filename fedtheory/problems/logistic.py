@@ -13,11 +13,12 @@ from fedtheory import arguments
 from fedtheory.errors import refuse
 from fedtheory.jit import jit
 from fedtheory.problem import Kernels, Problem, layers_from
-from fedtheory.problems import _linear, _samples
+from fedtheory.problems import _linear, _pieces, _samples
 from fedtheory.problems._vector import exp, half_square
 from fedtheory.rng import NO_DRAW, log
 
 BEND, REACH, FARTHEST = 0.25, 0.5, 1.0  # of log(1 + e^-m): its curvature; see _linear
+WEIGHT = 4  # a product here takes as long as so many that go through registers
 NEWTON = 2000  # above this d there is no minimiser: Newton's matrix would be too large
 
 
@@ -70,8 +71,9 @@ def mean_softplus(m):
 
 
 @jit
-def combine(X, y, base, rows, s, scale, out):
-    """out += scale sum_b s[b] y a of row base + rows[b], four rows at a time."""
+def combine(X, y, base, rows, s, scale, low, out):
+    """out += scale sum_b s[b] y a of row base + rows[b], four rows at a time, of as many coordinates from
+    `low` on as out has."""
     d = out.size
     b = 0
     while b + 4 <= rows.size:
@@ -81,7 +83,7 @@ def combine(X, y, base, rows, s, scale, out):
             base + rows[b + 2],
             base + rows[b + 3],
         )
-        a_0, a_1, a_2, a_3 = X[r_0], X[r_1], X[r_2], X[r_3]
+        a_0, a_1, a_2, a_3 = X[r_0, low:], X[r_1, low:], X[r_2, low:], X[r_3, low:]
         s_0, s_1 = scale * s[b] * y[r_0], scale * s[b + 1] * y[r_1]
         s_2, s_3 = scale * s[b + 2] * y[r_2], scale * s[b + 3] * y[r_3]
         for j in range(d):
@@ -89,7 +91,7 @@ def combine(X, y, base, rows, s, scale, out):
         b += 4
     while b < rows.size:
         r = base + rows[b]
-        a, s_0 = X[r], scale * s[b] * y[r]
+        a, s_0 = X[r, low:], scale * s[b] * y[r]
         for j in range(d):
             out[j] += s_0 * a[j]
         b += 1
@@ -102,7 +104,7 @@ def batch(data, i, rows, draw, x, out):
     slopes(m)
     for j in range(x.size):
         out[j] = data.ridge * x[j]
-    combine(data.X, data.y, data.starts[i], rows, m, 1.0 / rows.size, out)
+    combine(data.X, data.y, data.starts[i], rows, m, 1.0 / rows.size, 0, out)
 
 
 @jit
@@ -131,11 +133,32 @@ def objective(data, p, x, out):
             margins(data.X, data.y, data.starts[i], rows, x, m)
             value += p[i] * mean_softplus(m)
             slopes(m)
-            combine(data.X, data.y, data.starts[i], rows, m, p[i] / rows.size, out)
+            combine(data.X, data.y, data.starts[i], rows, m, p[i] / rows.size, 0, out)
     return value
 
 
-KERNELS = Kernels(grad, loss, objective, batch)
+@jit
+def pieces(data, i, count, phase):
+    return _pieces.number(_pieces.samples(data, i, count), data.X.shape[1], WEIGHT, phase)
+
+
+@jit
+def piece(data, i, rows, x, room, out, phase, n):
+    """Margins of some rows, which stay in room; then sums over all of them, for some coordinates."""
+    base, count = data.starts[i], _pieces.samples(data, i, rows.size)
+    d = data.X.shape[1]
+    low, high = _pieces.piece(count, d, WEIGHT, phase, n)
+    if phase == 0:
+        margins(data.X, data.y, base, _pieces.some(rows, low, high), x[:d], room[low:high])
+        slopes(room[low:high])
+        return
+    for j in range(low, high):
+        out[j] = data.ridge * x[j]
+    every = _pieces.some(rows, 0, count)
+    combine(data.X, data.y, base, every, room, 1.0 / count, low, out[low:high])
+
+
+KERNELS = Kernels(grad, loss, objective, batch, pieces=pieces, piece=piece)
 
 
 def _signs(y):
@@ -235,6 +258,7 @@ def logistic(
         noise=noise,
         sigma=sigmas,
         batch_size=batches,
+        room=_pieces.room(sizes, d, WEIGHT, 1),
         replacement=replacement,
         layers=layers_from(layers, d),
         minimize=_minimize if ridge > 0 and d <= NEWTON else None,

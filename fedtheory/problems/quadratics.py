@@ -16,7 +16,6 @@ from fedtheory import arguments, rng
 from fedtheory.errors import Impossible, refuse
 from fedtheory.problem import (
     Constant,
-    Kernels,
     Problem,
     layers_from,
     noise_constants,
@@ -25,7 +24,7 @@ from fedtheory.problem import (
 )
 from fedtheory.problems._certified import SHARPEST, bounded, constants
 from fedtheory.problems._curvature import of_client, of_objective, times
-from fedtheory.problems._quadratic import DENSE, DIAGONAL, Dense, Diagonal
+from fedtheory.problems._quadratic import DENSE, DIAGONAL, Dense, Diagonal, room
 from fedtheory.problems._symmetric import blocks
 
 RADIUS = 1.0  # of the ball on which G and xi_bar hold, where nobody asks for another one
@@ -56,12 +55,16 @@ def _made(A, b, p, radius, noise, sigmas):
     data = _data(A, b, p, H, x_star)
     kernels = DIAGONAL if A.ndim == 2 else DENSE
     if x_star is None:  # no form around a point: F is the sum of its parts
-        kernels = Kernels(kernels.grad, kernels.loss)
+        kernels = kernels._replace(objective=None)
     known = constants(data, p, RADIUS if radius is None else radius, lowest)
     if radius is not None and lowest and (noise in BOUNDED or not np.any(sigmas)):
         known["M"] = bounded(data, radius, sigmas)
     return dict(
-        data=data, kernels=kernels, minimize=_minimizer if lowest else None, constants=known
+        data=data,
+        kernels=kernels,
+        room=0 if A.ndim == 2 else room(b.shape[1]),
+        minimize=_minimizer if lowest else None,
+        constants=known,
     )
 
 

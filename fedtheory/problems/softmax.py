@@ -11,8 +11,9 @@ import numpy as np
 from fedtheory import arguments
 from fedtheory.errors import refuse
 from fedtheory.problem import Problem, layers_from
-from fedtheory.problems import _linear, _samples
+from fedtheory.problems import _linear, _pieces, _samples
 from fedtheory.problems._softmax import KERNELS, Data
+from fedtheory.problems._tiles import columns
 
 BEND, FARTHEST = (
     0.5,
@@ -165,6 +166,7 @@ def softmax(
         noise=noise,
         sigma=sigmas,
         batch_size=batches,
+        room=_pieces.room(sizes, data.X.shape[1], data.classes, columns(data.classes)),
         replacement=replacement,
         layers=layers_from(layers, d),
         minimize=_minimize if ridge > 0 and d <= NEWTON else None,

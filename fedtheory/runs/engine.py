@@ -26,7 +26,8 @@ from fedtheory.runs.groups import (
     Truth,
     types_of,
 )
-from fedtheory.runs.meeting import ENDED, lay_out, meet, take
+from fedtheory.runs.helping import in_pieces, meet
+from fedtheory.runs.meeting import ENDED, lay_out, take
 
 SERVER_GRAD, CLIENT_GRAD = 1, 2  # the gradients an algorithm asks for when a round begins
 OBJECTIVE, SERVER, DISTANCE = metrics.OBJECTIVE, metrics.SERVER, metrics.DISTANCE
@@ -76,9 +77,10 @@ def sample_rows(kind, key, client, step, ordinal, table, replacement, deck, rows
 
 
 @jit.jit
-def stochastic_gradient(grad, batch, law, draws, i, x, step, ordinal, scratch):
+def stochastic_gradient(rules, law, draws, i, x, step, ordinal, scratch):
     """An unbiased estimate of grad f_i(x) in scratch.g (FSL, line 13)."""
     kind, key, table = draws.kind, draws.key, draws.table
+    beside = scratch.crew.gate.size > 0  # workers run side by side: one that waits may help
     if kind == MINIBATCH or kind == ROWS:
         B, n = law.batch_size[i], law.sizes[i]
         if B == 0 and law.drawing:
@@ -86,10 +88,12 @@ def stochastic_gradient(grad, batch, law, draws, i, x, step, ordinal, scratch):
         if B > 0 and (B < n or law.replacement or law.drawing or kind == ROWS):
             deck, rows = scratch.deck[:n], scratch.rows[:B]
             sample_rows(kind, key, i, step, ordinal, table, law.replacement, deck, rows)
-            draw = np.uint64(rng.gradient_key(key, i, step))  # a bare int, where interpreted
-            batch(law.data, i, rows, draw, x, scratch.g)
+            if not (beside and in_pieces(rules, law.data, i, rows, x, scratch)):
+                draw = np.uint64(rng.gradient_key(key, i, step))  # a bare int, where interpreted
+                rules.batch(law.data, i, rows, draw, x, scratch.g)
             return
-    grad(law.data, i, x, scratch.g)
+    if not (beside and in_pieces(rules, law.data, i, scratch.rows[:0], x, scratch)):
+        rules.grad(law.data, i, x, scratch.g)
     add_noise(kind, law.sigma[i], key, i, step, ordinal, table, scratch.g, scratch.noise)
 
 
@@ -171,14 +175,10 @@ def see(rules, law, now, scratch):
     g, mean, S = scratch.g, scratch.before, now.cohort.size
     fill(mean, 0.0)
     for s in range(S):
-        stochastic_gradient(
-            rules.grad, rules.batch, law, now.draws, now.cohort[s], now.x, rng.LOOK, s, scratch
-        )
+        stochastic_gradient(rules, law, now.draws, now.cohort[s], now.x, rng.LOOK, s, scratch)
         for j in range(mean.size):
             mean[j] += g[j] / S
-    stochastic_gradient(
-        rules.grad, rules.batch, law, now.draws, THE_SERVER, now.x, rng.LOOK, S, scratch
-    )
+    stochastic_gradient(rules, law, now.draws, THE_SERVER, now.x, rng.LOOK, S, scratch)
     fill(scratch.g_0, 0.0)
     now.row[10] = square_gap(mean, scratch.g_0)
     now.row[11] = square_gap(g, scratch.g_0)
@@ -195,15 +195,7 @@ def open_round(rules, law, now, scratch):
         see(rules, law, now, scratch)
     if law.asks & SERVER_GRAD:
         stochastic_gradient(
-            rules.grad,
-            rules.batch,
-            law,
-            now.draws,
-            THE_SERVER,
-            now.x,
-            rng.START,
-            THE_SERVER,
-            scratch,
+            rules, law, now.draws, THE_SERVER, now.x, rng.START, THE_SERVER, scratch
         )
     rules.begin(now.state, now.t, scratch.g, now.h)
 
@@ -212,11 +204,11 @@ def open_round(rules, law, now, scratch):
 def work_slots(rules, law, now, cohort, scratch, ordinal, low, high):
     """Local work of cohort slots low .. high - 1 (FSL, lines 5-7): each writes only what is its
     client's own."""
-    state, h, draws, grad, batch = now.state, now.h, now.draws, rules.grad, rules.batch
+    state, h, draws = now.state, now.h, now.draws
     for s in range(low, high):
         i, y, l = now.cohort[s], cohort.y[s], cohort.local[s]
         if law.asks & CLIENT_GRAD:
-            stochastic_gradient(grad, batch, law, draws, i, now.x, rng.START, ordinal, scratch)
+            stochastic_gradient(rules, law, draws, i, now.x, rng.START, ordinal, scratch)
             ordinal += 1
         rules.local_start(state, i, y, scratch.g, l, h)
         cohort.drift[s] = 0.0
@@ -225,7 +217,7 @@ def work_slots(rules, law, now, cohort, scratch, ordinal, low, high):
                 return
             if now.wanted & DRIFT:
                 cohort.drift[s] += square_gap(y, now.x)
-            stochastic_gradient(grad, batch, law, draws, i, y, k, ordinal, scratch)
+            stochastic_gradient(rules, law, draws, i, y, k, ordinal, scratch)
             ordinal += 1
             rules.local_step(state, i, k, y, scratch.g, l, h)
         rules.local_end(state, i, now.work[s], y, l, h)
@@ -250,9 +242,7 @@ def close_round(rules, law, now, cohort, scratch, ordinal):
             return True
         if now.wanted & DRIFT:
             row[9] += square_gap(now.w, scratch.before) / now.server_work
-        stochastic_gradient(
-            rules.grad, rules.batch, law, now.draws, THE_SERVER, now.w, k, ordinal, scratch
-        )
+        stochastic_gradient(rules, law, now.draws, THE_SERVER, now.w, k, ordinal, scratch)
         ordinal += 1
         rules.server_step(now.state, k, scratch.g, h)
     rules.end(now.state, h)
@@ -322,11 +312,13 @@ def advance(rules, law, truth, trials, chunk, cohort, scratch, low, high):
 
 
 @jit.jit
-def advance_together(rules, law, truth, trials, chunk, cohort, scratch, gate, worker, workers):
+def advance_together(rules, law, truth, trials, chunk, cohort, scratch, worker, workers):
     """The same for all trials, by workers that run this loop side by side: each works for its part of
-    the cohort, then for what is left of the others'; the first one opens and closes rounds, and measures
+    the cohort, then for what is left of the others', then for gradients that are still under way; the first
+    one opens and closes rounds, and measures
     a round while the others begin the next. For few trials of long rounds whose gradients come in no
     given order. Points of neighbours share lines of the cache, so that workers keep apart."""
+    crew, gate = scratch.crew, scratch.crew.gate
     for trial in range(trials.x.shape[0]):
         now = the_round(truth, trials, chunk, trial, THE_SERVER)
         due = False  # whether round `now` waits to be measured, where it left x
@@ -339,7 +331,7 @@ def advance_together(rules, law, truth, trials, chunk, cohort, scratch, gate, wo
             if worker == 0:
                 open_round(rules, law, now, scratch)
                 lay_out(gate)
-            meet(gate, workers)
+            meet(rules, law.data, crew, worker, workers)
             if due:
                 measure(
                     rules, truth, before.wanted, scratch.left, before.row, scratch.g, scratch.g_0
@@ -352,13 +344,13 @@ def advance_together(rules, law, truth, trials, chunk, cohort, scratch, gate, wo
                 while s < high:
                     work_slots(rules, law, now, cohort, scratch, THE_SERVER, s, s + 1)
                     s = low + take(gate, part)
-            meet(gate, workers)
+            meet(rules, law.data, crew, worker, workers)
             due = False
             if worker == 0:
                 due = end_round(rules, law, trials, chunk, cohort, scratch, now, trial, r)
                 copy(now.x, scratch.left)
                 gate[ENDED] = trials.stop[0]
-            meet(gate, workers)
+            meet(rules, law.data, crew, worker, workers)
             if gate[ENDED]:
                 return
         if due:
@@ -368,7 +360,7 @@ def advance_together(rules, law, truth, trials, chunk, cohort, scratch, gate, wo
 # What each loop takes behind the groups.
 _GROUPS = (Rules, Law, Truth, Trials, Chunk, Cohort, Scratch)
 _I8 = jit.types.int64
-_BEHIND = {"advance": (_I8, _I8), "advance_together": (jit.INTEGERS, _I8, _I8)}
+_BEHIND = (_I8, _I8)
 
 
 @cache
@@ -383,7 +375,7 @@ def kernel(name="advance", real="float64"):
         warnings.catch_warnings()
     ):  # function types are old and stable, if still called experimental
         warnings.simplefilter("ignore", NumbaExperimentalFeatureWarning)
-        compiled = jit.erase(loop, jit.types.void, (*groups, *_BEHIND[name]))
+        compiled = jit.erase(loop, jit.types.void, (*groups, *_BEHIND))
     compiled.disable_compile()  # or Numba would specialise it to each kernel it is given
     return compiled
 

@@ -12,6 +12,7 @@ import numpy as np
 from fedtheory import jit
 
 _I8, _A, _V, _M, _I = jit.types.int64, jit.ADDRESS, jit.VECTOR, jit.MATRIX, jit.INTEGERS
+_TABLE = jit.types.Array(jit.types.int64, 2, "C")
 _CUBE, _COUNTS = (jit.types.Array(of, 3, "C") for of in (jit.types.float64, jit.types.int64))
 _VOID, _F8, _U8 = jit.types.void, jit.types.float64, jit.types.uint64
 
@@ -21,6 +22,8 @@ class Rules(NamedTuple):
 
     grad: object
     batch: object
+    pieces: object
+    piece: object
     objective: object
     value: object
     true_grad: object
@@ -119,12 +122,28 @@ class Cohort(NamedTuple):
     drift: np.ndarray  # (S,)
 
 
+class Crew(NamedTuple):
+    """What workers that run a round side by side have in common: where they meet, and a desk for each
+    (helping.py)."""
+
+    gate: np.ndarray  # counters; none where everybody works alone
+    desks: np.ndarray  # counters, three for each worker
+    asked: np.ndarray  # (workers, 4), of which gradient pieces lie there
+    rows: np.ndarray  # (workers, most samples)
+    x: np.ndarray  # (workers, d and more), where its gradient is asked for
+    g: np.ndarray  # and where it goes
+    room: np.ndarray  # (workers, what a problem needs)
+    d: int
+
+
 class Scratch(NamedTuple):
     """What one thread writes to, and nobody reads after it."""
 
+    crew: Crew
+    worker: int  # which row of the crew's is this thread's
     deck: np.ndarray  # 0 .. most samples of a client - 1
-    rows: np.ndarray
-    g: np.ndarray
+    rows: np.ndarray  # its row of the crew's
+    g: np.ndarray  # likewise
     g_0: np.ndarray
     noise: np.ndarray
     before: np.ndarray
@@ -143,6 +162,8 @@ def types_of(real):
     rules = (
         grad,
         _function(_VOID, _A, _I8, _I, _U8, P, P),
+        _function(_I8, _A, _I8, _I8, _I8),
+        _function(_VOID, _A, _I8, _I, P, P, P, _I8, _I8),
         _function(_F8, _A, _V, P, P),
         _function(_F8, _A, _V, P),
         grad,
@@ -157,6 +178,7 @@ def types_of(real):
         _function(_VOID, _A, _A),
     )
     chunk = (_I, _COUNTS, _COUNTS, _I, _M, _I8, _CUBE, _U8, _I8, _I8, _CUBE, _CUBE)
+    crew = jit.tuple_type(Crew, _I, _I, _TABLE, _TABLE, PP, PP, PP, _I8)
     fields = {
         Rules: rules,
         Law: (_A, _V, _I, _I, _I8, _I8, _I8),
@@ -165,6 +187,6 @@ def types_of(real):
         Chunk: chunk,
         Round: (_A, _A, P, P, _I8, draws, _I, _I, _I8, _V, _I8, _V, _I),
         Cohort: (PP, _I, _A, _V),
-        Scratch: (_I, _I, P, P, P, P, P),
+        Scratch: (crew, _I8, _I, _I, P, P, P, P, P),
     }
     return {group: jit.tuple_type(group, *of) for group, of in fields.items()}

@@ -8,12 +8,15 @@ import numpy as np
 from fedtheory import jit, metrics
 from fedtheory.algorithm import ROLES, NoLocal
 from fedtheory.errors import InvalidInput
+from fedtheory.problem import BEHIND, no_piece, no_pieces
 from fedtheory.runs import engine, lazily
-from fedtheory.runs.groups import Cohort, Law, Rules, Scratch, Trials, Truth, types_of
-from fedtheory.runs.meeting import counters
+from fedtheory.runs.groups import Cohort, Crew, Law, Rules, Scratch, Trials, Truth, types_of
+from fedtheory.runs.helping import DESK
+from fedtheory.runs.meeting import LINE, counters
 
 NO_TABLE = np.zeros((1, 1, 1))
 NO_PATH = np.zeros((1, 0, 1))
+WHOLE = dict(pieces=no_pieces, piece=no_piece)  # kernels of workers that are alone
 LONG = 256  # coordinates from which calling machine code costs less than a loop in Python
 
 
@@ -49,7 +52,8 @@ class Slabs:
             for _ in range(workers)
         ]
         self.cohorts = [self._cohort(stacked, S, problem) for stacked in self.stacked]
-        self.scratches = [self._scratch(problem) for _ in range(workers)]
+        self.crew = self._crew(problem, workers)
+        self.scratches = [self._scratch(problem, worker) for worker in range(workers)]
 
     def _cohort(self, stacked, S, problem):
         together = self._handles(type(stacked), [a[None] for a in stacked], 1)[0]
@@ -60,12 +64,28 @@ class Slabs:
             np.zeros(S),
         )
 
-    def _scratch(self, problem):
-        deck = np.arange(max(1, problem.sizes.max()))
-        most = problem.sizes if problem.drawing else problem.batch_size
-        rows = np.zeros(max(1, most.max(), problem.batch_size.max()), dtype=np.int64)
-        g, rooms = np.zeros(problem.d, problem.real), np.empty((4, problem.d), problem.real)
-        return Scratch(deck, rows, g, *rooms)  # rooms are written before they are read
+    def _crew(self, problem, workers):
+        """Desks of workers, each in lines of the cache of its own."""
+        kind, whole = problem.real, lambda n: -(-n // (2 * LINE)) * 2 * LINE
+        most = problem.sizes if problem.drawing or problem.room else problem.batch_size
+        rows = np.zeros((workers, whole(max(1, most.max(), problem.batch_size.max()))), np.int64)
+        asked = whole(problem.d + BEHIND) * (problem.room > 0)
+        return Crew(
+            np.zeros(0, np.int64),
+            np.zeros(DESK * workers, np.int64),
+            np.zeros((workers, LINE), np.int64),
+            rows,
+            np.zeros((workers, asked), kind),
+            np.zeros((workers, whole(problem.d)), kind),
+            np.empty((workers, whole(problem.room)), kind),
+            problem.d,
+        )
+
+    def _scratch(self, problem, worker):
+        crew, deck = self.crew, np.arange(max(1, problem.sizes.max()))
+        rooms = np.empty((4, problem.d), problem.real)
+        # rooms are written before they are read
+        return Scratch(crew, worker, deck, crew.rows[worker], crew.g[worker, : problem.d], *rooms)
 
     def _handles(self, kind, slabs, count):
         """One handle for each of `count` tuples whose fields are rows of `slabs`."""
@@ -169,8 +189,13 @@ class Machine:
             Trials(slabs.state_handles, slabs.x, slabs.w, self.diverged, self.stop), "trials"
         )
         self.cohorts = [self._handed(own, f"cohort {n}") for n, own in enumerate(slabs.cohorts)]
-        self.scratches = [
-            self._handed(own, f"scratch {n}") for n, own in enumerate(slabs.scratches)
+        self.gate = counters(workers)
+        together = lambda own: own._replace(crew=own.crew._replace(gate=self.gate))
+        handed = lambda n, own: self._handed(own, f"scratch {n}")
+        self.scratches = [handed(n, own) for n, own in enumerate(slabs.scratches)]
+        # those of workers that run side by side
+        self.beside = [
+            handed(f"{n} beside", together(own)) for n, own in enumerate(slabs.scratches)
         ]
         self.objective_is(problem, h)
 
@@ -192,18 +217,8 @@ class Machine:
         self.trained = self._trained_on(problem, h)
         x_star = problem.minimizer() if self.wanted & metrics.DISTANCE else np.zeros(0)
         self.x_star = x_star.astype(self.real, copy=False)
-        roles = lambda of, *names: [
-            of.kernels.role(n, of.data, self.real)
-            if self.packed
-            else jit.python(getattr(of.kernels, n))
-            for n in names
-        ]
-        kernels = (
-            *roles(self.trained, "grad", "batch"),
-            *roles(problem, "objective", "value", "grad", "loss", "test"),
-            *self.kernels,
-        )
-        self.rules = self._handed(Rules(*kernels), "rules")
+        self.rules = self._rules(self.trained.kernels._replace(**WHOLE))
+        self.rules_beside = None
         of, self._words = (
             self.trained,
             [jit.pack(of.data) for of in (self.trained, problem)] if self.packed else None,
@@ -218,6 +233,20 @@ class Machine:
         self.truth = self._handed(
             Truth(true_data, problem.weights, self.x_star, self.wanted, self.every), "truth"
         )
+
+    def _rules(self, trained, name="rules"):
+        """What runs, where these kernels are trained on."""
+        roles = lambda of, data, *names: [
+            of.role(n, data, self.real) if self.packed else jit.python(getattr(of, n))
+            for n in names
+        ]
+        problem, whole = self.problem, ("objective", "value", "grad", "loss", "test")
+        kernels = (
+            *roles(trained, self.trained.data, "grad", "batch", "pieces", "piece"),
+            *roles(problem.kernels, problem.data, *whole),
+            *self.kernels,
+        )
+        return self._handed(Rules(*kernels), name)
 
     def measure(self, trials):
         """The metrics before the first round."""
@@ -263,23 +292,22 @@ class Machine:
 
     def advancing(self, chunk):
         """(worker, low, high) -> that block of trials through a chunk of rounds."""
-        given, loop = self._given(chunk), self.loops["advance"]
+        given, loop = self._given(chunk, self.rules), self.loops["advance"]
         return lambda worker, low, high: loop(
             *given, self.cohorts[worker], self.scratches[worker], low, high
         )
 
     def advancing_together(self, chunk):
         """worker -> its part of all trials' rounds, where every worker runs at the same time."""
-        given, loop = self._given(chunk), self.loops["advance_together"]
+        if self.rules_beside is None:  # pieces of gradients are compiled when first asked for
+            self.rules_beside = self._rules(self.trained.kernels, "rules beside others")
+        given, loop = self._given(chunk, self.rules_beside), self.loops["advance_together"]
         workers = len(self.scratches)
-        gate = counters(workers)
-        return lambda worker: loop(
-            *given, self.cohorts[0], self.scratches[worker], gate, worker, workers
-        )
+        return lambda worker: loop(*given, self.cohorts[0], self.beside[worker], worker, workers)
 
-    def _given(self, chunk):
+    def _given(self, chunk, rules):
         rounds = self._handed(chunk._replace(seed=np.uint64(chunk.seed)), "chunk")
-        return self.rules, self.law, self.truth, self.trials, rounds
+        return rules, self.law, self.truth, self.trials, rounds
 
 
 def run_together(pool, workers, task):

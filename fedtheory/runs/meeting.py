@@ -30,6 +30,9 @@ if DISABLED:  # loops then run on one thread
         gate[place] += n
         return before
 
+    def seen(gate, place):
+        return gate[place]
+
     def give_way():
         time.sleep(0)
 else:
@@ -44,6 +47,17 @@ else:
             return builder.atomic_rmw("add", builder.gep(data, [at]), more, "seq_cst")
 
         return types.int64(gate, types.int64, types.int64), generate
+
+    @intrinsic
+    def seen(typing_context, gate, place):
+        """What a counter shows; its line of the cache stays where it is."""
+
+        def generate(context, builder, signature, arguments):
+            array, at = arguments
+            data = context.make_array(signature.args[0])(context, builder, array).data
+            return builder.load_atomic(builder.gep(data, [at]), "seq_cst", 8)
+
+        return types.int64(gate, types.int64), generate
 
     # by name, which machine code that is kept can hold
     give_way = types.ExternalFunction(

@@ -196,7 +196,8 @@ def exponents(out):
 
 
 def scaling(out):
-    """Two workers against one: blocks of many trials, and the clients of a single trial."""
+    """Two workers against one: blocks of many trials, the clients of a single trial, and one client's
+    Hessian or minibatch, or the server's."""
     dense = ft.problems.quadratic(
         100, 50, L=1.0, mu=0.1, G=1.0, sigma=1.0, seed=1, hessian="own_dense"
     )
@@ -204,6 +205,15 @@ def scaling(out):
     softmax = ft.problems.softmax(
         X[1:], y[1:], server=(X[0], y[0]), ridge=1e-3, noise="minibatch", batch=20
     )
+    large = ft.problems.quadratic(1000, 3, L=1.0, mu=0.1, G=1.0, sigma=1.0, hessian="own_dense")
+    X, y = softmax_data(784, 600, 11)
+    wide = {
+        batch: ft.problems.softmax(
+            X[1:], y[1:], server=(X[0], y[0]), ridge=1e-3, noise="minibatch", batch=batch
+        )
+        for batch in (64, 256)
+    }
+    given = dict(metrics=(), trials=1, rounds=300)
     jobs = {
         "FSL, 64 trials": lambda w: ft.run(
             dense, "fsl", rounds=200, trials=64, S=10, K=10, K_0=10, metrics=(), workers=w, **STEP
@@ -211,11 +221,23 @@ def scaling(out):
         "softmax, 1 trial": lambda w: ft.run(
             softmax, "fedavg", rounds=200, K=20, eta_l=0.05, metrics=(), workers=w
         ),
+        "one client, d=1000": lambda w: ft.run(
+            large, "fedavg", S=1, K=40, eta_l=0.02, workers=w, **given
+        ),
+        "one client, B=64": lambda w: ft.run(
+            wide[64], "fedavg", S=1, K=40, eta_l=0.02, workers=w, **given
+        ),
+        "one client, B=256": lambda w: ft.run(
+            wide[256], "fedavg", S=1, K=20, eta_l=0.02, workers=w, **given
+        ),
+        "FSL, server's B=256": lambda w: ft.run(
+            wide[256], "fsl", S=2, K=5, K_0=20, workers=w, **STEP, **given
+        ),
     }
     print("\ntwo workers against one:", file=out)
     for name, job in jobs.items():
         one, two = (clock(lambda: job(w), 5)[0] for w in (1, 2))
-        print(f"  {name:18s}{one / two:5.2f}x   ({one:.3f} s, {two:.3f} s)", file=out, flush=True)
+        print(f"  {name:20s}{one / two:5.2f}x   ({one:.3f} s, {two:.3f} s)", file=out, flush=True)
 
 
 def own_gradients(out):

@@ -107,11 +107,11 @@ def _fsl(name, dense, d, trials, numpy_trials, T=200, S=10, K=10):
 # ---------------------------------------------------------------- softmax regression
 
 
-def softmax_data():
+def softmax_data(features=60, samples=100, clients=101):
     generator = np.random.default_rng(5)
-    X = [generator.standard_normal((100, 60)) for _ in range(101)]
-    W = generator.standard_normal((60, 10))
-    y = [np.argmax(x @ W + generator.gumbel(size=(100, 10)), axis=1) for x in X]
+    X = [generator.standard_normal((samples, features)) for _ in range(clients)]
+    W = generator.standard_normal((features, 10))
+    y = [np.argmax(x @ W + generator.gumbel(size=(samples, 10)), axis=1) for x in X]
     return X, y
 
 

@@ -60,7 +60,7 @@ def test_values_and_gradients_are_the_formulas(kind):
     assert np.allclose(problem.grad(problem.minimizer()), 0, atol=1e-14)
 
 
-@pytest.mark.parametrize("d", [*range(1, 27), 32, 45, 100])
+@pytest.mark.parametrize("d", [*range(1, 27), 32, 45, 100, 511, 512, 519, 1003])
 def test_a_symmetric_matrix_of_integers_times_integers_is_exact(d):
     """Whatever the order of additions: every entry counts, the blocks right of the diagonal twice."""
     generator = np.random.default_rng(d)
@@ -71,7 +71,7 @@ def test_a_symmetric_matrix_of_integers_times_integers_is_exact(d):
     assert out.tolist() == (A @ v).tolist()
 
 
-@pytest.mark.parametrize("d", [5, 16, 29, 100])
+@pytest.mark.parametrize("d", [5, 16, 29, 100, 517])
 def test_a_product_has_the_same_bits_wherever_its_matrix_begins(d):
     generator = np.random.default_rng(d)
     A, x, b = generator.standard_normal((d, d)), *generator.standard_normal((2, d))

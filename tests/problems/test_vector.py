@@ -50,7 +50,8 @@ def test_tiles_add_in_the_order_of_plain_loops(C, samples, F):
             assert Z[b * P + c] == total
     G, start = generator.standard_normal((2, F * P))
     G[:] = start
-    _tiles.outer(X, base, rows, Z, P, G)
+    for low, high in ((0, 4), (4, F)):  # in parts, as workers share it
+        _tiles.outer(X, base, rows, Z, P, low, G[low * P : high * P])
     out = np.empty(F * C)
     _tiles.narrow(G, P, C, 0.5, x, out)
     for f in range(F):
@@ -93,7 +94,9 @@ def test_products_of_ten_columns_add_in_the_order_of_plain_loops(samples, F):
     room = np.full(10 * F + 20, 7.0)
     G = room[10:-10]
     G[:] = start = generator.standard_normal(10 * F)
-    _tens.outer(X, base, rows, Z, G)
+    half = F // 8 * 4
+    for low, high in ((0, half), (half, F)):  # in parts, as workers share it
+        _tens.outer(X, base, rows, Z, low, G[10 * low : 10 * high])
     assert (room[:10] == 7.0).all() and (room[-10:] == 7.0).all()
     for f in range(F):
         for c in range(10):
