@@ -12,12 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fedtheory.exact.between import Form, between, product
 from fedtheory.exact.maps import ROUNDING
 from fedtheory.exact.moments import Stack, narrow, shared_out
-from fedtheory.jit import jit
 
 FROM = 200  # states of memories from which a state is followed in blocks
-SQUARE = 16  # entries a side of what is turned at a time
 FEW = 4  # maps that every client takes part in; states under more are followed as one
 SAME = 1e3 * ROUNDING  # next to the largest, an entry this small is none
 DUST = 16 * ROUNDING  # next to what else its row has, an entry of a deviation this small is none
@@ -86,111 +85,82 @@ def still(map, m, C):
     return zero
 
 
-@jit
-def _scale_and_add(C, at, strip, weighted, own, Q):
-    """A client's rows of C, of which the first is `at`, from there on, and as many columns: each entry
-    times what its row and its column keep of themselves, and the strip (k, .) more; its own block with
-    Q, and as symmetric as it is."""
-    k, count = strip.shape
-    for a in range(k):
-        for n in range(len(own)):
-            factor = weighted[n, at + a]
-            for b in range(count):
-                strip[a, b] += factor * own[n, at + b] * C[at + a, at + b]
-    for a in range(k):
-        for b in range(a + 1):
-            value = Q[a, b] + 0.5 * (strip[a, b] + strip[b, a])
-            strip[a, b], strip[b, a] = value, value
-    for low in range(0, count, SQUARE):  # squares of what is turned stay in the nearest cache
-        for top in range(0, k, SQUARE):
-            for b in range(low, min(low + SQUARE, count)):
-                for a in range(top, min(top + SQUARE, k)):
-                    C[at + b, at + a] = strip[a, b]
-    for a in range(k):
-        for b in range(k, count):
-            C[at + a, at + b] = strip[a, b]
-
-
 class Memories:
-    """Mean and covariance of shared states and then of memories, carried through rounds."""
+    """Mean and covariance of shared states and of memories, carried through rounds."""
 
-    def __init__(self, order, s, U, wides, single, Q, m, C):
-        self.order, self.s, self.U, self.wides = order, s, U, wides
-        self.single = single  # (indices, Stack) of deviations of one client each
-        self.Q_s, self.Q_o = Q
-        self.m, self.C = m, C
+    def __init__(self, order, U, wides, single, Q, m, C, rounds, last):
+        """`single` are (client, Stack) of deviations of one client each; Q and C are (of shared states
+        (s, s), of these with memories (s, n), of memories: noise (N, k, k), covariance (n, n) or None)."""
+        self.order, self.s, self.U = order, len(Q[0]), U
+        self.wides, self.single, self.m = wides, single, m
+        self.Q_ss, self.Q_so, Q_o = Q
+        self.C_ss, self.C_so, C_oo = C
         every = lambda parts: np.concatenate(parts)[:, None]
         left, read = narrow(every([w.so for w in wides]))
-        self.read, self.reads = read[:, 0], left.reshape(len(wides), s, -1)  # so = reads read
+        self.reads = left.reshape(len(wides), self.s, -1)  # so = reads read
         left, given = narrow(every([w.os.T for w in wides]))
-        self.given, self.gives = given[:, 0], left.reshape(len(wides), s, -1)  # os' = gives given
-        self.own = np.stack([w.own for w in wides])
+        self.gives = left.reshape(len(wides), self.s, -1)  # os' = gives given
+        weight, own = np.array([w.weight for w in wides]), np.stack([w.own for w in wides])
+        self.form = Form(weight, own, read[:, 0], given[:, 0], Q_o)
+        e = np.stack([w.e_o for w in wides])
+        self.memories = between(self.form, C_oo, rounds, last, self.gives, m[self.s :], e)
 
     def round(self):
         """The state after one more; clients are shared out among the cores, each by itself."""
-        s, m, C, k = self.s, self.m, self.C, self.U.shape[1]
-        C_ss, C_so = C[:s, :s].copy(), C[:s, s:].copy()
-        P_s = [w.ss @ C_ss + w.so @ C_so.T for w in self.wides]
-        P_o = np.empty((len(self.wides), *C_so.shape))
-        middle = sum(w.weight * g.T @ C_ss @ g for w, g in zip(self.wides, self.gives))
-        top, pairs = self.Q_s.copy(), 0.5 * middle @ self.given
+        s, m, form, memories = self.s, self.m, self.form, self.memories
+        C_ss, C_so, given = self.C_ss, self.C_so, self.form.given
         levels = np.array([w.level(m) for w in self.wides])
-        gained = [None] * len(self.single)
+        told = product(form.read, C_so.T)  # (r, s)
+        P_s = [w.ss @ C_ss + r @ told for w, r in zip(self.wides, self.reads)]
+        P_o = np.empty((len(self.wides), *C_so.shape))
+        parts = list(zip(form.weight, self.gives, P_s))
+        middle = 0.5 * sum(w * g.T @ C_ss @ g for w, g, _ in parts)
+        beside = sum(w * P @ g for w, g, P in parts)
+        p, C_so_next = np.empty((C_so.shape[1], len(given))), self.Q_so.copy()
+        gained, inner = [None] * len(self.single), form.Q.copy()
 
         def columns(low, high):
             for i in range(low, high):
-                here = slice(i * k, (i + 1) * k)
-                heard = self.read @ C[s:, s + i * k : s + (i + 1) * k]
-                for n, w in enumerate(self.wides):
-                    P_o[n, :, here] = w.ss @ C_so[:, here] + self.reads[n] @ heard
-                    beside = P_s[n] @ w.os[here].T + P_o[n, :, here] * w.own[here]
-                    top[:, s + i * k : s + (i + 1) * k] += w.weight * beside
-                    pairs[:, here] += self.gives[n].T @ (C_so[:, here] * (w.weight * w.own[here]))
+                here = form.clients[i]
+                heard = memories.heard(i)
+                p[here] = given[:, here].T @ middle.T
+                C_so_next[:, here] += beside @ given[:, here]
+                for n, (w, g, _) in enumerate(parts):
+                    weighted = w * form.own[n, here]
+                    P_o[n, :, here] = self.wides[n].ss @ C_so[:, here] + self.reads[n] @ heard
+                    C_so_next[:, here] += P_o[n, :, here] * weighted
+                    p[here] += (C_so[:, here] * weighted).T @ g
 
         def gains(low, high):
             for n in range(low, high):
-                here, stack = self.single[n]
-                gained[n] = stack.gain(m[here], C[here[:, None], here])
+                i, stack = self.single[n]
+                here = form.clients[i]
+                both = np.block([[C_ss, C_so[:, here]], [C_so[:, here].T, memories.block(i)]])
+                gained[n] = stack.gain(np.concatenate([m[:s], m[s:][here]]), both)
 
-        shared_out(len(self.U), C.size, columns)
-        shared_out(len(self.single), C.size, gains)
-        for n, w in enumerate(self.wides):
-            top[:, :s] += w.weight * (P_s[n] @ w.ss.T + P_o[n] @ w.so.T)
+        shared_out(len(self.U), C_so.size * len(given), columns)
+        shared_out(len(self.single), C_so.size * len(given), gains)
+        C_ss_next = self.Q_ss.copy()
+        for n, (w, r) in enumerate(zip(self.wides, self.reads)):
+            C_ss_next += w.weight * (P_s[n] @ w.ss.T + product(form.read, P_o[n].T).T @ r.T)
             if n:  # the mean map is no deviation
-                top += w.weight * np.outer(levels[n, :s], levels[n])
-        self._pairs(pairs, levels[1:, s:])
-        C[:s, :s], C[:s, s:], C[s:, :s] = (
-            0.5 * (top[:, :s] + top[:, :s].T),
-            top[:, s:],
-            top[:, s:].T,
-        )
-        for (here, _), gain in zip(self.single, gained):
-            C[here[:, None], here] += gain
-        self.m = levels[0]
-
-    def _pairs(self, pairs, v):
-        """The covariances of memories, a client's with all that follow at a time."""
-        C, k = self.C[self.s :, self.s :], self.U.shape[1]
-        weights = np.array([[w.weight] for w in self.wides])
-        left = np.concatenate([self.given, pairs, v]).T.copy()
-        right = np.concatenate([pairs, self.given, weights[1:] * v])
-        weighted = weights * self.own
-
-        def strips(low, high):
-            for i in range(low, high):
-                strip = left[i * k : (i + 1) * k] @ right[:, i * k :]
-                _scale_and_add(C, i * k, strip, weighted, self.own, self.Q_o[i])
-
-        shared_out(len(self.U), C.size, strips)
+                C_ss_next += w.weight * np.outer(levels[n, :s], levels[n, :s])
+                C_so_next += w.weight * np.outer(levels[n, :s], levels[n, s:])
+        for (i, _), gain in zip(self.single, gained):
+            C_ss_next += gain[:s, :s]
+            C_so_next[:, form.clients[i]] += gain[:s, s:]
+            inner[i] += gain[s:, s:]
+        memories.round(p, m[:s], levels[1:, s:], inner)
+        self.C_ss, self.C_so, self.m = 0.5 * (C_ss_next + C_ss_next.T), C_so_next, levels[0]
 
     def leave(self, m, C):
         """m and C (M, M) of the state as it was given."""
         back = self.U.transpose(0, 2, 1)
-        self.m[self.s :] = turned(back, self.m[self.s :, None])[:, 0]
-        self.C[self.s :, self.s :] = both(back, self.C[self.s :, self.s :])
-        self.C[: self.s, self.s :] = turned(back, self.C[self.s :, : self.s]).T
-        self.C[self.s :, : self.s] = self.C[: self.s, self.s :].T
-        m[self.order], C[self.order[:, None], self.order] = self.m, self.C
+        s, shared, own = self.s, self.order[: self.s, None], self.order[self.s :, None]
+        m[self.order] = np.concatenate([self.m[:s], turned(back, self.m[s:, None])[:, 0]])
+        C_os = turned(back, self.C_so.T)
+        C[shared, shared.T], C[own, own.T] = self.C_ss, both(back, self.memories.C)
+        C[own, shared.T], C[shared, own.T] = C_os, C_os.T
 
 
 def deviations(map, place):
@@ -220,7 +190,7 @@ def deviations(map, place):
         yield w, place[rows[r]], place[columns[c]], E[r[:, None], c], e[r]
 
 
-def memories_of(map, m, C, own):
+def memories_of(map, m, C, own, rounds=1, last=False):
     """`own` (N, k) are the states of each client. None where a round is not of this form, or where
     there is little to gain."""
     if own.size < FROM:
@@ -251,21 +221,20 @@ def memories_of(map, m, C, own):
             return None
     if wides[0] is None:
         return None
-    Q_s = np.concatenate([Q[:s, :s], turned(U, Q[s:, :s]).T], axis=1)
-    Q_o = U.transpose(0, 2, 1) @ noise @ U
-    C = C[order[:, None], order]
+    Q = Q[:s, :s], turned(U, Q[s:, :s]).T, U.transpose(0, 2, 1) @ noise @ U
     if C.any():
-        C[s:, s:], C[s:, :s] = both(U, C[s:, s:]), turned(U, C[s:, :s])
-        C[:s, s:] = C[s:, :s].T
+        C = C[order[:, None], order]
+        C = C[:s, :s], turned(U, C[s:, :s]).T, both(U, C[s:, s:])
+    else:
+        C = np.zeros((s, s)), np.zeros((s, own.size)), None
     m = np.concatenate([m[order[:s]], turned(U, m[order[s:], None])[:, 0]])
-    return Memories(order, s, U, wides, list(stacked(single, s, U)), (Q_s, Q_o), m, C)
+    return Memories(order, U, wides, list(stacked(single, s, U)), Q, m, C, rounds, last)
 
 
 def stacked(single, s, U):
     """The deviations of each client as one stack."""
     k = U.shape[1]
     for i in sorted({each[0] for each in single}):
-        here = np.concatenate([np.arange(s), s + i * k + np.arange(k)])
         found = []
         for _, _, rows, columns, E, e in (each for each in single if each[0] == i):
             whole = np.zeros((s + k, s + k + 1))
@@ -276,12 +245,12 @@ def stacked(single, s, U):
             found.append(whole)
         left, B = narrow(np.stack(found, axis=1))
         weight, every = np.array([each[1] for each in single if each[0] == i]), np.arange(s + k)
-        yield here, Stack(every, every, weight, left, B[:, :, :-1].copy(), B[:, :, -1].copy())
+        yield i, Stack(every, every, weight, left, B[:, :, :-1].copy(), B[:, :, -1].copy())
 
 
 def follow_memories(map, rounds, m, C, first, count, own, last):
     """As `moments.follow`, or None; m and C are carried on unless this is the `last` stretch."""
-    found = memories_of(map, m[0], C[0], own) if len(m) == 1 else None
+    found = memories_of(map, m[0], C[0], own, rounds, last) if len(m) == 1 else None
     if found is None:
         return None
     place = np.zeros(m.shape[1], dtype=np.int64)
@@ -290,7 +259,7 @@ def follow_memories(map, rounds, m, C, first, count, own, last):
     means, covariances = np.empty((rounds, 1, count)), np.empty((rounds, 1, count, count))
     for t in range(rounds):
         found.round()
-        means[t, 0], covariances[t, 0] = found.m[server], found.C[server[:, None], server]
+        means[t, 0], covariances[t, 0] = found.m[server], found.C_ss[server[:, None], server]
     if not last:
         found.leave(m[0], C[0])
     return means, covariances

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory.exact import following, memories, moments
+from fedtheory.exact import between, following, memories, moments
+from fedtheory.participation import Participation, uniform
 
 LOCAL = dict(eta_l=0.1, K=4)
 METHODS = [
@@ -13,6 +14,7 @@ METHODS = [
     ("feddyn", dict(LOCAL, alpha=0.5)),
 ]
 NAMES = ["II", "I", "feddyn"]
+FORMS = dict(series=0, whole=np.inf)  # how much dearer than every entry a term is said to be
 
 
 def problem(d=5, N=6, weights=None):
@@ -20,9 +22,10 @@ def problem(d=5, N=6, weights=None):
     return ft.problems.quadratic(d, N, hessian="own_dense", seed=1, weights=weights, **constants)
 
 
-@pytest.fixture
-def kept(monkeypatch):
+@pytest.fixture(params=FORMS)
+def kept(monkeypatch, request):
     """What `memories_of` was given and found, call after call, however few the states are."""
+    monkeypatch.setattr(between, "PRODUCTS", FORMS[request.param])
     calls, real = [], memories.memories_of
 
     def watched(*given):
@@ -34,6 +37,11 @@ def kept(monkeypatch):
     monkeypatch.setattr(memories, "FROM", 1)
     monkeypatch.setattr(memories, "memories_of", watched)
     return calls
+
+
+def forms(kept):
+    """How the covariances of different clients' memories were followed, call after call."""
+    return [found and type(found.memories).__name__.lower() for _, found in kept]
 
 
 def whole(monkeypatch, *given, **setting):
@@ -55,11 +63,13 @@ def agree(found, expected):
 @pytest.mark.parametrize("S", [2, 6])
 @pytest.mark.parametrize("weights", [None, [1, 2, 3, 1, 2, 3]], ids=["even", "uneven"])
 @pytest.mark.parametrize("method, hyper", METHODS, ids=NAMES)
-def test_blocks_give_the_moments_of_the_whole(method, hyper, weights, S, kept, monkeypatch):
+def test_blocks_give_the_moments_of_the_whole(
+    method, hyper, weights, S, kept, monkeypatch, request
+):
     given = problem(weights=weights), method
     setting = dict(rounds=9, S=S, covariance=True, **hyper)
     found = ft.expected(*given, **setting)
-    assert [call[1] is not None for call in kept] == [True]
+    assert forms(kept) == [request.node.callspec.params["kept"]]
     agree(found, whole(monkeypatch, *given, **setting))
 
 
@@ -78,7 +88,25 @@ def test_a_schedule_leaves_the_state_as_it_was_given(kept, monkeypatch):
     given = problem(), "scaffold"
     setting = dict(rounds=8, S=3, covariance=True, K=4, eta_l=[0.1] * 3 + [0.05] * 5)
     agree(ft.expected(*given, **setting), whole(monkeypatch, *given, **setting))
-    assert [call[1] is not None for call in kept] == [True, True]
+    assert forms(kept) == ["whole", "whole"]  # what is left behind is asked for entry by entry
+
+
+def test_many_rounds_in_which_memories_fade_or_stay(kept, monkeypatch, request):
+    for method, hyper in (("scaffold", dict(eta_l=0.5, K=10)), ("feddyn", METHODS[2][1])):
+        given = problem(), method
+        setting = dict(rounds=80, S=2, covariance=True, **hyper)
+        agree(ft.expected(*given, **setting), whole(monkeypatch, *given, **setting))
+    assert forms(kept) == [request.node.callspec.params["kept"]] * 2
+    if kept[0][1].memories.__class__ is between.Series:
+        assert [5 < found.memories.count < between.MOST for _, found in kept] == [True, True]
+
+
+def test_clients_that_work_differently_are_followed_entry_by_entry(kept, monkeypatch):
+    given = problem(), "scaffold"
+    law = Participation(work=uniform(1))
+    setting = dict(rounds=6, S=6, covariance=True, participation=law, **LOCAL)
+    agree(ft.expected(*given, **setting), whole(monkeypatch, *given, **setting))
+    assert forms(kept)[0] is not None
 
 
 def test_a_method_without_memory_and_few_states_are_followed_whole(monkeypatch):
@@ -98,7 +126,7 @@ def test_a_method_without_memory_and_few_states_are_followed_whole(monkeypatch):
 @pytest.mark.parametrize("off", [1e-3, 1e-9])
 def test_maps_that_are_nearly_of_the_form_are_not(off, kept):
     ft.expected(problem(), "scaffold", rounds=3, S=2, **LOCAL)
-    map, m, C, own = kept[-1][0]
+    map, m, C, own, *_ = kept[-1][0]
     assert memories.memories_of(map, m, C, own) is not None
     entry = lambda i, j: off * (np.arange(len(m)) == i)[:, None] * (np.arange(len(m)) == j)
     a, b = own[0, 0], own[1, 0]
@@ -112,7 +140,7 @@ def test_maps_that_are_nearly_of_the_form_are_not(off, kept):
 
 def test_states_that_are_zero_and_stay_so_are_left_out(kept):
     ft.expected(problem(), "scaffold", rounds=3, S=2, **LOCAL)
-    map, m, C, own = kept[-1][0]
+    map, m, C, own, *_ = kept[-1][0]
     unused = memories.still(map, m, C)
     assert unused.sum() == 5  # the first row of c_i
     assert not memories.still(map, m + 1.0 * unused, C).any()
