@@ -6,7 +6,7 @@ import numpy as np
 
 from fedtheory.jit import jit
 from fedtheory.problem import Kernels
-from fedtheory.problems._symmetric import LARGE, PIECES, large_part, large_sum, times
+from fedtheory.problems._symmetric import LARGE, PARTS, large_part, large_sum, times
 
 
 class Diagonal(NamedTuple):
@@ -84,7 +84,7 @@ def dense_objective(data, p, x, out):
 @jit
 def dense_pieces(data, i, count, phase):
     """Parts of a large product, and their sum."""
-    return (PIECES, 1, 0)[min(phase, 2)] if data.b.shape[1] >= LARGE else 0
+    return (PARTS, 1, 0)[min(phase, 2)] if data.b.shape[1] >= LARGE else 0
 
 
 @jit
@@ -98,7 +98,7 @@ def dense_piece(data, i, rows, x, room, out, phase, n):
 
 def room(d):
     """What the parts of a large product need, of coordinates that mix."""
-    return PIECES * d if d >= LARGE else 0
+    return PARTS * d if d >= LARGE else 0
 
 
 DIAGONAL = Kernels(diagonal_grad, diagonal_loss, diagonal_objective)

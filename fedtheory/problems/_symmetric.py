@@ -15,7 +15,7 @@ from fedtheory.jit import jit
 from fedtheory.problems._vector import add, load, multiply_add, on_stack, store, total, totals, zero
 
 LINE = 64  # bytes
-LARGE, PIECES = 512, 8  # coordinates from which a product is the sum of so many pieces
+LARGE, PARTS = 512, 8  # coordinates from which a product is the sum of so many parts
 
 
 def blocks(matrices):
@@ -46,46 +46,22 @@ def _aligned(n, size):
 @jit
 def times(kept, x, b, out):
     """out = A (x - b), A given by its blocks."""
-    d = x.size
-    if d >= LARGE:
-        room = np.empty(d * PIECES)
-        for n in range(PIECES):
-            large_part(kept, x, b, n, room)
-        large_sum(kept, x, b, room, out)
-        return
-    v = gap(x, b, 0)
-    for j in range(d):
+    v = on_stack(x.size)
+    for j in range(x.size):
+        v[j] = x[j] - b[j]
         out[j] = 0.0
-    whole, at = d - d % 8, 0
-    for r in range(0, whole, 8):
-        eight_rows(kept, at, v, out, r, whole)
-        at += 8 * (whole - r)
-    last_rows(kept, at, v, out, whole)
+    whole = v.size - v.size % 8
+    if v.size >= LARGE:
+        add_parts(kept, v, out)
+    else:
+        add_rows(kept, v, 0, whole, out)
+    last_rows(kept, whole * (whole + 8) // 2, v, out, whole)
 
 
 @jit(inline="always")
-def gap(x, b, low):
-    """x - b from coordinate `low` on."""
-    v = on_stack(x.size)
-    for j in range(low, x.size):
-        v[j] = x[j] - b[j]
-    return v
-
-
-@jit
-def cut(d, n):
-    """The row where the n-th part of a large product begins: all have as many blocks."""
-    whole = d - d % 8
-    return whole - np.int64(whole * np.sqrt(1.0 - n / PIECES) / 8.0) * 8
-
-
-@jit
-def large_part(kept, x, b, n, room):
-    """What the n-th part of the rows in blocks adds to A (x - b), in a row of room."""
-    d, low, high = x.size, cut(x.size, n), cut(x.size, n + 1)
-    v, out, whole = gap(x, b, low), room[n * d : (n + 1) * d], d - d % 8
-    for j in range(low, d):
-        out[j] = 0.0
+def add_rows(kept, v, low, high, out):
+    """out += what rows low .. high - 1 of the blocks, as rows and as columns, add to A v."""
+    whole = v.size - v.size % 8
     at = low * whole - low * (low - 8) // 2
     for r in range(low, high, 8):
         eight_rows(kept, at, v, out, r, whole)
@@ -93,17 +69,51 @@ def large_part(kept, x, b, n, room):
 
 
 @jit
-def large_sum(kept, x, b, room, out):
-    """out = A (x - b) from its parts, and from the rows that fill no block."""
-    d = x.size
-    for j in range(d):
-        out[j] = room[j]
-    for n in range(1, PIECES):
-        for j in range(cut(d, n), d):
-            out[j] += room[n * d + j]
+def cut(d, n):
+    """The row where the n-th part of a large product begins: all have as many blocks."""
     whole = d - d % 8
-    if whole < d:
-        last_rows(kept, whole * (whole + 8) // 2, gap(x, b, 0), out, whole)
+    return whole - np.int64(whole * np.sqrt(1.0 - n / PARTS) / 8.0) * 8
+
+
+@jit
+def add_parts(kept, v, out):
+    """out += what all rows of the blocks add: one part after the other, each summed by itself."""
+    part = on_stack(v.size)
+    for n in range(PARTS):
+        low = cut(v.size, n)
+        fresh, sums = part[low:], out[low:]
+        for j in range(fresh.size):
+            fresh[j] = 0.0
+        add_rows(kept, v, low, cut(v.size, n + 1), part)
+        for j in range(fresh.size):
+            sums[j] += fresh[j]
+
+
+@jit
+def large_part(kept, x, b, n, room):
+    """The n-th part, in its row of room."""
+    d, low = x.size, cut(x.size, n)
+    v, part = on_stack(d), room[n * d : (n + 1) * d]
+    for j in range(d):
+        v[j] = x[j] - b[j]
+        part[j] = 0.0
+    add_rows(kept, v, low, cut(d, n + 1), part)
+
+
+@jit
+def large_sum(kept, x, b, room, out):
+    """out = A (x - b) from its parts in room."""
+    d, v = x.size, on_stack(x.size)
+    for j in range(d):
+        v[j] = x[j] - b[j]
+        out[j] = 0.0
+    for n in range(PARTS):
+        low = cut(d, n)
+        part, sums = room[n * d + low : (n + 1) * d], out[low:]
+        for j in range(part.size):
+            sums[j] += part[j]
+    whole = d - d % 8
+    last_rows(kept, whole * (whole + 8) // 2, v, out, whole)
 
 
 @jit(inline="always")

@@ -77,10 +77,9 @@ def sample_rows(kind, key, client, step, ordinal, table, replacement, deck, rows
 
 
 @jit.jit
-def stochastic_gradient(rules, law, draws, i, x, step, ordinal, scratch):
+def stochastic_gradient(grad, batch, law, draws, i, x, step, ordinal, scratch):
     """An unbiased estimate of grad f_i(x) in scratch.g (FSL, line 13)."""
     kind, key, table = draws.kind, draws.key, draws.table
-    beside = scratch.crew.gate.size > 0  # workers run side by side: one that waits may help
     if kind == MINIBATCH or kind == ROWS:
         B, n = law.batch_size[i], law.sizes[i]
         if B == 0 and law.drawing:
@@ -88,12 +87,12 @@ def stochastic_gradient(rules, law, draws, i, x, step, ordinal, scratch):
         if B > 0 and (B < n or law.replacement or law.drawing or kind == ROWS):
             deck, rows = scratch.deck[:n], scratch.rows[:B]
             sample_rows(kind, key, i, step, ordinal, table, law.replacement, deck, rows)
-            if not (beside and in_pieces(rules, law.data, i, rows, x, scratch)):
+            if scratch.crew == 0 or not in_pieces(scratch.crew, scratch.worker, i, rows, x):
                 draw = np.uint64(rng.gradient_key(key, i, step))  # a bare int, where interpreted
-                rules.batch(law.data, i, rows, draw, x, scratch.g)
+                batch(law.data, i, rows, draw, x, scratch.g)
             return
-    if not (beside and in_pieces(rules, law.data, i, scratch.rows[:0], x, scratch)):
-        rules.grad(law.data, i, x, scratch.g)
+    if scratch.crew == 0 or not in_pieces(scratch.crew, scratch.worker, i, scratch.rows[:0], x):
+        grad(law.data, i, x, scratch.g)
     add_noise(kind, law.sigma[i], key, i, step, ordinal, table, scratch.g, scratch.noise)
 
 
@@ -175,10 +174,14 @@ def see(rules, law, now, scratch):
     g, mean, S = scratch.g, scratch.before, now.cohort.size
     fill(mean, 0.0)
     for s in range(S):
-        stochastic_gradient(rules, law, now.draws, now.cohort[s], now.x, rng.LOOK, s, scratch)
+        stochastic_gradient(
+            rules.grad, rules.batch, law, now.draws, now.cohort[s], now.x, rng.LOOK, s, scratch
+        )
         for j in range(mean.size):
             mean[j] += g[j] / S
-    stochastic_gradient(rules, law, now.draws, THE_SERVER, now.x, rng.LOOK, S, scratch)
+    stochastic_gradient(
+        rules.grad, rules.batch, law, now.draws, THE_SERVER, now.x, rng.LOOK, S, scratch
+    )
     fill(scratch.g_0, 0.0)
     now.row[10] = square_gap(mean, scratch.g_0)
     now.row[11] = square_gap(g, scratch.g_0)
@@ -195,7 +198,15 @@ def open_round(rules, law, now, scratch):
         see(rules, law, now, scratch)
     if law.asks & SERVER_GRAD:
         stochastic_gradient(
-            rules, law, now.draws, THE_SERVER, now.x, rng.START, THE_SERVER, scratch
+            rules.grad,
+            rules.batch,
+            law,
+            now.draws,
+            THE_SERVER,
+            now.x,
+            rng.START,
+            THE_SERVER,
+            scratch,
         )
     rules.begin(now.state, now.t, scratch.g, now.h)
 
@@ -204,11 +215,11 @@ def open_round(rules, law, now, scratch):
 def work_slots(rules, law, now, cohort, scratch, ordinal, low, high):
     """Local work of cohort slots low .. high - 1 (FSL, lines 5-7): each writes only what is its
     client's own."""
-    state, h, draws = now.state, now.h, now.draws
+    state, h, draws, grad, batch = now.state, now.h, now.draws, rules.grad, rules.batch
     for s in range(low, high):
         i, y, l = now.cohort[s], cohort.y[s], cohort.local[s]
         if law.asks & CLIENT_GRAD:
-            stochastic_gradient(rules, law, draws, i, now.x, rng.START, ordinal, scratch)
+            stochastic_gradient(grad, batch, law, draws, i, now.x, rng.START, ordinal, scratch)
             ordinal += 1
         rules.local_start(state, i, y, scratch.g, l, h)
         cohort.drift[s] = 0.0
@@ -217,7 +228,7 @@ def work_slots(rules, law, now, cohort, scratch, ordinal, low, high):
                 return
             if now.wanted & DRIFT:
                 cohort.drift[s] += square_gap(y, now.x)
-            stochastic_gradient(rules, law, draws, i, y, k, ordinal, scratch)
+            stochastic_gradient(grad, batch, law, draws, i, y, k, ordinal, scratch)
             ordinal += 1
             rules.local_step(state, i, k, y, scratch.g, l, h)
         rules.local_end(state, i, now.work[s], y, l, h)
@@ -242,7 +253,9 @@ def close_round(rules, law, now, cohort, scratch, ordinal):
             return True
         if now.wanted & DRIFT:
             row[9] += square_gap(now.w, scratch.before) / now.server_work
-        stochastic_gradient(rules, law, now.draws, THE_SERVER, now.w, k, ordinal, scratch)
+        stochastic_gradient(
+            rules.grad, rules.batch, law, now.draws, THE_SERVER, now.w, k, ordinal, scratch
+        )
         ordinal += 1
         rules.server_step(now.state, k, scratch.g, h)
     rules.end(now.state, h)
@@ -312,13 +325,12 @@ def advance(rules, law, truth, trials, chunk, cohort, scratch, low, high):
 
 
 @jit.jit
-def advance_together(rules, law, truth, trials, chunk, cohort, scratch, worker, workers):
+def advance_together(rules, law, truth, trials, chunk, cohort, scratch, gate, worker, workers):
     """The same for all trials, by workers that run this loop side by side: each works for its part of
     the cohort, then for what is left of the others', then for gradients that are still under way; the first
     one opens and closes rounds, and measures
     a round while the others begin the next. For few trials of long rounds whose gradients come in no
     given order. Points of neighbours share lines of the cache, so that workers keep apart."""
-    crew, gate = scratch.crew, scratch.crew.gate
     for trial in range(trials.x.shape[0]):
         now = the_round(truth, trials, chunk, trial, THE_SERVER)
         due = False  # whether round `now` waits to be measured, where it left x
@@ -331,7 +343,7 @@ def advance_together(rules, law, truth, trials, chunk, cohort, scratch, worker, 
             if worker == 0:
                 open_round(rules, law, now, scratch)
                 lay_out(gate)
-            meet(rules, law.data, crew, worker, workers)
+            meet(gate, scratch, worker, workers)
             if due:
                 measure(
                     rules, truth, before.wanted, scratch.left, before.row, scratch.g, scratch.g_0
@@ -344,13 +356,13 @@ def advance_together(rules, law, truth, trials, chunk, cohort, scratch, worker, 
                 while s < high:
                     work_slots(rules, law, now, cohort, scratch, THE_SERVER, s, s + 1)
                     s = low + take(gate, part)
-            meet(rules, law.data, crew, worker, workers)
+            meet(gate, scratch, worker, workers)
             due = False
             if worker == 0:
                 due = end_round(rules, law, trials, chunk, cohort, scratch, now, trial, r)
                 copy(now.x, scratch.left)
                 gate[ENDED] = trials.stop[0]
-            meet(rules, law.data, crew, worker, workers)
+            meet(gate, scratch, worker, workers)
             if gate[ENDED]:
                 return
         if due:
@@ -360,7 +372,7 @@ def advance_together(rules, law, truth, trials, chunk, cohort, scratch, worker, 
 # What each loop takes behind the groups.
 _GROUPS = (Rules, Law, Truth, Trials, Chunk, Cohort, Scratch)
 _I8 = jit.types.int64
-_BEHIND = (_I8, _I8)
+_BEHIND = {"advance": (_I8, _I8), "advance_together": (jit.INTEGERS, _I8, _I8)}
 
 
 @cache
@@ -375,7 +387,7 @@ def kernel(name="advance", real="float64"):
         warnings.catch_warnings()
     ):  # function types are old and stable, if still called experimental
         warnings.simplefilter("ignore", NumbaExperimentalFeatureWarning)
-        compiled = jit.erase(loop, jit.types.void, (*groups, *_BEHIND))
+        compiled = jit.erase(loop, jit.types.void, (*groups, *_BEHIND[name]))
     compiled.disable_compile()  # or Numba would specialise it to each kernel it is given
     return compiled
 

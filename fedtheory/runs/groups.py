@@ -22,8 +22,6 @@ class Rules(NamedTuple):
 
     grad: object
     batch: object
-    pieces: object
-    piece: object
     objective: object
     value: object
     true_grad: object
@@ -123,10 +121,12 @@ class Cohort(NamedTuple):
 
 
 class Crew(NamedTuple):
-    """What workers that run a round side by side have in common: where they meet, and a desk for each
-    (helping.py)."""
+    """What workers that run a round side by side have in common: gradients that are trained on, in
+    pieces, and a desk for each (helping.py)."""
 
-    gate: np.ndarray  # counters; none where everybody works alone
+    pieces: object
+    piece: object
+    data: object
     desks: np.ndarray  # counters, three for each worker
     asked: np.ndarray  # (workers, 4), of which gradient pieces lie there
     rows: np.ndarray  # (workers, most samples)
@@ -139,7 +139,7 @@ class Crew(NamedTuple):
 class Scratch(NamedTuple):
     """What one thread writes to, and nobody reads after it."""
 
-    crew: Crew
+    crew: object  # of workers side by side, 0 where everybody works alone
     worker: int  # which row of the crew's is this thread's
     deck: np.ndarray  # 0 .. most samples of a client - 1
     rows: np.ndarray  # its row of the crew's
@@ -162,8 +162,6 @@ def types_of(real):
     rules = (
         grad,
         _function(_VOID, _A, _I8, _I, _U8, P, P),
-        _function(_I8, _A, _I8, _I8, _I8),
-        _function(_VOID, _A, _I8, _I, P, P, P, _I8, _I8),
         _function(_F8, _A, _V, P, P),
         _function(_F8, _A, _V, P),
         grad,
@@ -178,7 +176,11 @@ def types_of(real):
         _function(_VOID, _A, _A),
     )
     chunk = (_I, _COUNTS, _COUNTS, _I, _M, _I8, _CUBE, _U8, _I8, _I8, _CUBE, _CUBE)
-    crew = jit.tuple_type(Crew, _I, _I, _TABLE, _TABLE, PP, PP, PP, _I8)
+    crew = (
+        _function(_I8, _A, _I8, _I8, _I8),
+        _function(_VOID, _A, _I8, _I, P, P, P, _I8, _I8),
+        *(_A, _I, _TABLE, _TABLE, PP, PP, PP, _I8),
+    )
     fields = {
         Rules: rules,
         Law: (_A, _V, _I, _I, _I8, _I8, _I8),
@@ -187,6 +189,7 @@ def types_of(real):
         Chunk: chunk,
         Round: (_A, _A, P, P, _I8, draws, _I, _I, _I8, _V, _I8, _V, _I),
         Cohort: (PP, _I, _A, _V),
-        Scratch: (crew, _I8, _I, _I, P, P, P, P, P),
+        Crew: crew,
+        Scratch: (_A, _I8, _I, _I, P, P, P, P, P),
     }
     return {group: jit.tuple_type(group, *of) for group, of in fields.items()}

@@ -16,7 +16,6 @@ from fedtheory.runs.meeting import LINE, counters
 
 NO_TABLE = np.zeros((1, 1, 1))
 NO_PATH = np.zeros((1, 0, 1))
-WHOLE = dict(pieces=no_pieces, piece=no_piece)  # kernels of workers that are alone
 LONG = 256  # coordinates from which calling machine code costs less than a loop in Python
 
 
@@ -71,7 +70,9 @@ class Slabs:
         rows = np.zeros((workers, whole(max(1, most.max(), problem.batch_size.max()))), np.int64)
         asked = whole(problem.d + BEHIND) * (problem.room > 0)
         return Crew(
-            np.zeros(0, np.int64),
+            no_pieces,
+            no_piece,
+            0,
             np.zeros(DESK * workers, np.int64),
             np.zeros((workers, LINE), np.int64),
             rows,
@@ -85,7 +86,7 @@ class Slabs:
         crew, deck = self.crew, np.arange(max(1, problem.sizes.max()))
         rooms = np.empty((4, problem.d), problem.real)
         # rooms are written before they are read
-        return Scratch(crew, worker, deck, crew.rows[worker], crew.g[worker, : problem.d], *rooms)
+        return Scratch(0, worker, deck, crew.rows[worker], crew.g[worker, : problem.d], *rooms)
 
     def _handles(self, kind, slabs, count):
         """One handle for each of `count` tuples whose fields are rows of `slabs`."""
@@ -189,13 +190,8 @@ class Machine:
             Trials(slabs.state_handles, slabs.x, slabs.w, self.diverged, self.stop), "trials"
         )
         self.cohorts = [self._handed(own, f"cohort {n}") for n, own in enumerate(slabs.cohorts)]
-        self.gate = counters(workers)
-        together = lambda own: own._replace(crew=own.crew._replace(gate=self.gate))
-        handed = lambda n, own: self._handed(own, f"scratch {n}")
-        self.scratches = [handed(n, own) for n, own in enumerate(slabs.scratches)]
-        # those of workers that run side by side
-        self.beside = [
-            handed(f"{n} beside", together(own)) for n, own in enumerate(slabs.scratches)
+        self.scratches = [
+            self._handed(own, f"scratch {n}") for n, own in enumerate(slabs.scratches)
         ]
         self.objective_is(problem, h)
 
@@ -217,8 +213,19 @@ class Machine:
         self.trained = self._trained_on(problem, h)
         x_star = problem.minimizer() if self.wanted & metrics.DISTANCE else np.zeros(0)
         self.x_star = x_star.astype(self.real, copy=False)
-        self.rules = self._rules(self.trained.kernels._replace(**WHOLE))
-        self.rules_beside = None
+        roles = lambda of, *names: [
+            of.kernels.role(n, of.data, self.real)
+            if self.packed
+            else jit.python(getattr(of.kernels, n))
+            for n in names
+        ]
+        kernels = (
+            *roles(self.trained, "grad", "batch"),
+            *roles(problem, "objective", "value", "grad", "loss", "test"),
+            *self.kernels,
+        )
+        self.rules = self._handed(Rules(*kernels), "rules")
+        self.beside = None  # the scratches of workers side by side
         of, self._words = (
             self.trained,
             [jit.pack(of.data) for of in (self.trained, problem)] if self.packed else None,
@@ -233,20 +240,6 @@ class Machine:
         self.truth = self._handed(
             Truth(true_data, problem.weights, self.x_star, self.wanted, self.every), "truth"
         )
-
-    def _rules(self, trained, name="rules"):
-        """What runs, where these kernels are trained on."""
-        roles = lambda of, data, *names: [
-            of.role(n, data, self.real) if self.packed else jit.python(getattr(of, n))
-            for n in names
-        ]
-        problem, whole = self.problem, ("objective", "value", "grad", "loss", "test")
-        kernels = (
-            *roles(trained, self.trained.data, "grad", "batch", "pieces", "piece"),
-            *roles(problem.kernels, problem.data, *whole),
-            *self.kernels,
-        )
-        return self._handed(Rules(*kernels), name)
 
     def measure(self, trials):
         """The metrics before the first round."""
@@ -292,22 +285,34 @@ class Machine:
 
     def advancing(self, chunk):
         """(worker, low, high) -> that block of trials through a chunk of rounds."""
-        given, loop = self._given(chunk, self.rules), self.loops["advance"]
+        given, loop = self._given(chunk), self.loops["advance"]
         return lambda worker, low, high: loop(
             *given, self.cohorts[worker], self.scratches[worker], low, high
         )
 
     def advancing_together(self, chunk):
         """worker -> its part of all trials' rounds, where every worker runs at the same time."""
-        if self.rules_beside is None:  # pieces of gradients are compiled when first asked for
-            self.rules_beside = self._rules(self.trained.kernels, "rules beside others")
-        given, loop = self._given(chunk, self.rules_beside), self.loops["advance_together"]
+        given, loop = self._given(chunk), self.loops["advance_together"]
         workers = len(self.scratches)
-        return lambda worker: loop(*given, self.cohorts[0], self.beside[worker], worker, workers)
+        gate, beside = counters(workers), self._beside()
+        return lambda worker: loop(*given, self.cohorts[0], beside[worker], gate, worker, workers)
 
-    def _given(self, chunk, rules):
+    def _beside(self):
+        """The workers' scratches, in a crew; pieces of gradients are compiled when one is first asked for."""
+        if self.beside is None:
+            kernels, data = self.trained.kernels, self.trained.data
+            pieces, piece = (kernels.role(n, data, self.real) for n in ("pieces", "piece"))
+            own = dict(pieces=pieces, piece=piece, data=self._words[0].ctypes.data)
+            crew = self._handed(self.slabs.crew._replace(**own), "crew")
+            self.beside = [
+                self._handed(scratch._replace(crew=crew), f"scratch {n} of the crew")
+                for n, scratch in enumerate(self.slabs.scratches)
+            ]
+        return self.beside
+
+    def _given(self, chunk):
         rounds = self._handed(chunk._replace(seed=np.uint64(chunk.seed)), "chunk")
-        return rules, self.law, self.truth, self.trials, rounds
+        return self.rules, self.law, self.truth, self.trials, rounds
 
 
 def run_together(pool, workers, task):

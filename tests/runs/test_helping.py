@@ -8,8 +8,9 @@ import pytest
 
 import fedtheory as ft
 from fedtheory import jit
+from fedtheory.problem import Kernels
 from fedtheory.runs import carrying
-from fedtheory.runs.groups import Crew
+from fedtheory.runs.groups import Crew, types_of
 from fedtheory.runs.helping import DESK, in_pieces, meet
 from fedtheory.runs.meeting import LINE, counters
 from fedtheory.runs.planning import plan_of
@@ -18,13 +19,12 @@ WORKERS, GRADIENTS, PHASES, D = 3, 300, 3, 40
 
 
 class Scratch(NamedTuple):
-    crew: Crew
-    worker: int
+    crew: int
+    g: np.ndarray
 
 
-class Rules(NamedTuple):
-    pieces: object
-    piece: object
+class Data(NamedTuple):
+    taken: np.ndarray  # (gradients, phases, pieces), how often
 
 
 @jit.jit
@@ -36,7 +36,7 @@ def pieces(data, i, count, phase):
 @jit.jit
 def piece(data, i, rows, x, room, out, phase, n):
     """Tells what it was given, and what the phase before it left: what a torn gradient would mix."""
-    data[i, phase, n] += 1
+    data.taken[i, phase, n] += 1
     before = 0.0
     if phase > 0:
         for m in range(5 - phase + 1):
@@ -48,37 +48,43 @@ def piece(data, i, rows, x, room, out, phase, n):
 
 
 @jit.jit
-def ask(rules, data, scratch, workers, ends):
+def ask(gate, scratch, worker, workers, rows, ends):
     """Each worker asks for gradients of its own, more of them the higher its number, and then waits."""
-    crew, worker = scratch.crew, scratch.worker
-    x, rows = np.empty(D), crew.rows[worker, :1]
+    x = np.empty(D)
     for n in range(GRADIENTS * (1 + worker)):
         i = GRADIENTS * WORKERS * worker + n
         x[0] = np.float64(n)
         rows[0] = worker
-        in_pieces(rules, data, i, rows, x, scratch)
-        ends[i] = crew.g[worker, :D]
-    meet(rules, data, crew, worker, workers)
+        in_pieces(scratch.crew, worker, i, rows, x)
+        for j in range(D):
+            ends[i, j] = scratch.g[j]
+    meet(gate, scratch, worker, workers)
 
 
 @pytest.mark.skipif(jit.DISABLED, reason="loops on one thread have nobody to help them")
 def test_every_piece_is_taken_once_and_sees_what_its_gradient_was_asked_with():
     integers = lambda *shape: np.zeros(shape, np.int64)
     row = lambda n: np.zeros((WORKERS, n))
-    desks, rows = integers(DESK * WORKERS), integers(WORKERS, LINE)
-    crew = Crew(counters(WORKERS), desks, integers(WORKERS, LINE), rows, row(D), row(D), row(16), D)
+    data = Data(integers(GRADIENTS * WORKERS * WORKERS, PHASES, 5))
+    kernels, words = Kernels(None, None, pieces=pieces, piece=piece), jit.pack(data)
+    roles = [kernels.role(name, data) for name in ("pieces", "piece")]
+    desks, asked, rows = integers(DESK * WORKERS), integers(WORKERS, LINE), integers(WORKERS, LINE)
+    g, gate = row(D), counters(WORKERS)
+    crew = Crew(*roles, words.ctypes.data, desks, asked, rows, row(D), g, row(16), D)
+    there = jit.pack(crew, types_of("float64")[Crew])
+    ends = np.full((len(data.taken), D), np.nan)
+    with ThreadPoolExecutor(WORKERS) as pool:
+        jobs = [
+            pool.submit(ask, gate, Scratch(there.ctypes.data, g[w]), w, WORKERS, rows[w, :1], ends)
+            for w in range(WORKERS)
+        ]
+        for done in jobs:
+            done.result()
     asked = [
         GRADIENTS * WORKERS * w + n for w in range(WORKERS) for n in range(GRADIENTS * (1 + w))
     ]
-    data = integers(GRADIENTS * WORKERS * WORKERS, PHASES, 5)
-    ends = np.full((len(data), D), np.nan)
-    with ThreadPoolExecutor(WORKERS) as pool:
-        given = Rules(pieces, piece), data
-        jobs = [pool.submit(ask, *given, Scratch(crew, w), WORKERS, ends) for w in range(WORKERS)]
-        for done in jobs:
-            done.result()
     for phase in range(PHASES):
-        assert (data[asked, phase, : 5 - phase] == 1).all()
+        assert (data.taken[asked, phase, : 5 - phase] == 1).all()
     for i in asked:
         given = i % (GRADIENTS * WORKERS) + i // (GRADIENTS * WORKERS) + i
         assert (ends[i] == given * (1 + 4 * (1 + 5))).all()  # itself, and four that hold five
