@@ -26,7 +26,7 @@ from fedtheory.runs.groups import (
     Truth,
     types_of,
 )
-from fedtheory.runs.helping import in_pieces, meet
+from fedtheory.runs.helping import meet
 from fedtheory.runs.meeting import ENDED, lay_out, take
 
 SERVER_GRAD, CLIENT_GRAD = 1, 2  # the gradients an algorithm asks for when a round begins
@@ -87,12 +87,10 @@ def stochastic_gradient(grad, batch, law, draws, i, x, step, ordinal, scratch):
         if B > 0 and (B < n or law.replacement or law.drawing or kind == ROWS):
             deck, rows = scratch.deck[:n], scratch.rows[:B]
             sample_rows(kind, key, i, step, ordinal, table, law.replacement, deck, rows)
-            if scratch.crew == 0 or not in_pieces(scratch.crew, scratch.worker, i, rows, x):
-                draw = np.uint64(rng.gradient_key(key, i, step))  # a bare int, where interpreted
-                batch(law.data, i, rows, draw, x, scratch.g)
+            draw = np.uint64(rng.gradient_key(key, i, step))  # a bare int, where interpreted
+            batch(law.data, i, rows, draw, x, scratch.g)
             return
-    if scratch.crew == 0 or not in_pieces(scratch.crew, scratch.worker, i, scratch.rows[:0], x):
-        grad(law.data, i, x, scratch.g)
+    grad(law.data, i, x, scratch.g)
     add_noise(kind, law.sigma[i], key, i, step, ordinal, table, scratch.g, scratch.noise)
 
 
@@ -327,10 +325,10 @@ def advance(rules, law, truth, trials, chunk, cohort, scratch, low, high):
 @jit.jit
 def advance_together(rules, law, truth, trials, chunk, cohort, scratch, gate, worker, workers):
     """The same for all trials, by workers that run this loop side by side: each works for its part of
-    the cohort, then for what is left of the others', then for gradients that are still under way; the first
-    one opens and closes rounds, and measures
-    a round while the others begin the next. For few trials of long rounds whose gradients come in no
-    given order. Points of neighbours share lines of the cache, so that workers keep apart."""
+    the cohort, then for what is left of the others', then for gradients that are under way (helping.py);
+    the first one opens and closes rounds, and measures a round while the others begin the next. For few
+    trials of long rounds whose gradients come in no given order. Points of neighbours share lines of the
+    cache, so that workers keep apart."""
     for trial in range(trials.x.shape[0]):
         now = the_round(truth, trials, chunk, trial, THE_SERVER)
         due = False  # whether round `now` waits to be measured, where it left x
@@ -343,7 +341,7 @@ def advance_together(rules, law, truth, trials, chunk, cohort, scratch, gate, wo
             if worker == 0:
                 open_round(rules, law, now, scratch)
                 lay_out(gate)
-            meet(gate, scratch, worker, workers)
+            meet(gate, law.data, scratch.g, worker, workers)
             if due:
                 measure(
                     rules, truth, before.wanted, scratch.left, before.row, scratch.g, scratch.g_0
@@ -356,13 +354,13 @@ def advance_together(rules, law, truth, trials, chunk, cohort, scratch, gate, wo
                 while s < high:
                     work_slots(rules, law, now, cohort, scratch, THE_SERVER, s, s + 1)
                     s = low + take(gate, part)
-            meet(gate, scratch, worker, workers)
+            meet(gate, law.data, scratch.g, worker, workers)
             due = False
             if worker == 0:
                 due = end_round(rules, law, trials, chunk, cohort, scratch, now, trial, r)
                 copy(now.x, scratch.left)
                 gate[ENDED] = trials.stop[0]
-            meet(gate, scratch, worker, workers)
+            meet(gate, law.data, scratch.g, worker, workers)
             if gate[ENDED]:
                 return
         if due:

@@ -120,30 +120,30 @@ class Cohort(NamedTuple):
     drift: np.ndarray  # (S,)
 
 
-class Crew(NamedTuple):
-    """What workers that run a round side by side have in common: gradients that are trained on, in
-    pieces, and a desk for each (helping.py)."""
+class Desk(NamedTuple):
+    """Where one of several workers that run a round side by side asks for gradients: what is trained on,
+    and a desk for each of them (helping.py). It stands in the place of a problem's data."""
 
+    grad: object
+    batch: object
     pieces: object
     piece: object
     data: object
-    desks: np.ndarray  # counters, three for each worker
-    asked: np.ndarray  # (workers, 4), of which gradient pieces lie there
+    worker: int  # whose it is
+    counters: np.ndarray  # three for each worker
+    asked: np.ndarray  # (workers, ...), of which gradient pieces lie there
     rows: np.ndarray  # (workers, most samples)
     x: np.ndarray  # (workers, d and more), where its gradient is asked for
     g: np.ndarray  # and where it goes
     room: np.ndarray  # (workers, what a problem needs)
-    d: int
 
 
 class Scratch(NamedTuple):
     """What one thread writes to, and nobody reads after it."""
 
-    crew: object  # of workers side by side, 0 where everybody works alone
-    worker: int  # which row of the crew's is this thread's
     deck: np.ndarray  # 0 .. most samples of a client - 1
-    rows: np.ndarray  # its row of the crew's
-    g: np.ndarray  # likewise
+    rows: np.ndarray
+    g: np.ndarray
     g_0: np.ndarray
     noise: np.ndarray
     before: np.ndarray
@@ -159,9 +159,10 @@ def types_of(real):
     """The type of each group, by its name; points are of one kind of reals, all else of float64."""
     P, PP = jit.point_types(real)
     grad, draws = _function(_VOID, _A, _I8, P, P), jit.tuple_type(Draws, _I8, _U8, _M)
+    batch = _function(_VOID, _A, _I8, _I, _U8, P, P)
     rules = (
         grad,
-        _function(_VOID, _A, _I8, _I, _U8, P, P),
+        batch,
         _function(_F8, _A, _V, P, P),
         _function(_F8, _A, _V, P),
         grad,
@@ -176,10 +177,12 @@ def types_of(real):
         _function(_VOID, _A, _A),
     )
     chunk = (_I, _COUNTS, _COUNTS, _I, _M, _I8, _CUBE, _U8, _I8, _I8, _CUBE, _CUBE)
-    crew = (
+    desk = (
+        grad,
+        batch,
         _function(_I8, _A, _I8, _I8, _I8),
         _function(_VOID, _A, _I8, _I, P, P, P, _I8, _I8),
-        *(_A, _I, _TABLE, _TABLE, PP, PP, PP, _I8),
+        *(_A, _I8, _I, _TABLE, _TABLE, PP, PP, PP),
     )
     fields = {
         Rules: rules,
@@ -189,7 +192,7 @@ def types_of(real):
         Chunk: chunk,
         Round: (_A, _A, P, P, _I8, draws, _I, _I, _I8, _V, _I8, _V, _I),
         Cohort: (PP, _I, _A, _V),
-        Crew: crew,
-        Scratch: (_A, _I8, _I, _I, P, P, P, P, P),
+        Desk: desk,
+        Scratch: (_I, _I, P, P, P, P, P),
     }
     return {group: jit.tuple_type(group, *of) for group, of in fields.items()}

@@ -9,29 +9,95 @@ Who helps signs up first and then looks whether the desk is open; its owner clos
 is signed up. So what lies on an open desk stays there as long as anybody reads it.
 """
 
+from functools import cache
+
 from numba.extending import intrinsic
 
-from fedtheory.jit import DISABLED, jit, types
-from fedtheory.runs.groups import Crew, types_of
+from fedtheory.jit import DISABLED, INTEGERS, erase, jit, point_types, types
+from fedtheory.runs.groups import Desk, types_of
 from fedtheory.runs.meeting import ARRIVED, LINE, added, give_way, seen
 
-OPEN, HELPERS, NEXT, DESK = 0 * LINE, 1 * LINE, 2 * LINE, 3 * LINE  # counters of a desk
-CLIENT, SAMPLES, PHASE, PIECES = range(4)  # what is asked
+OPEN, HELPERS, NEXT, SPAN = 0 * LINE, 1 * LINE, 2 * LINE, 3 * LINE  # counters of a desk
+CLIENT, SAMPLES, PHASE, PIECES, D = range(5)  # what is asked
 PATIENCE = (
-    64  # looks at others before a core is offered: a piece is there sooner than the core is back
+    64  # looks before a core is offered: what is waited for is there sooner than the core is back
 )
+
+
+@jit
+def work_at(of, desk):
+    """Pieces of what lies on worker `of`'s desk, until all are taken."""
+    i, count, d = desk.asked[of, CLIENT], desk.asked[of, SAMPLES], desk.asked[of, D]
+    phase, pieces = desk.asked[of, PHASE], desk.asked[of, PIECES]
+    rows, x, out = desk.rows[of, :count], desk.x[of], desk.g[of, :d]
+    n = added(desk.counters, SPAN * of + NEXT, 1)
+    while n < pieces:
+        desk.piece(desk.data, i, rows, x, desk.room[of], out, phase, n)
+        n = added(desk.counters, SPAN * of + NEXT, 1)
+
+
+@jit
+def in_pieces(desk, i, rows, x):
+    """The gradient of f_i from some rows, which stand in the worker's own row of desk.rows, from all if
+    there are none; it goes to its row of desk.g. False, and nothing done, where its problem cuts none of
+    this size."""
+    pieces = desk.pieces(desk.data, i, rows.size, 0)
+    if pieces < 2:
+        return False
+    own, at, phase = desk.worker, SPAN * desk.worker, 0
+    for j in range(x.size):
+        desk.x[own, j] = x[j]
+    desk.asked[own, CLIENT], desk.asked[own, SAMPLES], desk.asked[own, D] = i, rows.size, x.size
+    while pieces > 0:
+        desk.asked[own, PHASE], desk.asked[own, PIECES] = phase, pieces
+        desk.counters[at + NEXT] = 0
+        added(desk.counters, at + OPEN, 1)
+        work_at(own, desk)
+        added(desk.counters, at + OPEN, -1)
+        looks = 0
+        while seen(desk.counters, at + HELPERS) > 0:
+            looks += 1
+            if looks % PATIENCE == 0:
+                give_way()
+        phase += 1
+        pieces = desk.pieces(desk.data, i, rows.size, phase)
+    return True
+
+
+@jit
+def grad(desk, i, x, out):
+    """A problem's `grad`, in pieces where that is worth it; `out` is the worker's row of desk.g."""
+    if not in_pieces(desk, i, desk.rows[desk.worker, :0], x):
+        desk.grad(desk.data, i, x, out)
+
+
+@jit
+def batch(desk, i, rows, draw, x, out):
+    """Its `batch` likewise."""
+    if not in_pieces(desk, i, rows, x):
+        desk.batch(desk.data, i, rows, draw, x, out)
+
+
+@cache
+def roles(real):
+    """Both behind the engine's signatures: a desk stands in the place of a problem's data."""
+    of, (point, _) = types_of(real)[Desk], point_types(real)
+    return (
+        erase(grad, types.void, (of, types.int64, point, point)),
+        erase(batch, types.void, (of, types.int64, INTEGERS, types.uint64, point, point)),
+    )
 
 
 if DISABLED:  # loops then run on one thread
 
-    def crew_at(address, point):
-        raise AssertionError("nobody has a crew")
+    def desk_at(address, point):
+        return address
 else:
 
     @intrinsic
-    def crew_at(typing_context, address, point):
-        """The crew behind an address, whose points are like this one."""
-        of = types_of(str(point.dtype))[Crew]
+    def desk_at(typing_context, address, point):
+        """The desk behind an address, for points like this one."""
+        of = types_of(str(point.dtype))[Desk]
 
         def generate(context, builder, signature, arguments):
             kind = context.get_value_type(of).as_pointer()
@@ -41,65 +107,25 @@ else:
 
 
 @jit
-def work_at(crew, desk):
-    """Pieces of what lies on a desk, until all are taken."""
-    i, count = crew.asked[desk, CLIENT], crew.asked[desk, SAMPLES]
-    phase, pieces = crew.asked[desk, PHASE], crew.asked[desk, PIECES]
-    rows, x, out = crew.rows[desk, :count], crew.x[desk], crew.g[desk, : crew.d]
-    n = added(crew.desks, DESK * desk + NEXT, 1)
-    while n < pieces:
-        crew.piece(crew.data, i, rows, x, crew.room[desk], out, phase, n)
-        n = added(crew.desks, DESK * desk + NEXT, 1)
-
-
-@jit
-def in_pieces(address, desk, i, rows, x):
-    """The gradient of f_i from some rows, all if there are none, in the worker's row of crew.g, its
-    scratch.g; false, and nothing done, where its problem cuts none of this size. Whoever waits may help."""
-    crew = crew_at(address, x)
-    pieces = crew.pieces(crew.data, i, rows.size, 0)
-    if pieces < 2:
-        return False
-    at, phase = DESK * desk, 0
-    for j in range(x.size):
-        crew.x[desk, j] = x[j]
-    crew.asked[desk, CLIENT], crew.asked[desk, SAMPLES] = i, rows.size
-    while pieces > 0:
-        crew.asked[desk, PHASE], crew.asked[desk, PIECES] = phase, pieces
-        crew.desks[at + NEXT] = 0
-        added(crew.desks, at + OPEN, 1)
-        work_at(crew, desk)
-        added(crew.desks, at + OPEN, -1)
-        looks = 0
-        while seen(crew.desks, at + HELPERS) > 0:
-            looks += 1
-            if looks % PATIENCE == 0:
-                give_way()
-        phase += 1
-        pieces = crew.pieces(crew.data, i, rows.size, phase)
-    return True
-
-
-@jit
-def help_others(crew, worker, workers):
-    for turn in range(1, workers):
-        desk = (worker + turn) % workers
-        at = DESK * desk
-        if seen(crew.desks, at + OPEN) > 0:
-            added(crew.desks, at + HELPERS, 1)
-            if seen(crew.desks, at + OPEN) > 0:
-                work_at(crew, desk)
-            added(crew.desks, at + HELPERS, -1)
-
-
-@jit
-def meet(gate, scratch, worker, workers):
+def meet(gate, address, point, worker, workers):
     """Wait until all workers have come here, and help those that have not."""
-    crew, looks = crew_at(scratch.crew, scratch.g), 0
+    desk, looks = desk_at(address, point), 0
     others = added(gate, ARRIVED, 1)
     last = (others // workers + 1) * workers
     while seen(gate, ARRIVED) < last:
-        help_others(crew, worker, workers)
+        for turn in range(1, workers):
+            help_at((worker + turn) % workers, desk)
         looks += 1
         if looks % PATIENCE == 0:
             give_way()
+
+
+@jit
+def help_at(of, desk):
+    """Pieces of what may lie on worker `of`'s desk."""
+    at = SPAN * of
+    if seen(desk.counters, at + OPEN) > 0:
+        added(desk.counters, at + HELPERS, 1)
+        if seen(desk.counters, at + OPEN) > 0:
+            work_at(of, desk)
+        added(desk.counters, at + HELPERS, -1)

@@ -8,10 +8,9 @@ import numpy as np
 from fedtheory import jit, metrics
 from fedtheory.algorithm import ROLES, NoLocal
 from fedtheory.errors import InvalidInput
-from fedtheory.problem import BEHIND, no_piece, no_pieces
-from fedtheory.runs import engine, lazily
-from fedtheory.runs.groups import Cohort, Crew, Law, Rules, Scratch, Trials, Truth, types_of
-from fedtheory.runs.helping import DESK
+from fedtheory.problem import BEHIND
+from fedtheory.runs import engine, helping, lazily
+from fedtheory.runs.groups import Cohort, Desk, Law, Rules, Scratch, Trials, Truth, types_of
 from fedtheory.runs.meeting import LINE, counters
 
 NO_TABLE = np.zeros((1, 1, 1))
@@ -51,7 +50,7 @@ class Slabs:
             for _ in range(workers)
         ]
         self.cohorts = [self._cohort(stacked, S, problem) for stacked in self.stacked]
-        self.crew = self._crew(problem, workers)
+        self.desks = self._desks(problem, workers)
         self.scratches = [self._scratch(problem, worker) for worker in range(workers)]
 
     def _cohort(self, stacked, S, problem):
@@ -63,30 +62,26 @@ class Slabs:
             np.zeros(S),
         )
 
-    def _crew(self, problem, workers):
-        """Desks of workers, each in lines of the cache of its own."""
+    def _desks(self, problem, workers):
+        """Desks of workers, each in lines of the cache of its own: what a Desk has behind its worker."""
         kind, whole = problem.real, lambda n: -(-n // (2 * LINE)) * 2 * LINE
         most = problem.sizes if problem.drawing or problem.room else problem.batch_size
-        rows = np.zeros((workers, whole(max(1, most.max(), problem.batch_size.max()))), np.int64)
+        most = max(1, most.max(), problem.batch_size.max())
         asked = whole(problem.d + BEHIND) * (problem.room > 0)
-        return Crew(
-            no_pieces,
-            no_piece,
-            0,
-            np.zeros(DESK * workers, np.int64),
+        return (
+            np.zeros(helping.SPAN * workers, np.int64),
             np.zeros((workers, LINE), np.int64),
-            rows,
+            np.zeros((workers, whole(most)), np.int64),
             np.zeros((workers, asked), kind),
             np.zeros((workers, whole(problem.d)), kind),
             np.empty((workers, whole(problem.room)), kind),
-            problem.d,
         )
 
     def _scratch(self, problem, worker):
-        crew, deck = self.crew, np.arange(max(1, problem.sizes.max()))
-        rooms = np.empty((4, problem.d), problem.real)
-        # rooms are written before they are read
-        return Scratch(0, worker, deck, crew.rows[worker], crew.g[worker, : problem.d], *rooms)
+        *_, rows, _, g, _ = self.desks
+        deck = np.arange(max(1, problem.sizes.max()))
+        rooms = np.empty((4, problem.d), problem.real)  # written before they are read
+        return Scratch(deck, rows[worker], g[worker, : problem.d], *rooms)
 
     def _handles(self, kind, slabs, count):
         """One handle for each of `count` tuples whose fields are rows of `slabs`."""
@@ -224,8 +219,8 @@ class Machine:
             *roles(problem, "objective", "value", "grad", "loss", "test"),
             *self.kernels,
         )
-        self.rules = self._handed(Rules(*kernels), "rules")
-        self.beside = None  # the scratches of workers side by side
+        self._rules, self._side_by_side = Rules(*kernels), None
+        self.rules = self._handed(self._rules, "rules")
         of, self._words = (
             self.trained,
             [jit.pack(of.data) for of in (self.trained, problem)] if self.packed else None,
@@ -233,10 +228,10 @@ class Machine:
         data, true_data = (
             [words.ctypes.data for words in self._words] if self.packed else (of.data, problem.data)
         )
-        self.law = self._handed(
-            Law(data, of.sigma, of.batch_size, of.sizes, of.replacement, of.drawing, self.asks),
-            "law",
+        self._law = Law(
+            data, of.sigma, of.batch_size, of.sizes, of.replacement, of.drawing, self.asks
         )
+        self.law = self._handed(self._law, "law")
         self.truth = self._handed(
             Truth(true_data, problem.weights, self.x_star, self.wanted, self.every), "truth"
         )
@@ -292,23 +287,29 @@ class Machine:
 
     def advancing_together(self, chunk):
         """worker -> its part of all trials' rounds, where every worker runs at the same time."""
-        given, loop = self._given(chunk), self.loops["advance_together"]
+        (_, _, *given), loop = self._given(chunk), self.loops["advance_together"]
         workers = len(self.scratches)
-        gate, beside = counters(workers), self._beside()
-        return lambda worker: loop(*given, self.cohorts[0], beside[worker], gate, worker, workers)
+        gate, (rules, laws) = counters(workers), self.side_by_side()
+        return lambda worker: loop(
+            *(rules, laws[worker], *given),
+            *(self.cohorts[0], self.scratches[worker], gate, worker, workers),
+        )
 
-    def _beside(self):
-        """The workers' scratches, in a crew; pieces of gradients are compiled when one is first asked for."""
-        if self.beside is None:
-            kernels, data = self.trained.kernels, self.trained.data
-            pieces, piece = (kernels.role(n, data, self.real) for n in ("pieces", "piece"))
-            own = dict(pieces=pieces, piece=piece, data=self._words[0].ctypes.data)
-            crew = self._handed(self.slabs.crew._replace(**own), "crew")
-            self.beside = [
-                self._handed(scratch._replace(crew=crew), f"scratch {n} of the crew")
-                for n, scratch in enumerate(self.slabs.scratches)
-            ]
-        return self.beside
+    def side_by_side(self):
+        """Rules, and a law for each worker, by which gradients are asked for at desks; pieces of them are
+        compiled when there is first to be one."""
+        if self._side_by_side is None:
+            rules, of = self._rules, self.trained
+            grad, batch = helping.roles(self.real)
+            pieces = [of.kernels.role(n, of.data, self.real) for n in ("pieces", "piece")]
+            trained = rules.grad, rules.batch, *pieces, self._law.data
+            laws = []
+            for n in range(len(self.scratches)):
+                desk = self._handed(Desk(*trained, n, *self.slabs.desks), f"desk {n}")
+                laws.append(self._handed(self._law._replace(data=desk), f"law {n}"))
+            rules = self._handed(rules._replace(grad=grad, batch=batch), "rules side by side")
+            self._side_by_side = rules, laws
+        return self._side_by_side
 
     def _given(self, chunk):
         rounds = self._handed(chunk._replace(seed=np.uint64(chunk.seed)), "chunk")

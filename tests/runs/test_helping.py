@@ -10,17 +10,12 @@ import fedtheory as ft
 from fedtheory import jit
 from fedtheory.problem import Kernels
 from fedtheory.runs import carrying
-from fedtheory.runs.groups import Crew, types_of
-from fedtheory.runs.helping import DESK, in_pieces, meet
+from fedtheory.runs.groups import Desk, types_of
+from fedtheory.runs.helping import SPAN, desk_at, in_pieces, meet
 from fedtheory.runs.meeting import LINE, counters
 from fedtheory.runs.planning import plan_of
 
 WORKERS, GRADIENTS, PHASES, D = 3, 300, 3, 40
-
-
-class Scratch(NamedTuple):
-    crew: int
-    g: np.ndarray
 
 
 class Data(NamedTuple):
@@ -48,34 +43,39 @@ def piece(data, i, rows, x, room, out, phase, n):
 
 
 @jit.jit
-def ask(gate, scratch, worker, workers, rows, ends):
+def no_grad(data, i, x, out):
+    out[:] = np.nan
+
+
+@jit.jit
+def ask(gate, address, worker, workers, rows, g, ends):
     """Each worker asks for gradients of its own, more of them the higher its number, and then waits."""
-    x = np.empty(D)
+    desk, x = desk_at(address, g), np.empty(D)
     for n in range(GRADIENTS * (1 + worker)):
         i = GRADIENTS * WORKERS * worker + n
         x[0] = np.float64(n)
         rows[0] = worker
-        in_pieces(scratch.crew, worker, i, rows, x)
+        in_pieces(desk, i, rows, x)
         for j in range(D):
-            ends[i, j] = scratch.g[j]
-    meet(gate, scratch, worker, workers)
+            ends[i, j] = g[j]
+    meet(gate, address, g, worker, workers)
 
 
 @pytest.mark.skipif(jit.DISABLED, reason="loops on one thread have nobody to help them")
 def test_every_piece_is_taken_once_and_sees_what_its_gradient_was_asked_with():
     integers = lambda *shape: np.zeros(shape, np.int64)
-    row = lambda n: np.zeros((WORKERS, n))
+    points = lambda n: np.zeros((WORKERS, n))
     data = Data(integers(GRADIENTS * WORKERS * WORKERS, PHASES, 5))
-    kernels, words = Kernels(None, None, pieces=pieces, piece=piece), jit.pack(data)
-    roles = [kernels.role(name, data) for name in ("pieces", "piece")]
-    desks, asked, rows = integers(DESK * WORKERS), integers(WORKERS, LINE), integers(WORKERS, LINE)
-    g, gate = row(D), counters(WORKERS)
-    crew = Crew(*roles, words.ctypes.data, desks, asked, rows, row(D), g, row(16), D)
-    there = jit.pack(crew, types_of("float64")[Crew])
+    kernels, words = Kernels(no_grad, None, pieces=pieces, piece=piece), jit.pack(data)
+    roles = [kernels.role(name, data) for name in ("grad", "batch", "pieces", "piece")]
+    rows, g, gate = integers(WORKERS, LINE), points(D), counters(WORKERS)
+    shared = integers(SPAN * WORKERS), integers(WORKERS, LINE), rows, points(D), g, points(16)
+    desks = [Desk(*roles, words.ctypes.data, w, *shared) for w in range(WORKERS)]
+    there = [jit.pack(desk, types_of("float64")[Desk]) for desk in desks]
     ends = np.full((len(data.taken), D), np.nan)
     with ThreadPoolExecutor(WORKERS) as pool:
         jobs = [
-            pool.submit(ask, gate, Scratch(there.ctypes.data, g[w]), w, WORKERS, rows[w, :1], ends)
+            pool.submit(ask, gate, there[w].ctypes.data, w, WORKERS, rows[w, :1], g[w], ends)
             for w in range(WORKERS)
         ]
         for done in jobs:
@@ -133,14 +133,14 @@ def test_who_helps_changes_no_bit(name):
     ends = []
     for workers, together in ((1, False), (2, True), (3, True)):
         job = carrying.Job(plan, workers=workers)
-        desks = job.machine.slabs.crew.desks
+        asked = job.machine.slabs.desks[1]
         with ThreadPoolExecutor(workers) as pool:
             while job.done < plan.rounds:
                 part = job.chunk(2)
                 job.machine.carry(part, pool, together)
                 job.keep(part)
         ends.append(job.path)
-        assert desks.any() == together  # gradients lay there
+        assert asked.any() == together  # gradients lay there
     np.testing.assert_array_equal(ends[0], ends[1])
     np.testing.assert_array_equal(ends[0], ends[2])
     assert np.isfinite(ends[0]).all()
