@@ -73,11 +73,20 @@ class Additive:
         near = lambda *clients: np.concatenate([prober.shared, *prober.own[list(clients)]])
         seen = np.array([near(*pair) if local else every for pair in plan.moved])
         bases = np.zeros((len(plan.cohorts), prober.D, prober.M))
+        first = plan.cohorts[:1], plan.works[:1]
         moved = every if linear else every[:0]
-        _, reference = next(prober.maps(plan.cohorts[:1], plan.works[:1], moved[None]))
+        parted = local and linear and prober.coupled  # what no client but its own reads or writes
+        (reference,) = prober.maps(*first, (prober.shared if parted else moved)[None])
         self.base = np.zeros((prober.D, prober.M, prober.columns))
-        self.base[:, :, 0 if linear else prober.M :] = reference
-        bases[0], reference = self.base[:, :, prober.M], self.base.copy()
+        self.base[:, :, reference[0]] = reference[1]
+        if parted and prober.own.size:
+            seen_by = np.array([near(i) for i in range(len(prober.own))])
+            alike = (np.repeat(part, len(seen_by), axis=0) for part in first)
+            for rows, (columns, Y) in zip(
+                seen_by, prober.maps(*alike, prober.own, seen_by, server=False)
+            ):
+                self.base[:, prober.folded(rows)[:, None], columns[:-1]] = Y[:, :, :-1]
+        bases[0] = self.base[:, :, prober.M]
         changes = [None]
         for columns, Y in (
             prober.maps(
@@ -92,7 +101,7 @@ class Additive:
         ):
             rows = prober.folded(seen[len(changes) - 1])
             bases[len(changes)][:, rows] = Y[:, :, columns == prober.M][:, :, 0]
-            before = reference[:, rows[:, None], columns]
+            before = self.base[:, rows[:, None], columns]
             scale = np.abs(Y) + np.abs(before)
             changes.append(sparse(Y - before, scale, columns, prober.columns, rows))
         none = Sparse(np.zeros(0, dtype=np.int64), np.zeros((prober.D, 0)))
@@ -149,7 +158,7 @@ class Additive:
         return cohort[0], work[0]
 
     def predict(self, cohort, work, u, noises):
-        found = np.einsum("dmc,dc->dm", self.base, u)
+        found = (self.base @ u[:, :, None])[:, :, 0]
         for i, s, n in zip(cohort, work, noises):
             item = self.items[i, s]
             rows, columns = np.divmod(item.index, self.base.shape[2])

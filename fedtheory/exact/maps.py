@@ -19,10 +19,11 @@ from typing import NamedTuple
 import numpy as np
 
 ROUNDING = 4e-16  # differences this small, next to what was subtracted, are none
+THIN = 4  # a deviation of which not every so many-th entry is there is told entry by entry
 
 
 class Sparse(NamedTuple):
-    """Entries of a (D, M, columns) array that are not zero everywhere."""
+    """Entries of a (D, M, columns) array that are not zero everywhere, each once."""
 
     index: np.ndarray  # type: ignore[assignment]  # (e,) row * columns + column
     value: np.ndarray  # (D, e)
@@ -92,18 +93,32 @@ def centred(items):
     most have it, the median, so that an entry shared by all but one client stays sparse.
     """
     N, D = len(items), len(items[0].value)
-    index, count = np.unique(np.concatenate([s.index for s in items]), return_counts=True)
-    common = index[2 * count >= N]
+    count = np.zeros(max(s.index.max(initial=0) for s in items) + 1, dtype=np.int32)
+    for s in items:
+        count[s.index] += 1
+    most = (N + 1) // 2
+    common, near = np.flatnonzero(count >= most), [count[s.index] >= most for s in items]
     values = np.zeros((N, D, len(common)))
     for n, s in enumerate(items):
-        _, here, there = np.intersect1d(s.index, common, assume_unique=True, return_indices=True)
-        values[n][:, there] = s.value[:, here]
-    centre = np.where(
-        np.isin(common, index[count == N]), values.mean(axis=0), np.median(values, axis=0)
-    )
-    less = Sparse(common, centre)
-    items = [combine([(1.0, s), (-1.0, less)]) for s in items]
-    return [*items, combine([(1.0 / N, s) for s in items])]
+        values[n][:, np.searchsorted(common, s.index[near[n]])] = s.value[:, near[n]]
+    centre = np.where(count[common] == N, values.mean(axis=0), np.median(values, axis=0))
+    items = [less(s, near, Sparse(common, centre)) for s, near in zip(items, near)]
+    alone = [count[s.index] < min(2, most) for s in items]  # what one client has needs no sum
+    left = combine([(1.0 / N, Sparse(s.index[~a], s.value[:, ~a])) for s, a in zip(items, alone)])
+    parts = [(s.index[a], 1.0 / N * s.value[:, a]) for s, a in zip(items, alone)]
+    index, value = zip(left, *parts)
+    return [*items, Sparse(np.concatenate(index), np.concatenate(value, axis=1))]
+
+
+def less(s, near, centre):
+    """A Sparse less a centre, whose entries it has where it is `near`, or not all of them."""
+    if near.sum() < len(centre.index):
+        return combine([(1.0, s), (-1.0, centre)])
+    value, size = s.value.copy(), np.abs(s.value)
+    value[:, near] -= centre.value
+    size[:, near] += np.abs(centre.value)
+    kept = (np.abs(value) > ROUNDING * size).any(axis=0)
+    return Sparse(s.index[kept], value[:, kept])
 
 
 class Map(NamedTuple):
@@ -120,18 +135,23 @@ class Map(NamedTuple):
     columns: np.ndarray  # (sum c,)
     E: np.ndarray  # (D, sum r c)
     e: np.ndarray  # (D, sum r)
+    thin: (
+        list  # (weight, Sparse of M + 1 columns, the constant last) deviations that are mostly zero
+    )
 
 
-def map_of(linear, constant, Q, blocks):
+def map_of(linear, constant, Q, blocks, thin=()):
     """`blocks` are (weight, rows, columns, E (D, r, c), e (D, r))."""
     blocks = list(blocks)
+    if len(linear) > 1:
+        linear, constant = np.ascontiguousarray(linear), np.ascontiguousarray(constant)
     D, integers = len(linear), np.zeros(0, dtype=np.int64)
     size = np.array([block[3].shape[1:] for block in blocks], dtype=np.int64).reshape(-1, 2)
     ends = np.cumsum([(r, c, r * c) for r, c in size], axis=0, dtype=np.int64).reshape(-1, 3)
     join = lambda parts, empty: np.concatenate(parts, axis=-1) if blocks else empty
     return Map(
-        np.ascontiguousarray(linear),
-        np.ascontiguousarray(constant),
+        linear,
+        constant,
         Q,
         np.array([b[0] for b in blocks]),
         size,
@@ -140,7 +160,36 @@ def map_of(linear, constant, Q, blocks):
         join([b[2] for b in blocks], integers),
         join([b[3].reshape(D, -1) for b in blocks], np.zeros((D, 0))),
         join([b[4] for b in blocks], np.zeros((D, 0))),
+        list(thin),
     )
+
+
+def filled(map):
+    """A map with blocks for what is mostly zero too, and its arrays one after the other."""
+    blocks, (D, M) = [], map.constant.shape
+    for w, (r, c), (a, b, f) in zip(map.weight, map.size, map.at):
+        E = map.E[:, f : f + r * c].reshape(D, r, c)
+        blocks.append((w, map.rows[a : a + r], map.columns[b : b + c], E, map.e[:, a : a + r]))
+    for w, s in map.thin:
+        i, j = np.divmod(s.index, M + 1)
+        (rows, i), (columns, j) = met(i, M), met(j, M + 1)
+        E = np.zeros((D, len(rows), len(columns)))
+        E[:, i, j] = s.value
+        level = E[:, :, columns == M].sum(axis=2)
+        blocks.append((w, rows, columns[columns < M], E[:, :, columns < M], level))
+    linear, constant = np.ascontiguousarray(map.linear), np.ascontiguousarray(map.constant)
+    return (
+        map_of(linear, constant, map.Q, blocks)
+        if map.thin
+        else map._replace(linear=linear, constant=constant)
+    )
+
+
+def met(index, count):
+    """Which of `count` numbers there are, in order, and the place of each among them."""
+    there = np.zeros(count, dtype=bool)
+    there[index] = True
+    return np.flatnonzero(there), (np.cumsum(there) - 1)[index]
 
 
 def assemble(parts, prober):
@@ -162,15 +211,21 @@ def assemble(parts, prober):
     Q = parts[0].Q if alone else sum(part.chance * part.Q for part in parts)
     if noise.size:
         Q += variance * (noise @ noise.transpose(0, 2, 1))
-    blocks = []
+    blocks, thin = [], []
     for w, s in deviations:
         i, j = np.divmod(s.index, prober.columns)
-        rows = np.unique(i)
-        i = np.searchsorted(rows, i)
-        inner, level, outer = j < M, j == M, j > M
-        columns = np.unique(j[inner])
+        (rows, i), inner, level, outer = met(i, M), j < M, j == M, j > M
+        columns, there = met(j[inner], M)
+        if (
+            prober.e > 1
+            and prober.own.size
+            and not outer.any()
+            and THIN * len(i) < len(rows) * len(columns)
+        ):
+            thin.append((w, Sparse(rows[i] * (M + 1) + j, s.value)))
+            continue
         E, e = np.zeros((D, len(rows), len(columns))), np.zeros((D, len(rows)))
-        E[:, i[inner], np.searchsorted(columns, j[inner])] = s.value[:, inner]
+        E[:, i[inner], there] = s.value[:, inner]
         e[:, i[level]] = s.value[:, level]
         fixed = np.zeros(
             (D, len(rows), prober.columns - M)
@@ -182,7 +237,7 @@ def assemble(parts, prober):
             fixed[:, :, -1] = e
         if fixed.any():
             Q[:, rows[:, None], rows] += w * (fixed @ fixed.transpose(0, 2, 1))
-    return map_of(mean[:, :, :M], mean[:, :, M], Q, merged(blocks))
+    return map_of(mean[:, :, :M], mean[:, :, M], Q, merged(blocks), thin)
 
 
 def merged(blocks):

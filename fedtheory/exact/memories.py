@@ -58,31 +58,70 @@ def diagonals(U, X):
     return diagonal if np.all(np.abs(rest) <= SAME * np.abs(X).max(initial=0.0)) else None
 
 
-def apart(X, N):
-    """The blocks X_ii (N, k, k) of X; None if there are others."""
-    blocks = X.reshape(N, len(X) // N, N, -1)
-    if np.count_nonzero(blocks.any(axis=(1, 3)) & ~np.eye(N, dtype=bool)):
+class Arrow(NamedTuple):
+    """A matrix whose entries between memories of different clients are zero."""
+
+    ss: np.ndarray  # (s, s)
+    so: np.ndarray  # (s, n)
+    os: np.ndarray  # (n, s)
+    oo: np.ndarray  # (N, k, k)
+
+
+def arrow(A, shared, own):
+    """A (M, M) as an arrow; None if it is none."""
+    flat, (low, high) = own.ravel(), (own.min(), own.max() + 1)
+    joined = np.array_equal(flat, np.arange(low, high))
+    inside = A[low:high, low:high] if joined else A[flat[:, None], flat]
+    oo = A[own[:, :, None], own[:, None]]
+    if np.count_nonzero(inside) > np.count_nonzero(oo):
         return None
-    return np.einsum("iaib->iab", blocks).copy()
+    beside = A[low:high, shared] if joined else A[flat[:, None], shared]
+    return Arrow(A[shared[:, None], shared], A[shared][:, flat], beside, oo)
 
 
-def wide(weight, E, e, s, U):
-    """A map of the whole state, seen in the memories' bases; None if it is not of this form."""
-    blocks = apart(E[s:, s:], len(U))
-    own = None if blocks is None else diagonals(U, blocks)
+def arrow_of(rows, columns, value, s, shape):
+    """Entries as an arrow, clients' memories of `shape` (N, k) after the s shared states, or None."""
+    N, k = shape
+    inner, mine = rows >= s, columns >= s
+    (i, a), (j, b) = np.divmod(rows - s, k), np.divmod(columns - s, k)
+    both = inner & mine
+    if np.any(i[both] != j[both]):
+        return None
+    found = Arrow(np.zeros((s, s)), np.zeros((s, N * k)), np.zeros((N * k, s)), np.zeros((N, k, k)))
+    found.oo[i[both], a[both], b[both]] = value[both]
+    for part, where, down, across in (
+        (found.ss, ~inner & ~mine, 0, 0),
+        (found.so, ~inner & mine, 0, s),
+        (found.os, inner & ~mine, s, 0),
+    ):
+        part[rows[where] - down, columns[where] - across] = value[where]
+    return found
+
+
+def wide(weight, parts, e, U):
+    """A map of the whole state, an arrow or None, seen in the memories' bases; None if a client's
+    memories mix in its basis."""
+    own = None if parts is None else diagonals(U, parts.oo)
     if own is None:
         return None
-    so, os = turned(U, E[:s, s:].T).T, turned(U, E[s:, :s])
-    return Wide(weight, E[:s, :s], so, os, own.ravel(), e[:s], turned(U, e[s:, None])[:, 0])
+    s, so, os = len(parts.ss), turned(U, parts.so.T).T, turned(U, parts.os)
+    return Wide(weight, parts.ss, so, os, own.ravel(), e[:s], turned(U, e[s:, None])[:, 0])
 
 
 def still(map, m, C):
     """Which states are 0 and stay so."""
-    zero = (m == 0) & (map.constant[0] == 0) & ~(C.any(axis=0) | map.Q[0].any(axis=0))
+    zero = (m == 0) & (map.constant[0] == 0)
     zero[map.rows] = False
-    while (moved := zero & map.linear[0][:, ~zero].any(axis=1)).any():
-        zero &= ~moved
-    return zero
+    for _, s in map.thin:
+        zero[s.index // (len(m) + 1)] = False
+    index = np.flatnonzero(zero)
+    zero[index] &= ~(C[index].any(axis=1) | map.Q[0][index].any(axis=1))
+    while True:
+        index = np.flatnonzero(zero)
+        moved = map.linear[0][index][:, ~zero].any(axis=1)
+        if not moved.any():
+            return zero
+        zero[index[moved]] = False
 
 
 class Memories:
@@ -164,30 +203,30 @@ class Memories:
 
 
 def deviations(map, place):
-    """(weight, rows, columns, E, e) of a map of one coordinate, states numbered by `place`, without
-    what is rounding next to the largest that any of them or the mean map has in its row."""
-    every = [
-        (
-            w,
-            map.rows[a : a + r],
-            map.columns[b : b + c],
-            map.E[0, f : f + r * c],
-            map.e[0, a : a + r],
-        )
-        for w, (r, c), (a, b, f) in zip(map.weight, map.size, map.at)
-    ]
-    every = [(w, rows, columns, E.reshape(len(rows), -1), e) for w, rows, columns, E, e in every]
-    size = np.abs(map.linear[0]).max(axis=1)
-    for _, rows, _, E, _ in every:
-        size[rows] = np.maximum(size[rows], np.abs(E).max(axis=1))
-    level = np.abs(map.constant[0])
-    for _, rows, _, _, e in every:
-        level[rows] = np.maximum(level[rows], np.abs(e))
-    for w, rows, columns, E, e in every:
-        E = np.where(np.abs(E) > DUST * size[rows, None], E, 0.0)
-        e = np.where(np.abs(e) > DUST * level[rows], e, 0.0)
-        r, c = np.flatnonzero(E.any(axis=1) | (e != 0)), np.flatnonzero(E.any(axis=0))
-        yield w, place[rows[r]], place[columns[c]], E[r[:, None], c], e[r]
+    """(weight, rows, columns, values, rows of levels, levels) of the deviations of a map of one
+    coordinate, entry by entry, states numbered by `place`, without what is rounding next to the largest
+    that any of them or the mean map has in its row."""
+    M, every = len(place), []
+    for w, (r, c), (a, b, f) in zip(map.weight, map.size, map.at):
+        E, e = map.E[0, f : f + r * c].reshape(r, c), map.e[0, a : a + r]
+        (i, j), (level,), rows = np.nonzero(E), np.nonzero(e), map.rows[a : a + r]
+        columns = map.columns[b : b + c]
+        every.append((w, rows[i], columns[j], E[i, j], rows[level], e[level]))
+    for w, s in map.thin:
+        rows, columns = np.divmod(s.index, M + 1)
+        inner, value = columns < M, s.value[0]
+        at = rows[inner], columns[inner], value[inner]
+        every.append((w, *at, rows[~inner], value[~inner]))
+    A = map.linear[0]
+    size, largest = np.maximum(A.max(axis=1), -A.min(axis=1)), np.abs(map.constant[0])
+    for _, rows, _, E, at, e in every:
+        np.maximum.at(size, rows, np.abs(E))
+        np.maximum.at(largest, at, np.abs(e))
+    for w, rows, columns, E, at, e in every:
+        kept = (np.abs(E) > DUST * size[rows]) & (place[columns] >= 0)
+        level = np.abs(e) > DUST * largest[at]
+        at = place[rows[kept]], place[columns[kept]], E[kept], place[at[level]], e[level]
+        yield w, *at
 
 
 def memories_of(map, m, C, own, rounds=1, last=False):
@@ -199,35 +238,37 @@ def memories_of(map, m, C, own, rounds=1, last=False):
     if not live[own].all():
         return None
     live[own] = False
-    order, s = np.concatenate([np.flatnonzero(live), own.ravel()]), int(live.sum())
-    A, Q = (whole[0][order[:, None], order] for whole in (map.linear, map.Q))
-    blocks, noise = apart(A[s:, s:], len(own)), apart(Q[s:, s:], len(own))
-    if blocks is None or noise is None:
+    shared = np.flatnonzero(live)
+    order, s = np.concatenate([shared, own.ravel()]), len(shared)
+    A, Q = arrow(map.linear[0], shared, own), arrow(map.Q[0], shared, own)
+    if A is None or Q is None:
         return None
-    U = np.linalg.eigh(0.5 * (blocks + blocks.transpose(0, 2, 1)))[1]
-    wides, single = [wide(1.0, A, map.constant[0][order], s, U)], []
-    place = np.zeros(len(m), dtype=np.int64)
+    U = np.linalg.eigh(0.5 * (A.oo + A.oo.transpose(0, 2, 1)))[1]
+    wides, single = [wide(1.0, A, map.constant[0][order], U)], []
+    place = np.full(len(m), -1)
     place[order] = np.arange(len(order))
     for found in deviations(map, place):
-        w, rows, columns, E, e = found
-        clients = {int(n - s) // own.shape[1] for n in (*rows, *columns) if n >= s}
+        w, rows, columns, E, at, e = found
+        met = np.zeros(s + own.size, dtype=bool)
+        met[rows] = met[columns] = met[at] = True
+        clients = np.flatnonzero(met[s:].reshape(own.shape).any(axis=1))
         if len(clients) < 2:
-            single.append((min(clients, default=0), *found))
+            single.append((int(clients.min(initial=len(own))) % len(own), *found))
             continue
-        whole, level = np.zeros(A.shape), np.zeros(len(A))
-        whole[rows[:, None], columns], level[rows] = E, e
-        wides.append(wide(w, whole, level, s, U))
+        level = np.zeros(len(order))
+        level[at] = e
+        wides.append(wide(w, arrow_of(rows, columns, E, s, own.shape), level, U))
         if wides[-1] is None or len(wides) > FEW:
             return None
     if wides[0] is None:
         return None
-    Q = Q[:s, :s], turned(U, Q[s:, :s]).T, U.transpose(0, 2, 1) @ noise @ U
+    Q = Q.ss, turned(U, Q.os).T, U.transpose(0, 2, 1) @ Q.oo @ U
     if C.any():
         C = C[order[:, None], order]
         C = C[:s, :s], turned(U, C[s:, :s]).T, both(U, C[s:, s:])
     else:
         C = np.zeros((s, s)), np.zeros((s, own.size)), None
-    m = np.concatenate([m[order[:s]], turned(U, m[order[s:], None])[:, 0]])
+    m = np.concatenate([m[shared], turned(U, m[own.reshape(-1, 1)])[:, 0]])
     return Memories(order, U, wides, list(stacked(single, s, U)), Q, m, C, rounds, last)
 
 
@@ -236,10 +277,10 @@ def stacked(single, s, U):
     k = U.shape[1]
     for i in sorted({each[0] for each in single}):
         found = []
-        for _, _, rows, columns, E, e in (each for each in single if each[0] == i):
+        for _, _, rows, columns, E, at, e in (each for each in single if each[0] == i):
             whole = np.zeros((s + k, s + k + 1))
-            at = lambda n: np.where(n < s, n, n - i * k)
-            whole[at(rows)[:, None], at(columns)], whole[at(rows), -1] = E, e
+            here = lambda n: np.where(n < s, n, n - i * k)
+            whole[here(rows), here(columns)], whole[here(at), -1] = E, e
             whole[s:] = U[i].T @ whole[s:]
             whole[:, s:-1] = whole[:, s:-1] @ U[i]
             found.append(whole)

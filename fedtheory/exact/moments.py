@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedtheory.exact.maps import ROUNDING
+from fedtheory.exact.maps import ROUNDING, filled
 from fedtheory.jit import jit
 from fedtheory.runs.machine import run_blocks
 from fedtheory.runs.running import threads
@@ -120,8 +120,9 @@ def follow(map, rounds, m, C, first, count):
     if D == 1 and M >= LARGE:
         return follow_large(map, rounds, m, C, first, count)
     means, covariances = np.empty((rounds, D, count)), np.empty((rounds, D, count, count))
+    map = filled(map)
     r, c = map.size.max(axis=0, initial=1)
-    part = lambda low, high: _follow(*map, r, c, low, high, m, C, first, means, covariances)
+    part = lambda low, high: _follow(*map[:-1], r, c, low, high, m, C, first, means, covariances)
     shared_out(D, rounds * D * (M**2 + len(map.rows)), part)
     return means, covariances
 
@@ -157,6 +158,7 @@ class Stack(NamedTuple):
 def stacks(map):
     """The deviations of a map of one coordinate."""
     groups: dict = {}
+    map = filled(map)
     for w, (r, c), (a, b, f) in zip(map.weight, map.size, map.at):
         rows, columns = map.rows[a : a + r], map.columns[b : b + c]
         whole = np.column_stack([map.E[0, f : f + r * c].reshape(r, c), map.e[0, a : a + r]])

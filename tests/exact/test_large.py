@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory.exact import following, forms, moments, reading, spectral
+from fedtheory.exact import following, forms, maps, moments, reading, spectral
 from fedtheory.participation import Participation, uniform
 
 RATES = dict(
@@ -107,3 +107,51 @@ def test_an_exchange_that_changes_what_all_share_is_probed_whole(monkeypatch):
     monkeypatch.setattr(forms, "agrees", doubting)
     agree(found, followed("two_way_gt"))
     assert len(seen) > 1
+
+
+@pytest.mark.parametrize("name", ["scaffold", "fsl"])
+def test_deviations_are_told_entry_by_entry_or_as_blocks(name, monkeypatch):
+    counts, real = [], maps.map_of
+    monkeypatch.setattr(following, "follow_memories", lambda *given: None)
+
+    def watched(*given):
+        made = real(*given)
+        counts.append(len(made.thin))
+        return made
+
+    monkeypatch.setattr(maps, "map_of", watched)
+    found = []
+    for large in (1, 10**6):
+        monkeypatch.setattr(moments, "LARGE", large)
+        for thin in (0, np.inf):
+            monkeypatch.setattr(maps, "THIN", thin)
+            counts.clear()
+            found.append(followed(name))
+            assert any(counts) == (
+                name == "scaffold" and thin == 0
+            )  # the server's noise is a block
+    for each in found[1:]:
+        agree(found[0], each)
+
+
+@pytest.mark.parametrize("D", [1, 2])
+def test_what_is_common_is_subtracted_once(D):
+    random = np.random.default_rng(5)
+    for N in range(1, 7):
+        held = random.random((N, 40)) < random.choice([0.1, 0.4, 0.6, 1.0], 40)
+        dense = np.where(held[:, None], random.standard_normal((N, D, 40)), 0.0)
+        items = [maps.Sparse(np.flatnonzero(h), x[:, h]) for h, x in zip(held, dense)]
+        *less, left = [whole(s) for s in maps.centred(items)]
+        many = 2 * held.sum(axis=0) >= N
+        all_have = held.all(axis=0)
+        centre = np.where(all_have, dense.mean(axis=0), many * np.median(dense, axis=0))
+        assert np.allclose(less, dense - centre, rtol=0.0, atol=1e-14)
+        assert np.allclose(left, np.mean(dense - centre, axis=0), rtol=0.0, atol=1e-14)
+        assert not np.any(np.abs(left[:, all_have]) > 1e-15)  # an entry that cancels is none
+
+
+def whole(s, columns=40):
+    assert len(np.unique(s.index)) == len(s.index)
+    found = np.zeros((len(s.value), columns))
+    found[:, s.index] = s.value
+    return found

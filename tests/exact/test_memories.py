@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory.exact import between, following, memories, moments
+from fedtheory.exact import between, following, maps, memories, moments
 from fedtheory.participation import Participation, uniform
 
 LOCAL = dict(eta_l=0.1, K=4)
@@ -121,6 +121,19 @@ def test_a_method_without_memory_and_few_states_are_followed_whole(monkeypatch):
     assert not seen
     ft.expected(problem(), "scaffold", rounds=3, S=2, **LOCAL)
     assert seen == [None]
+
+
+def test_deviations_are_told_as_blocks_or_not(kept, monkeypatch):
+    given, setting = (problem(), "scaffold"), dict(rounds=5, S=2, covariance=True, **LOCAL)
+    monkeypatch.setattr(maps, "THIN", np.inf)
+    expected = ft.expected(*given, **setting)
+    monkeypatch.setattr(maps, "THIN", 0)
+    agree(ft.expected(*given, **setting), expected)
+    assert [len(found[0].thin) for found, _ in kept] == [
+        0,
+        7,
+    ]  # six clients', and what is left over
+    assert None not in forms(kept)
 
 
 @pytest.mark.parametrize("off", [1e-3, 1e-9])
