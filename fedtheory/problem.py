@@ -142,7 +142,7 @@ def no_value(data, p, x):
     return np.nan
 
 
-BEHIND = 16
+BEHIND = 16  # zeros behind a point that workers share
 ABSENT = no_test, no_value, no_pieces, no_piece  # they read no data, and are compiled once
 
 
@@ -203,7 +203,7 @@ class Problem(Shown):
     batch_size: np.ndarray | None = None  # (N + 1,) for minibatch noise
     replacement: bool = False  # minibatches drawn with replacement
     drawing: bool = False  # gradients draw more than rows: all samples are a minibatch too
-    room: int = 0  # numbers that a gradient's pieces leave for one another; 0 if there are none
+    room: int = 0  # numbers that a gradient's pieces leave for one another; 0: nobody shares one
     layers: tuple | None = None
     start: np.ndarray | None = None  # where runs begin by default; zero if absent
     minimize: Callable | None = None  # (problem) -> x_star

@@ -38,7 +38,7 @@ def piece(samples, features, columns, phase, n):
 
 
 @jit
-def samples(data, i, count):
+def counted(data, i, count):
     """All samples of a client are meant where none are counted."""
     return count if count > 0 else data.starts[i + 1] - data.starts[i]
 
@@ -49,7 +49,7 @@ def some(rows, low, high):
     return rows[low:high] if rows.size > 0 else np.arange(low, high)
 
 
-def room(sizes, features, columns, width):
+def room(sizes, batches, features, columns, width):
     """Numbers that a gradient's scores need, of so many a sample; none where clients are small."""
-    most = int(np.max(sizes))
+    most = int(max(np.max(sizes), np.max(batches)))  # who draws with replacement may draw more
     return (most + AT_ONCE) * width if number(most, features, columns, 0) else 0

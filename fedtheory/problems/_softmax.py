@@ -178,14 +178,14 @@ def value(data, p, x):
 
 @jit
 def pieces(data, i, count, phase):
-    n = _pieces.samples(data, i, count)
+    n = _pieces.counted(data, i, count)
     return _pieces.number(n, data.X.shape[1], data.classes, phase)
 
 
 @jit
 def piece(data, i, rows, x, room, out, phase, n):
     """Scores of some samples, which stay in room; then sums over all of them, for some features."""
-    base, count, F = data.starts[i], _pieces.samples(data, i, rows.size), data.X.shape[1]
+    base, count, F = data.starts[i], _pieces.counted(data, i, rows.size), data.X.shape[1]
     P = TEN if data.classes == TEN else columns(data.classes)
     low, high = _pieces.piece(count, F, data.classes, phase, n)
     if phase == 0:

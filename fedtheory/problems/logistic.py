@@ -139,13 +139,13 @@ def objective(data, p, x, out):
 
 @jit
 def pieces(data, i, count, phase):
-    return _pieces.number(_pieces.samples(data, i, count), data.X.shape[1], WEIGHT, phase)
+    return _pieces.number(_pieces.counted(data, i, count), data.X.shape[1], WEIGHT, phase)
 
 
 @jit
 def piece(data, i, rows, x, room, out, phase, n):
     """Margins of some rows, which stay in room; then sums over all of them, for some coordinates."""
-    base, count = data.starts[i], _pieces.samples(data, i, rows.size)
+    base, count = data.starts[i], _pieces.counted(data, i, rows.size)
     d = data.X.shape[1]
     low, high = _pieces.piece(count, d, WEIGHT, phase, n)
     if phase == 0:
@@ -258,7 +258,7 @@ def logistic(
         noise=noise,
         sigma=sigmas,
         batch_size=batches,
-        room=_pieces.room(sizes, d, WEIGHT, 1),
+        room=_pieces.room(sizes, batches, d, WEIGHT, 1),
         replacement=replacement,
         layers=layers_from(layers, d),
         minimize=_minimize if ridge > 0 and d <= NEWTON else None,

@@ -166,7 +166,7 @@ def softmax(
         noise=noise,
         sigma=sigmas,
         batch_size=batches,
-        room=_pieces.room(sizes, data.X.shape[1], data.classes, columns(data.classes)),
+        room=_pieces.room(sizes, batches, data.X.shape[1], data.classes, columns(data.classes)),
         replacement=replacement,
         layers=layers_from(layers, d),
         minimize=_minimize if ridge > 0 and d <= NEWTON else None,

@@ -8,13 +8,14 @@ import numpy as np
 from fedtheory import jit, metrics
 from fedtheory.algorithm import ROLES, NoLocal
 from fedtheory.errors import InvalidInput
-from fedtheory.problem import BEHIND
+from fedtheory.problem import BEHIND, no_piece, no_pieces
 from fedtheory.runs import engine, helping, lazily
 from fedtheory.runs.groups import Cohort, Desk, Law, Rules, Scratch, Trials, Truth, types_of
 from fedtheory.runs.meeting import LINE, counters
 
 NO_TABLE = np.zeros((1, 1, 1))
 NO_PATH = np.zeros((1, 0, 1))
+WHOLE = dict(pieces=no_pieces, piece=no_piece)  # gradients that nobody shares
 LONG = 256  # coordinates from which calling machine code costs less than a loop in Python
 
 
@@ -301,7 +302,8 @@ class Machine:
         if self._side_by_side is None:
             rules, of = self._rules, self.trained
             grad, batch = helping.roles(self.real)
-            pieces = [of.kernels.role(n, of.data, self.real) for n in ("pieces", "piece")]
+            shared = of.kernels if of.room else of.kernels._replace(**WHOLE)
+            pieces = [shared.role(n, of.data, self.real) for n in ("pieces", "piece")]
             trained = rules.grad, rules.batch, *pieces, self._law.data
             laws = []
             for n in range(len(self.scratches)):

@@ -115,7 +115,7 @@ PROBLEMS = {
     "ten classes": lambda: softmax(317, 10, batch=[150, 130], batch_0=100),
     "all samples": lambda: softmax(317, 10, noise="gaussian", sigma=0.1, sigma_0=0.1),
     "seven classes": lambda: softmax(317, 7, batch=[150, 60], batch_0=120),
-    "thirty classes": lambda: softmax(101, 30, batch=130, replacement=True),
+    "thirty classes": lambda: softmax(101, 30, batch=400, replacement=True),
     "logistic": logistic,
     "rows that fill blocks": lambda: dense(520),
     "rows that fill none": lambda: dense(523),
