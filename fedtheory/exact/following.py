@@ -127,6 +127,15 @@ class Followed:
 
     def carry(self, first, end):
         """Rounds first .. end - 1, on one objective."""
+        if self.coupled and self.plan.algorithm.memory:
+            from threadpoolctl import threadpool_limits
+
+            with threadpool_limits(1, "blas"):  # threads of its own would fight those by clients
+                self._carry(first, end)
+        else:
+            self._carry(first, end)
+
+    def _carry(self, first, end):
         plan = self.plan
         self.known.clear()
         self.batch = batch_for(plan, self.problem, self.x_0, first, 512)

@@ -14,7 +14,8 @@ import numpy as np
 
 from fedtheory.exact.between import Form, between, product
 from fedtheory.exact.maps import ROUNDING
-from fedtheory.exact.moments import Stack, narrow, shared_out
+from fedtheory.exact.moments import narrow, shared_out
+from fedtheory.exact.singles import singles
 
 FROM = 200  # states of memories from which a state is followed in blocks
 FEW = 4  # maps that every client takes part in; states under more are followed as one
@@ -128,7 +129,7 @@ class Memories:
     """Mean and covariance of shared states and of memories, carried through rounds."""
 
     def __init__(self, order, U, wides, single, Q, m, C, rounds, last):
-        """`single` are (client, Stack) of deviations of one client each; Q and C are (of shared states
+        """`single` are deviations of one client each; Q and C are (of shared states
         (s, s), of these with memories (s, n), of memories: noise (N, k, k), covariance (n, n) or None)."""
         self.order, self.s, self.U = order, len(Q[0]), U
         self.wides, self.single, self.m = wides, single, m
@@ -172,10 +173,10 @@ class Memories:
 
         def gains(low, high):
             for n in range(low, high):
-                i, stack = self.single[n]
+                i = self.single[n].client
                 here = form.clients[i]
                 both = np.block([[C_ss, C_so[:, here]], [C_so[:, here].T, memories.block(i)]])
-                gained[n] = stack.gain(np.concatenate([m[:s], m[s:][here]]), both)
+                gained[n] = self.single[n].gain(np.concatenate([m[:s], m[s:][here]]), both)
 
         shared_out(len(self.U), C_so.size * len(given), columns)
         shared_out(len(self.single), C_so.size * len(given), gains)
@@ -185,7 +186,7 @@ class Memories:
             if n:  # the mean map is no deviation
                 C_ss_next += w.weight * np.outer(levels[n, :s], levels[n, :s])
                 C_so_next += w.weight * np.outer(levels[n, :s], levels[n, s:])
-        for (i, _), gain in zip(self.single, gained):
+        for i, gain in zip((each.client for each in self.single), gained):
             C_ss_next += gain[:s, :s]
             C_so_next[:, form.clients[i]] += gain[:s, s:]
             inner[i] += gain[s:, s:]
@@ -269,24 +270,7 @@ def memories_of(map, m, C, own, rounds=1, last=False):
     else:
         C = np.zeros((s, s)), np.zeros((s, own.size)), None
     m = np.concatenate([m[shared], turned(U, m[own.reshape(-1, 1)])[:, 0]])
-    return Memories(order, U, wides, list(stacked(single, s, U)), Q, m, C, rounds, last)
-
-
-def stacked(single, s, U):
-    """The deviations of each client as one stack."""
-    k = U.shape[1]
-    for i in sorted({each[0] for each in single}):
-        found = []
-        for _, _, rows, columns, E, at, e in (each for each in single if each[0] == i):
-            whole = np.zeros((s + k, s + k + 1))
-            here = lambda n: np.where(n < s, n, n - i * k)
-            whole[here(rows), here(columns)], whole[here(at), -1] = E, e
-            whole[s:] = U[i].T @ whole[s:]
-            whole[:, s:-1] = whole[:, s:-1] @ U[i]
-            found.append(whole)
-        left, B = narrow(np.stack(found, axis=1))
-        weight, every = np.array([each[1] for each in single if each[0] == i]), np.arange(s + k)
-        yield i, Stack(every, every, weight, left, B[:, :, :-1].copy(), B[:, :, -1].copy())
+    return Memories(order, U, wides, singles(single, s, U), Q, m, C, rounds, last)
 
 
 def follow_memories(map, rounds, m, C, first, count, own, last):

@@ -146,13 +146,17 @@ class Stack(NamedTuple):
 
     def gain(self, m, C):
         """That sum (r, r), from the mean and covariance of the columns."""
+        return self.left @ self.square(m, C) @ self.left.T
+
+    def square(self, m, C):
+        """It, in the directions in which they deviate."""
         k, n, c = self.B.shape
         half = self.B.reshape(k * n, c) @ C
         weighted = self.B * self.weight[:, None]
         square = half.reshape(k, n * c) @ weighted.reshape(k, n * c).T
         v = self.B @ m + self.b
         square += (self.weight * v) @ v.T
-        return self.left @ square @ self.left.T
+        return square
 
 
 def stacks(map):
