@@ -19,7 +19,7 @@ from fedtheory.jit import jit
 
 SQUARE = 16  # entries a side of what is turned at a time
 STRAIGHT = 256 * ROUNDING  # next to the largest, a line is met by its points as well as this
-NONE = 2.0**-57  # next to the first of a series, a term this small is none
+NONE = 2.0**-54  # next to the first of the series, terms this small are none
 MOST = 64  # terms of a series
 PRODUCTS = 3  # r x g by n, that a term takes in a round
 UNIT = 96  # columns of a product that are a core's at a time
@@ -252,8 +252,8 @@ class Series:
                 )
 
         shared_out(len(form.Q), self.z.size, clients)
-        first, last = sizes.max(axis=0)
-        if np.any(last > NONE * first) and self.count < MOST:
+        first, last = (sizes.max(axis=0) * np.abs(self.static).max(axis=1)).max(axis=1)
+        if last > NONE * first and self.count < MOST:
             self.count += 1
             if self.count == self.z.shape[1]:
                 self._room(self.count + 3)

@@ -168,8 +168,10 @@ class Additive:
         return found
 
     def parts(self):
+        """The map in parts; uses the model up."""
         law, prober = self.prober.law, self.prober
-        mean, deviations, Q = self.base.copy(), [], np.zeros((prober.D, prober.M, prober.M))
+        mean, self.base = self.base, None
+        deviations, Q = [], np.zeros((prober.D, prober.M, prober.M))
         each = []
         for i in range(1, law.N + 1):
             works = [(law.pmf[i - 1, s], s) for s in law.support(i)]
