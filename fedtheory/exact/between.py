@@ -22,7 +22,7 @@ STRAIGHT = 256 * ROUNDING  # next to the largest, a line is met by its points as
 NONE = 2.0**-54  # next to the first of the series, terms this small are none
 MOST = 64  # terms of a series
 PRODUCTS = 3  # r x g by n, that a term takes in a round
-UNIT = 96  # columns of a product that are a core's at a time
+UNIT = 100  # columns of a product that are a core's at a time
 
 
 class Form(NamedTuple):
@@ -96,7 +96,7 @@ class Whole:
                 strip = left[here] @ right[:, here.start :]
                 _scale_and_add(self.C, here.start, strip, weighted, form.own, gained[i])
 
-        shared_out(len(form.Q), self.C.size, strips)
+        shared_out(len(form.Q), self.C.size, strips, pieces=len(form.Q))
 
 
 class Line(NamedTuple):
@@ -251,7 +251,7 @@ class Series:
                     series,
                 )
 
-        shared_out(len(form.Q), self.z.size, clients)
+        shared_out(len(form.Q), self.z.size, clients, pieces=len(form.Q))
         first, last = (sizes.max(axis=0) * np.abs(self.static).max(axis=1)).max(axis=1)
         if last > NONE * first and self.count < MOST:
             self.count += 1
@@ -269,7 +269,7 @@ def product(A, B):
         for a, b in zip(ends[low:high], ends[low + 1 :]):
             out[:, a:b] = A @ B[:, a:b]
 
-    shared_out(len(ends) - 1, B.size, part)
+    shared_out(len(ends) - 1, B.size, part, pieces=len(ends))
     return out
 
 

@@ -178,8 +178,9 @@ class Memories:
                 both = np.block([[C_ss, C_so[:, here]], [C_so[:, here].T, memories.block(i)]])
                 gained[n] = self.single[n].gain(np.concatenate([m[:s], m[s:][here]]), both)
 
-        shared_out(len(self.U), C_so.size * len(given), columns)
-        shared_out(len(self.single), C_so.size * len(given), gains)
+        many = len(self.U)  # clients take long and alike: none waits long for the last
+        shared_out(many, C_so.size * len(given), columns, pieces=many)
+        shared_out(len(self.single), C_so.size * len(given), gains, pieces=many)
         C_ss_next = self.Q_ss.copy()
         for n, (w, r) in enumerate(zip(self.wides, self.reads)):
             C_ss_next += w.weight * (P_s[n] @ w.ss.T + product(form.read, P_o[n].T).T @ r.T)
