@@ -12,6 +12,8 @@ import fedtheory as ft
 from fedtheory import brought, discover
 from fedtheory.algorithm import example_hyper
 from fedtheory.errors import FedtheoryError, NotExact, refuse
+from fedtheory.problem import BEHIND
+from fedtheory.rng import NO_DRAW
 
 
 def points(problem, count=4):
@@ -44,6 +46,37 @@ def gradient_gap(problem, i, x):
     told = problem.client_grad(i, x) @ direction
     seen = slope(lambda z: problem.client_loss(i, z), x, direction)
     return abs(told - seen) / (1 + abs(told))
+
+
+def put_together(problem, i, x, rows, backwards=False):
+    """A gradient from its pieces, those of each phase in either order; None where nobody shares it."""
+    kernels, data = problem.kernels, problem.data
+    room, out = np.full(problem.room, np.nan), np.full(problem.d, np.nan, problem.real)
+    x, phase = np.concatenate([problem._point(x), np.zeros(BEHIND, problem.real)]), 0
+    while count := kernels.pieces(data, i, rows.size, phase):
+        for n in range(count)[:: -1 if backwards else 1]:
+            kernels.piece(data, i, rows, x, room, out, phase, n)
+        phase += 1
+    return out if phase else None
+
+
+def broken_pieces(problem):
+    """(how many gradients are shared, clients of which one put together from its pieces is another)."""
+    x, seen, broken = points(problem, 1)[0], 0, set()
+    for i in clients(problem):
+        whole = np.empty(problem.d, problem.real)
+        for count in {0, int(problem.batch_size[i])}:
+            rows = np.arange(count)[::-1] % max(1, problem.sizes[i])
+            if count:
+                problem.kernels.batch(problem.data, i, rows, NO_DRAW, problem._point(x), whole)
+            else:
+                problem.kernels.grad(problem.data, i, problem._point(x), whole)
+            for backwards in (False, True):
+                found = put_together(problem, i, x, rows, backwards)
+                seen += found is not None
+                if found is not None and not np.array_equal(found, whole):
+                    broken.add(i)
+    return seen, broken
 
 
 def broken_constants(problem, slack=1e-9):
@@ -243,6 +276,12 @@ def _of_problem(label, problem):
         if broken:
             raise ValueError(f"{', '.join(sorted(broken))} do not hold at points that were drawn")
 
+    def shared():
+        seen, broken = broken_pieces(problem)
+        if broken:
+            raise ValueError(f"not those of clients {', '.join(map(str, sorted(broken)))}")
+        return "" if seen else "none is large enough"
+
     def stationary():
         if problem.minimize is None:
             return "it knows no minimiser"
@@ -255,6 +294,8 @@ def _of_problem(label, problem):
     yield label, "gradients are those of the losses, by differences", gradients
     yield label, "the objective is the weighted sum", whole
     yield label, "constants hold at points that are drawn", constants
+    if problem.room:
+        yield label, "gradients that workers share are whole, to the bit", shared
     yield label, "the minimiser is stationary", stationary
     yield label, "a method runs on it", runs
 

@@ -1,6 +1,7 @@
 """Gradients in pieces: each is taken once, in its phase, and no bit depends on who took it."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 
 import fedtheory as ft
 from fedtheory import jit
+from fedtheory.app.contracts import broken_pieces
 from fedtheory.problem import Kernels
 from fedtheory.runs import carrying
 from fedtheory.runs.groups import Desk, types_of
@@ -120,6 +122,20 @@ PROBLEMS = {
     "rows that fill blocks": lambda: dense(520),
     "rows that fill none": lambda: dense(523),
 }
+
+
+@pytest.mark.skipif(jit.DISABLED, reason="interpreted gradients of this size take minutes")
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_pieces_in_any_order_are_the_gradient(name):
+    seen, broken = broken_pieces(PROBLEMS[name]())
+    assert seen >= 4 and not broken
+
+
+@pytest.mark.skipif(jit.DISABLED, reason="interpreted gradients of this size take minutes")
+def test_pieces_that_are_not_the_gradient_are_seen():
+    problem = dense(520)
+    kernels = problem.kernels._replace(grad=no_grad)
+    assert broken_pieces(replace(problem, kernels=kernels))[1] == {0, 1, 2}
 
 
 @pytest.mark.skipif(jit.DISABLED, reason="interpreted gradients of this size take minutes")
