@@ -18,7 +18,9 @@ from fedtheory.exact.moments import shared_out
 from fedtheory.jit import jit
 
 SQUARE = 16  # entries a side of what is turned at a time
-STRAIGHT = 256 * ROUNDING  # next to the largest, a line is met by its points as well as this
+STRAIGHT = (
+    16 * ROUNDING
+)  # next to what multiplies a covariance, points off a line by this are on it
 NONE = 2.0**-54  # next to the first of the series, terms this small are none
 MOST = 64  # terms of a series
 PRODUCTS = 3  # r x g by n, that a term takes in a round
@@ -107,13 +109,15 @@ class Line(NamedTuple):
     slope: np.ndarray  # (w,)
 
 
-def line_of(own):
+def line_of(weight, own):
     """The line that all points own (w, n) lie on, or None."""
     low, high = own[:, own[0].argmin()], own[:, own[0].argmax()]
     middle, slope = 0.5 * (low + high), 0.5 * (high - low)
     x = np.clip((own[0] - middle[0]) / (slope[0] or 1.0), -1.0, 1.0)
     off = np.abs(middle[:, None] + slope[:, None] * x - own).max(axis=1)
-    return Line(x, middle, slope) if np.all(off <= STRAIGHT * np.abs(own).max(axis=1)) else None
+    size = np.abs(weight) * np.abs(own).max(axis=1)
+    straight = size @ off <= STRAIGHT * (size @ np.abs(own).max(axis=1))
+    return Line(x, middle, slope) if straight else None
 
 
 def polynomials(x, count):
@@ -276,7 +280,7 @@ def product(A, B):
 def between(form, C, rounds, last, gives, m, e):
     """The better of the two for so many rounds, after which nobody asks for clients' memories if
     they are the `last`. C (n, n) is theirs before, None for none."""
-    line = None if C is not None or not last else line_of(form.own)
+    line = None if C is not None or not last else line_of(form.weight, form.own)
     if line is not None:
         rooms, (r, n), g = terms(form, line, rounds), form.read.shape, len(form.given)
         if rooms < MOST and PRODUCTS * rooms * r * g < (r + g) * n:

@@ -51,12 +51,14 @@ def both(U, X):
     return turned(U, turned(U, X).T).T
 
 
-def diagonals(U, X):
-    """The diagonal of U_i' X_i U_i for each client, X (N, k, k); None if that is not all there is."""
+def diagonals(U, X, size):
+    """The diagonal of U_i' X_i U_i for each client, X (N, k, k); None if that is not all there is.
+    `size` is the largest that X was computed from."""
     seen = U.transpose(0, 2, 1) @ X @ U
     diagonal = np.einsum("ikk->ik", seen)
     rest = seen - diagonal[:, :, None] * np.eye(seen.shape[1])
-    return diagonal if np.all(np.abs(rest) <= SAME * np.abs(X).max(initial=0.0)) else None
+    none = max(SAME * np.abs(X).max(initial=0.0), DUST * size)
+    return diagonal if np.all(np.abs(rest) <= none) else None
 
 
 class Arrow(NamedTuple):
@@ -99,10 +101,10 @@ def arrow_of(rows, columns, value, s, shape):
     return found
 
 
-def wide(weight, parts, e, U):
+def wide(weight, parts, e, U, size=0.0):
     """A map of the whole state, an arrow or None, seen in the memories' bases; None if a client's
-    memories mix in its basis."""
-    own = None if parts is None else diagonals(U, parts.oo)
+    memories mix in its basis. It was computed from maps as large as `size`."""
+    own = None if parts is None else diagonals(U, parts.oo, size)
     if own is None:
         return None
     s, so, os = len(parts.ss), turned(U, parts.so.T).T, turned(U, parts.os)
@@ -259,7 +261,8 @@ def memories_of(map, m, C, own, rounds=1, last=False):
             continue
         level = np.zeros(len(order))
         level[at] = e
-        wides.append(wide(w, arrow_of(rows, columns, E, s, own.shape), level, U))
+        parts = arrow_of(rows, columns, E, s, own.shape)
+        wides.append(wide(w, parts, level, U, np.abs(A.oo).max()))
         if wides[-1] is None or len(wides) > FEW:
             return None
     if wides[0] is None:

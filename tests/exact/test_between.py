@@ -28,7 +28,7 @@ def test_series_are_the_entries_one_by_one(deviations, spread):
     form, gives, e = drawn(random, deviations, spread)
     m, C = random.standard_normal(N * k), np.zeros((N * k, N * k))
     whole = between.Whole(form, C.copy())
-    series = between.Series(form, between.line_of(form.own), 1, gives, m, e)
+    series = between.Series(form, between.line_of(form.weight, form.own), 1, gives, m, e)
     own_blocks = np.kron(np.eye(N), np.ones((k, k)))
     for _ in range(12):
         level, p = random.standard_normal(s), random.standard_normal((N * k, g))
@@ -52,13 +52,14 @@ def test_series_are_the_entries_one_by_one(deviations, spread):
 
 def test_own_are_on_a_line_or_not():
     form, _, _ = drawn(np.random.default_rng(0), 2)
-    line = between.line_of(form.own)
+    line = between.line_of(form.weight, form.own)
     again = line.middle[:, None] + line.slope[:, None] * line.x
     assert np.abs(again - form.own).max() <= 1e-15 and np.abs(line.x).max() == 1.0
     off = np.zeros_like(form.own)
     off[1, 3] = 1e-12
-    assert between.line_of(form.own + off) is None
-    alike = between.line_of(np.full((2, 6), 0.5))
+    assert between.line_of(form.weight, form.own + off) is None
+    assert between.line_of(form.weight * [1.0, 1e-4, 1.0], form.own + off) is not None
+    alike = between.line_of(np.ones(2), np.full((2, 6), 0.5))
     assert not alike.x.any() and not alike.slope.any()
 
 
@@ -75,7 +76,7 @@ def test_a_series_has_as_many_terms_as_are_above_rounding():
     counts = []
     for spread in (0.0, 1e-3, 1e-2, 0.1):
         form, _, _ = drawn(np.random.default_rng(2), 0, spread)
-        line = between.line_of(form.own)
+        line = between.line_of(form.weight, form.own)
         counts.append(between.terms(form, line, 100))
         above = set()
         for y in (0.8 - spread, 0.8 + spread):

@@ -123,6 +123,16 @@ def test_a_method_without_memory_and_few_states_are_followed_whole(monkeypatch):
     assert seen == [None]
 
 
+def test_deviations_small_next_to_the_mean_are_known_to_its_rounding(kept, monkeypatch, request):
+    given = problem(), "feddyn"
+    setting = dict(rounds=9, S=2, covariance=True, eta_l=1e-3, K=4, alpha=1e-3)
+    agree(ft.expected(*given, **setting), whole(monkeypatch, *given, **setting))
+    assert forms(kept) == [request.node.callspec.params["kept"]]
+    map, m, C, own, *_ = kept[0][0]
+    monkeypatch.setattr(memories, "DUST", 0.0)
+    assert memories.memories_of(map, m, C, own) is None
+
+
 def test_deviations_are_told_as_blocks_or_not(kept, monkeypatch):
     given, setting = (problem(), "scaffold"), dict(rounds=5, S=2, covariance=True, **LOCAL)
     monkeypatch.setattr(maps, "THIN", np.inf)
