@@ -10,25 +10,21 @@ from fedtheory.exact.moments import Stack, shared_out
 
 
 class Single(NamedTuple):
-    """Deviations E_n of one client, of which some rows are sums of others: they are `left` times what
-    they are in the rows that are picked."""
+    """Deviations E_n of one client, in the rows that are picked and the columns that are read: all
+    `others` are `left` times the rows that are picked. Shared states come before the client's own."""
 
     client: int
-    picked: (
-        np.ndarray
-    )  # (r,) rows, those of the shared states before those of the client's memories
     others: np.ndarray
-    left: np.ndarray  # (others, r)
-    stack: Stack  # in the picked rows
+    stack: Stack
 
     def gain(self, m, C):
         """sum_n w_n (E_n C E_n' + (E_n m + e_n)(E_n m + e_n)')."""
-        inner = self.stack.square(m, C)
-        beside, out = self.left @ inner, np.empty_like(C)
-        out[self.picked[:, None], self.picked] = inner
-        out[self.others[:, None], self.picked] = beside
-        out[self.picked[:, None], self.others] = beside.T
-        out[self.others[:, None], self.others] = beside @ self.left.T
+        rows, read, left = self.stack.rows, self.stack.columns, self.stack.left
+        inner = self.stack.square(m[read], C[read[:, None], read])
+        beside, out = left @ inner, np.empty_like(C)
+        out[rows[:, None], rows], out[self.others[:, None], rows] = inner, beside
+        out[rows[:, None], self.others] = beside.T
+        out[self.others[:, None], self.others] = beside @ left.T
         return out
 
 
@@ -62,10 +58,10 @@ def singles(found, s, U):
             E[s:] = np.tensordot(U[i].T, E[s:], 1)
             E[:, :, s:-1] = E[:, :, s:-1] @ U[i]
             these, others, left = picked(E.reshape(s + k, -1))
-            every, B = np.arange(s + k), E[these]
-            weight = np.array([each[0] for each in mine])
-            stack = Stack(every, every, weight, None, B[:, :, :-1].copy(), B[:, :, -1].copy())
-            made[n] = Single(i, these, others, left, stack)
+            B, weight = E[these], np.array([each[0] for each in mine])
+            read = np.flatnonzero(B[:, :, :-1].any(axis=(0, 1)))
+            inner = np.ascontiguousarray(B[:, :, read])
+            made[n] = Single(i, others, Stack(these, read, weight, left, inner, B[:, :, -1].copy()))
 
     shared_out(len(clients), len(clients) * (s + k) ** 3, part)
     return made
