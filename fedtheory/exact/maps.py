@@ -101,7 +101,8 @@ def centred(items):
     values = np.zeros((N, D, len(common)))
     for n, s in enumerate(items):
         values[n][:, np.searchsorted(common, s.index[near[n]])] = s.value[:, near[n]]
-    centre = np.where(count[common] == N, values.mean(axis=0), np.median(values, axis=0))
+    centre, some = values.mean(axis=0), count[common] < N
+    centre[:, some] = np.median(values[:, :, some], axis=0)
     items = [less(s, near, Sparse(common, centre)) for s, near in zip(items, near)]
     alone = [count[s.index] < min(2, most) for s in items]  # what one client has needs no sum
     left = combine([(1.0 / N, Sparse(s.index[~a], s.value[:, ~a])) for s, a in zip(items, alone)])
