@@ -22,7 +22,7 @@ STRAIGHT = (
     16 * ROUNDING
 )  # next to what multiplies a covariance, points off a line by this are on it
 NONE = 2.0**-54  # next to the first of the series, terms this small are none
-MOST = 64  # terms of a series
+MOST = 64  # terms of a series that is begun
 PRODUCTS = 3  # r x g by n, that a term takes in a round
 UNIT = 100  # columns of a product that are a core's at a time
 
@@ -206,6 +206,8 @@ class Series:
         z = np.empty((n, count + 1, m))
         z[:, :old] = self.z
         z[:, old:] = 0.0
+        more = max(0, count + 1 - len(self.mean))
+        self.mean = np.concatenate([self.mean, np.zeros((more, m))])
         self.z, self.P = z, polynomials(self.line.x, count + 1)
         self.hears = np.concatenate([(self.form.read * P) @ self.static.T for P in self.P], axis=1)
 
@@ -257,7 +259,7 @@ class Series:
 
         shared_out(len(form.Q), self.z.size, clients, pieces=len(form.Q))
         first, last = (sizes.max(axis=0) * np.abs(self.static).max(axis=1)).max(axis=1)
-        if last > NONE * first and self.count < MOST:
+        if last > NONE * first:
             self.count += 1
             if self.count == self.z.shape[1]:
                 self._room(self.count + 3)

@@ -23,7 +23,11 @@ def drawn(random, deviations, spread=0.05):
 
 @pytest.mark.parametrize("deviations", [0, 1, 2])
 @pytest.mark.parametrize("spread", [0.0, 0.02, 0.15])
-def test_series_are_the_entries_one_by_one(deviations, spread):
+@pytest.mark.parametrize("most", [2, 64])
+def test_series_are_the_entries_one_by_one(deviations, spread, most, monkeypatch):
+    monkeypatch.setattr(
+        between, "MOST", most
+    )  # a series that is begun may become as long as it must
     random = np.random.default_rng(deviations)
     form, gives, e = drawn(random, deviations, spread)
     m, C = random.standard_normal(N * k), np.zeros((N * k, N * k))
@@ -48,6 +52,7 @@ def test_series_are_the_entries_one_by_one(deviations, spread):
         m = levels[0]
     assert np.abs(whole.C - C).max() <= 1e-13 * np.abs(C).max()
     assert (series.count == 1) == (spread == 0.0) and series.count <= 13  # a degree more a round
+    assert len(series.mean) >= series.z.shape[1] > series.count
 
 
 def test_own_are_on_a_line_or_not():
