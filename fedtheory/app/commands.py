@@ -251,7 +251,7 @@ def warmup(arguments):
     import fedtheory as ft
     from fedtheory import discover
     from fedtheory.algorithm import example_hyper
-    from fedtheory.runs import engine
+    from fedtheory.runs import engine, helping
 
     begun = time.perf_counter()
     problems, algorithms = dict(discover.examples()), discover.algorithms()
@@ -263,7 +263,12 @@ def warmup(arguments):
     for done, (name, on) in enumerate(pairs, 1):
         ft.run(problems[on], name, rounds=1, **example_hyper(algorithms[name]))
         report(done, len(pairs))
-    engine.kernel("advance_together")  # which only long runs of few trials ask for
+    # what only long runs of few trials ask for
+    for problem in (problem for problem in problems.values() if problem.kernels.compiled):
+        engine.kernel("advance_together", problem.real)
+        helping.roles(problem.real)
+        for name in ("pieces", "piece"):
+            problem.kernels.role(name, problem.data, problem.real)
     line.clear()
     seconds = time.perf_counter() - begun
     return (
