@@ -318,6 +318,18 @@ class Problem(Shown):
             said[name] = known._replace(value=value, how=f"{known.how}; relaxed")
         return replace(self, constants=said)
 
+    @cached_property
+    def shared(self):
+        """Whether gradients are so large that workers share them: that of the server, or of the client
+        that draws the most samples."""
+        counts = self.sizes
+        if self.noise == "minibatch":
+            counts = np.where(self.batch_size > 0, self.batch_size, counts)
+        most = 1 + int(np.argmax(counts[1:]))
+        asked = (0, most) if self.has_server else (most,)
+        pieces = lambda i: self.kernels.pieces(self.data, i, int(counts[i]), 0)
+        return self.room > 0 and any(pieces(i) > 1 for i in asked)
+
     def _index(self, i):
         if (
             isinstance(i, (bool, np.bool_))

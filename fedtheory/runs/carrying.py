@@ -35,7 +35,7 @@ class Job:
     def __init__(self, plan, x_0=None, workers=1, compiled=None, resume=None):
         self.plan, self.done, self.begun = plan, 0, time.perf_counter()
         self.shifts = [t for t in plan.participation.shifts if t < max(plan.rounds, 1)]
-        if not plan.problem.room:  # nobody shares a gradient
+        if not plan.problem.shared:
             workers = min(workers, max(plan.trials, plan.S))
         known = None if resume is None else resume.start
         self.start = np.array(start_of(plan.problem, x_0, plan.trials) if known is None else known)

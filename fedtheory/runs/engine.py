@@ -323,7 +323,9 @@ def advance(rules, law, truth, trials, chunk, cohort, scratch, low, high):
 
 
 @jit.jit
-def advance_together(rules, law, truth, trials, chunk, cohort, scratch, gate, worker, workers):
+def advance_together(
+    rules, law, truth, trials, chunk, cohort, scratch, gate, desk, worker, workers
+):
     """The same for all trials, by workers that run this loop side by side: each works for its part of
     the cohort, then for what is left of the others', then for gradients that are under way (helping.py);
     the first one opens and closes rounds, and measures a round while the others begin the next. For few
@@ -341,7 +343,7 @@ def advance_together(rules, law, truth, trials, chunk, cohort, scratch, gate, wo
             if worker == 0:
                 open_round(rules, law, now, scratch)
                 lay_out(gate)
-            meet(gate, law.data, scratch.g, worker, workers)
+            meet(gate, desk, scratch.g, worker, workers)
             if due:
                 measure(
                     rules, truth, before.wanted, scratch.left, before.row, scratch.g, scratch.g_0
@@ -354,13 +356,13 @@ def advance_together(rules, law, truth, trials, chunk, cohort, scratch, gate, wo
                 while s < high:
                     work_slots(rules, law, now, cohort, scratch, THE_SERVER, s, s + 1)
                     s = low + take(gate, part)
-            meet(gate, law.data, scratch.g, worker, workers)
+            meet(gate, desk, scratch.g, worker, workers)
             due = False
             if worker == 0:
                 due = end_round(rules, law, trials, chunk, cohort, scratch, now, trial, r)
                 copy(now.x, scratch.left)
                 gate[ENDED] = trials.stop[0]
-            meet(gate, law.data, scratch.g, worker, workers)
+            meet(gate, desk, scratch.g, worker, workers)
             if gate[ENDED]:
                 return
         if due:
@@ -370,7 +372,7 @@ def advance_together(rules, law, truth, trials, chunk, cohort, scratch, gate, wo
 # What each loop takes behind the groups.
 _GROUPS = (Rules, Law, Truth, Trials, Chunk, Cohort, Scratch)
 _I8 = jit.types.int64
-_BEHIND = {"advance": (_I8, _I8), "advance_together": (jit.INTEGERS, _I8, _I8)}
+_BEHIND = {"advance": (_I8, _I8), "advance_together": (jit.INTEGERS, _I8, _I8, _I8)}
 
 
 @cache

@@ -108,24 +108,26 @@ else:
 
 @jit
 def meet(gate, address, point, worker, workers):
-    """Wait until all workers have come here, and help those that have not."""
-    desk, looks = desk_at(address, point), 0
-    others = added(gate, ARRIVED, 1)
+    """Wait until all workers have come here, and help those that have not: where there are desks, one
+    is behind the address."""
+    looks, others = 0, added(gate, ARRIVED, 1)
     last = (others // workers + 1) * workers
     while seen(gate, ARRIVED) < last:
-        for turn in range(1, workers):
-            help_at((worker + turn) % workers, desk)
+        if address != 0:
+            help_others(desk_at(address, point), worker, workers)
         looks += 1
         if looks % PATIENCE == 0:
             give_way()
 
 
 @jit
-def help_at(of, desk):
-    """Pieces of what may lie on worker `of`'s desk."""
-    at = SPAN * of
-    if seen(desk.counters, at + OPEN) > 0:
-        added(desk.counters, at + HELPERS, 1)
+def help_others(desk, worker, workers):
+    """Pieces of what may lie on others' desks."""
+    for turn in range(1, workers):
+        of = (worker + turn) % workers
+        at = SPAN * of
         if seen(desk.counters, at + OPEN) > 0:
-            work_at(of, desk)
-        added(desk.counters, at + HELPERS, -1)
+            added(desk.counters, at + HELPERS, 1)
+            if seen(desk.counters, at + OPEN) > 0:
+                work_at(of, desk)
+            added(desk.counters, at + HELPERS, -1)

@@ -8,14 +8,13 @@ import numpy as np
 from fedtheory import jit, metrics
 from fedtheory.algorithm import ROLES, NoLocal
 from fedtheory.errors import InvalidInput
-from fedtheory.problem import BEHIND, no_piece, no_pieces
+from fedtheory.problem import BEHIND
 from fedtheory.runs import engine, helping, lazily
 from fedtheory.runs.groups import Cohort, Desk, Law, Rules, Scratch, Trials, Truth, types_of
 from fedtheory.runs.meeting import LINE, counters
 
 NO_TABLE = np.zeros((1, 1, 1))
 NO_PATH = np.zeros((1, 0, 1))
-WHOLE = dict(pieces=no_pieces, piece=no_piece)  # gradients that nobody shares
 LONG = 256  # coordinates from which calling machine code costs less than a loop in Python
 
 
@@ -290,27 +289,30 @@ class Machine:
         """worker -> its part of all trials' rounds, where every worker runs at the same time."""
         (_, _, *given), loop = self._given(chunk), self.loops["advance_together"]
         workers = len(self.scratches)
-        gate, (rules, laws) = counters(workers), self.side_by_side()
+        gate, (rules, laws, desks) = counters(workers), self.side_by_side()
         return lambda worker: loop(
-            *(rules, laws[worker], *given),
-            *(self.cohorts[0], self.scratches[worker], gate, worker, workers),
+            *(rules, laws[worker], *given, self.cohorts[0], self.scratches[worker]),
+            *(gate, desks[worker], worker, workers),
         )
 
     def side_by_side(self):
-        """Rules, and a law for each worker, by which gradients are asked for at desks; pieces of them are
-        compiled when there is first to be one."""
+        """Rules, and a law and a desk for each worker. Where gradients are large they are asked for at
+        desks, and their pieces are compiled when there is first to be one."""
         if self._side_by_side is None:
-            rules, of = self._rules, self.trained
-            grad, batch = helping.roles(self.real)
-            shared = of.kernels if of.room else of.kernels._replace(**WHOLE)
-            pieces = [shared.role(n, of.data, self.real) for n in ("pieces", "piece")]
-            trained = rules.grad, rules.batch, *pieces, self._law.data
-            laws = []
-            for n in range(len(self.scratches)):
-                desk = self._handed(Desk(*trained, n, *self.slabs.desks), f"desk {n}")
-                laws.append(self._handed(self._law._replace(data=desk), f"law {n}"))
-            rules = self._handed(rules._replace(grad=grad, batch=batch), "rules side by side")
-            self._side_by_side = rules, laws
+            workers, of = range(len(self.scratches)), self.trained
+            self._side_by_side = self.rules, [self.law for _ in workers], [0 for _ in workers]
+            if of.shared:
+                pieces = [of.kernels.role(n, of.data, self.real) for n in ("pieces", "piece")]
+                trained = self._rules.grad, self._rules.batch, *pieces, self._law.data
+                desks = [
+                    self._handed(Desk(*trained, n, *self.slabs.desks), f"desk {n}") for n in workers
+                ]
+                laws = [
+                    self._handed(self._law._replace(data=desks[n]), f"law {n}") for n in workers
+                ]
+                grad, batch = helping.roles(self.real)
+                rules = self._handed(self._rules._replace(grad=grad, batch=batch), "rules at desks")
+                self._side_by_side = rules, laws, desks
         return self._side_by_side
 
     def _given(self, chunk):
