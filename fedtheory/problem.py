@@ -319,9 +319,9 @@ class Problem(Shown):
         return replace(self, constants=said)
 
     @cached_property
-    def shared(self):
-        """Whether gradients are so large that workers share them: that of the server, or of the client
-        that draws the most samples."""
+    def in_pieces(self):
+        """Whether gradients are so large that workers share them, piece by piece: that of the server, or
+        of the client that draws the most samples."""
         counts = self.sizes
         if self.noise == "minibatch":
             counts = np.where(self.batch_size > 0, self.batch_size, counts)

@@ -18,9 +18,7 @@ from fedtheory.exact.moments import shared_out
 from fedtheory.jit import jit
 
 SQUARE = 16  # entries a side of what is turned at a time
-STRAIGHT = (
-    16 * ROUNDING
-)  # next to what multiplies a covariance, points off a line by this are on it
+STRAIGHT = 16 * ROUNDING  # off a line by this, next to what multiplies a covariance, is on it
 NONE = 2.0**-54  # next to the first of the series, terms this small are none
 MOST = 64  # terms of a series that is begun
 PRODUCTS = 3  # r x g by n, that a term takes in a round
@@ -37,11 +35,10 @@ class Form(NamedTuple):
     given: np.ndarray  # (g, n) and memories of shared states
     Q: np.ndarray  # (N, k, k) clients' noise
 
-    @property
-    def clients(self):
-        """The memories of each client."""
+    def client(self, i):
+        """Where its memories are."""
         k = self.Q.shape[1]
-        return [slice(i * k, (i + 1) * k) for i in range(len(self.Q))]
+        return slice(i * k, (i + 1) * k)
 
 
 @jit
@@ -77,12 +74,12 @@ class Whole:
 
     def block(self, i):
         """The covariance of a client's memories."""
-        here = self.form.clients[i]
+        here = self.form.client(i)
         return self.C[here, here]
 
     def heard(self, i):
         """Cov(read o, o_i)."""
-        return self.form.read @ self.C[:, self.form.clients[i]]
+        return self.form.read @ self.C[:, self.form.client(i)]
 
     def round(self, p, level, v, gained):
         """One more: p (n, g), v (w - 1, n) what deviations are on average, gained (N, k, k) what a
@@ -94,7 +91,7 @@ class Whole:
 
         def strips(low, high):
             for i in range(low, high):
-                here = form.clients[i]
+                here = form.client(i)
                 strip = left[here] @ right[:, here.start :]
                 _scale_and_add(self.C, here.start, strip, weighted, form.own, gained[i])
 
@@ -220,7 +217,7 @@ class Series:
         return self.blocks[i]
 
     def heard(self, i):
-        here, width = self.form.clients[i], self.told.shape[1]
+        here, width = self.form.client(i), self.told.shape[1]
         static = self.P[: self.count, None, here] * self.static[:, here]
         return (
             self.hears[:, :width] @ self._flat(here).T
@@ -242,7 +239,7 @@ class Series:
 
         def clients(low, high):
             for i in range(low, high):
-                here = form.clients[i]
+                here = form.client(i)
                 own = (form.weight[:, None] * form.own[:, here]).T @ form.own[:, here]
                 both = p[here] @ form.given[:, here] + half[:, here].T @ v[:, here]
                 self.blocks[i] = own * self.blocks[i] + both + both.T + gained[i]

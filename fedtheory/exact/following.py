@@ -17,6 +17,7 @@ from fedtheory.exact.memories import follow_memories
 from fedtheory.exact.moments import Series, follow
 from fedtheory.exact.reading import Prober
 from fedtheory.problems import quadratics
+from fedtheory.runs.carrying import blas_alone
 
 
 def objective(plan, problem, t):
@@ -127,12 +128,7 @@ class Followed:
 
     def carry(self, first, end):
         """Rounds first .. end - 1, on one objective."""
-        if self.coupled and self.plan.algorithm.memory:
-            from threadpoolctl import threadpool_limits
-
-            with threadpool_limits(1, "blas"):  # threads of its own would fight those by clients
-                self._carry(first, end)
-        else:
+        with blas_alone(self.coupled and self.plan.algorithm.memory):  # clients have the cores
             self._carry(first, end)
 
     def _carry(self, first, end):

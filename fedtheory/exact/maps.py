@@ -136,23 +136,26 @@ class Map(NamedTuple):
     columns: np.ndarray  # (sum c,)
     E: np.ndarray  # (D, sum r c)
     e: np.ndarray  # (D, sum r)
-    thin: (
-        list  # (weight, Sparse of M + 1 columns, the constant last) deviations that are mostly zero
-    )
+    # deviations that are mostly zero: (weight, Sparse of M + 1 columns, the constant last)
+    thin: list
+
+    def blocks(self):
+        """(weight, rows, columns, E (D, r, c), e (D, r)) of the deviations that are not."""
+        for w, (r, c), (a, b, f) in zip(self.weight, self.size, self.at):
+            E = self.E[:, f : f + r * c].reshape(-1, r, c)
+            yield w, self.rows[a : a + r], self.columns[b : b + c], E, self.e[:, a : a + r]
 
 
 def map_of(linear, constant, Q, blocks, thin=()):
-    """`blocks` are (weight, rows, columns, E (D, r, c), e (D, r))."""
+    """`blocks` are as of `Map.blocks`."""
     blocks = list(blocks)
-    if len(linear) > 1:
-        linear, constant = np.ascontiguousarray(linear), np.ascontiguousarray(constant)
     D, integers = len(linear), np.zeros(0, dtype=np.int64)
     size = np.array([block[3].shape[1:] for block in blocks], dtype=np.int64).reshape(-1, 2)
     ends = np.cumsum([(r, c, r * c) for r, c in size], axis=0, dtype=np.int64).reshape(-1, 3)
     join = lambda parts, empty: np.concatenate(parts, axis=-1) if blocks else empty
     return Map(
-        linear,
-        constant,
+        np.ascontiguousarray(linear),
+        np.ascontiguousarray(constant),
         Q,
         np.array([b[0] for b in blocks]),
         size,
@@ -166,11 +169,10 @@ def map_of(linear, constant, Q, blocks, thin=()):
 
 
 def filled(map):
-    """A map with blocks for what is mostly zero too, and its arrays one after the other."""
-    blocks, (D, M) = [], map.constant.shape
-    for w, (r, c), (a, b, f) in zip(map.weight, map.size, map.at):
-        E = map.E[:, f : f + r * c].reshape(D, r, c)
-        blocks.append((w, map.rows[a : a + r], map.columns[b : b + c], E, map.e[:, a : a + r]))
+    """A map with blocks for what is mostly zero too."""
+    if not map.thin:
+        return map
+    blocks, (D, M) = list(map.blocks()), map.constant.shape
     for w, s in map.thin:
         i, j = np.divmod(s.index, M + 1)
         (rows, i), (columns, j) = met(i, M), met(j, M + 1)
@@ -178,12 +180,7 @@ def filled(map):
         E[:, i, j] = s.value
         level = E[:, :, columns == M].sum(axis=2)
         blocks.append((w, rows, columns[columns < M], E[:, :, columns < M], level))
-    linear, constant = np.ascontiguousarray(map.linear), np.ascontiguousarray(map.constant)
-    return (
-        map_of(linear, constant, map.Q, blocks)
-        if map.thin
-        else map._replace(linear=linear, constant=constant)
-    )
+    return map_of(map.linear, map.constant, map.Q, blocks)
 
 
 def met(index, count):

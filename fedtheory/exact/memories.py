@@ -163,7 +163,7 @@ class Memories:
 
         def columns(low, high):
             for i in range(low, high):
-                here = form.clients[i]
+                here = form.client(i)
                 heard = memories.heard(i)
                 p[here] = given[:, here].T @ middle.T
                 C_so_next[:, here] += beside @ given[:, here]
@@ -176,7 +176,7 @@ class Memories:
         def gains(low, high):
             for n in range(low, high):
                 i = self.single[n].client
-                here = form.clients[i]
+                here = form.client(i)
                 both = np.block([[C_ss, C_so[:, here]], [C_so[:, here].T, memories.block(i)]])
                 gained[n] = self.single[n].gain(np.concatenate([m[:s], m[s:][here]]), both)
 
@@ -191,7 +191,7 @@ class Memories:
                 C_so_next += w.weight * np.outer(levels[n, :s], levels[n, s:])
         for i, gain in zip((each.client for each in self.single), gained):
             C_ss_next += gain[:s, :s]
-            C_so_next[:, form.clients[i]] += gain[:s, s:]
+            C_so_next[:, form.client(i)] += gain[:s, s:]
             inner[i] += gain[s:, s:]
         memories.round(p, m[:s], levels[1:, s:], inner)
         self.C_ss, self.C_so, self.m = 0.5 * (C_ss_next + C_ss_next.T), C_so_next, levels[0]
@@ -211,10 +211,8 @@ def deviations(map, place):
     coordinate, entry by entry, states numbered by `place`, without what is rounding next to the largest
     that any of them or the mean map has in its row."""
     M, every = len(place), []
-    for w, (r, c), (a, b, f) in zip(map.weight, map.size, map.at):
-        E, e = map.E[0, f : f + r * c].reshape(r, c), map.e[0, a : a + r]
-        (i, j), (level,), rows = np.nonzero(E), np.nonzero(e), map.rows[a : a + r]
-        columns = map.columns[b : b + c]
+    for w, rows, columns, (E,), (e,) in map.blocks():
+        (i, j), (level,) = np.nonzero(E), np.nonzero(e)
         every.append((w, rows[i], columns[j], E[i, j], rows[level], e[level]))
     for w, s in map.thin:
         rows, columns = np.divmod(s.index, M + 1)

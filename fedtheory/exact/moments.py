@@ -146,26 +146,24 @@ class Stack(NamedTuple):
 
     def gain(self, m, C):
         """That sum (r, r), from the mean and covariance of the columns."""
-        return self.left @ self.square(m, C) @ self.left.T
+        return self.left @ squares(self.weight, self.B, self.b, m, C) @ self.left.T
 
-    def square(self, m, C):
-        """It, in the directions in which they deviate."""
-        k, n, c = self.B.shape
-        half = self.B.reshape(k * n, c) @ C
-        weighted = self.B * self.weight[:, None]
-        square = half.reshape(k, n * c) @ weighted.reshape(k, n * c).T
-        v = self.B @ m + self.b
-        square += (self.weight * v) @ v.T
-        return square
+
+def squares(weight, B, b, m, C):
+    """sum_n weight_n (B_n C B_n' + (B_n m + b_n)(B_n m + b_n)'), of B (k, n, c) and b (k, n)."""
+    k, n, c = B.shape
+    half, weighted = B.reshape(k * n, c) @ C, B * weight[:, None]
+    square = half.reshape(k, n * c) @ weighted.reshape(k, n * c).T
+    v = B @ m + b
+    square += (weight * v) @ v.T
+    return square
 
 
 def stacks(map):
     """The deviations of a map of one coordinate."""
     groups: dict = {}
-    map = filled(map)
-    for w, (r, c), (a, b, f) in zip(map.weight, map.size, map.at):
-        rows, columns = map.rows[a : a + r], map.columns[b : b + c]
-        whole = np.column_stack([map.E[0, f : f + r * c].reshape(r, c), map.e[0, a : a + r]])
+    for w, rows, columns, (E,), (e,) in filled(map).blocks():
+        whole = np.column_stack([E, e])
         key = rows.tobytes(), columns.tobytes()
         groups.setdefault(key, (rows, columns, [], []))
         groups[key][2].append(w), groups[key][3].append(whole)

@@ -66,10 +66,7 @@ class Program(NamedTuple):
 
 def blocks_of(map):
     """The deviations of a map."""
-    D = len(map.constant)
-    for w, (r, c), (a, b, f) in zip(map.weight, map.size, map.at):
-        E = map.E[:, f : f + r * c].reshape(D, r, c)
-        yield Block(w, map.rows[a : a + r], map.columns[b : b + c], E, map.e[:, a : a + r])
+    return (Block(*each) for each in map.blocks())
 
 
 def small(value, scale):

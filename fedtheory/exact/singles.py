@@ -6,21 +6,26 @@ from typing import NamedTuple
 import numpy as np
 
 from fedtheory.exact.maps import ROUNDING
-from fedtheory.exact.moments import Stack, shared_out
+from fedtheory.exact.moments import shared_out, squares
 
 
 class Single(NamedTuple):
-    """Deviations E_n of one client, in the rows that are picked and the columns that are read: all
-    `others` are `left` times the rows that are picked. Shared states come before the client's own."""
+    """Deviations of one client in some rows, of which all others are sums. Shared states come before
+    the client's own."""
 
     client: int
-    others: np.ndarray
-    stack: Stack
+    rows: np.ndarray  # (r,)
+    others: np.ndarray  # (o,)
+    left: np.ndarray  # (o, r): the others are this times those rows
+    columns: np.ndarray  # (c,) that are read
+    weight: np.ndarray  # (n,)
+    B: np.ndarray  # (r, n, c)
+    b: np.ndarray  # (r, n)
 
     def gain(self, m, C):
-        """sum_n w_n (E_n C E_n' + (E_n m + e_n)(E_n m + e_n)')."""
-        rows, read, left = self.stack.rows, self.stack.columns, self.stack.left
-        inner = self.stack.square(m[read], C[read[:, None], read])
+        """sum_n w_n (E_n C E_n' + (E_n m + e_n)(E_n m + e_n)') in all rows."""
+        rows, read, left = self.rows, self.columns, self.left
+        inner = squares(self.weight, self.B, self.b, m[read], C[read[:, None], read])
         beside, out = left @ inner, np.empty_like(C)
         out[rows[:, None], rows], out[self.others[:, None], rows] = inner, beside
         out[rows[:, None], self.others] = beside.T
@@ -61,7 +66,7 @@ def singles(found, s, U):
             B, weight = E[these], np.array([each[0] for each in mine])
             read = np.flatnonzero(B[:, :, :-1].any(axis=(0, 1)))
             inner = np.ascontiguousarray(B[:, :, read])
-            made[n] = Single(i, others, Stack(these, read, weight, left, inner, B[:, :, -1].copy()))
+            made[n] = Single(i, these, others, left, read, weight, inner, B[:, :, -1].copy())
 
     shared_out(len(clients), len(clients) * (s + k) ** 3, part)
     return made

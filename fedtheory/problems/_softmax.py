@@ -66,22 +66,34 @@ def residuals(y, base, rows, classes, P, weight, Z, measured):
 
 
 @jit
+def scored(data, base, rows, W, P, Z):
+    """Z = the scores of rows."""
+    if P == TEN:
+        _tens.scores(data.X, base, rows, W, Z)
+    else:
+        scores(data.X, base, rows, W, data.classes, P, Z)
+
+
+@jit
+def add_outer(data, base, rows, Z, P, low, G):
+    """G += sums over rows of features times Z, of as many features from `low` on as G has."""
+    if P == TEN:
+        _tens.outer(data.X, base, rows, Z, low, G)
+    else:
+        outer(data.X, base, rows, Z, P, low, G)
+
+
+@jit
 def add_losses(data, base, rows, weight, W, P, Z, G, measured):
     """G += weight sum over rows of the losses' gradients at W; returns the sum of losses, if
     `measured`. With weight 0 nothing is added."""
     total = 0.0
     for first in range(0, rows.size, BLOCK):
         part = rows[first : min(first + BLOCK, rows.size)]
-        if P == TEN:
-            _tens.scores(data.X, base, part, W, Z)
-        else:
-            scores(data.X, base, part, W, data.classes, P, Z)
+        scored(data, base, part, W, P, Z)
         total += residuals(data.y, base, part, data.classes, P, weight, Z, measured)
         if weight != 0.0:
-            if P == TEN:
-                _tens.outer(data.X, base, part, Z, 0, G)
-            else:
-                outer(data.X, base, part, Z, P, 0, G)
+            add_outer(data, base, part, Z, P, 0, G)
     return total
 
 
@@ -192,19 +204,13 @@ def piece(data, i, rows, x, room, out, phase, n):
         W = x[: data.features * data.classes + P - data.classes]
         for first in range(low, high, BLOCK):
             part, Z = _pieces.some(rows, first, min(first + BLOCK, high)), room[first * P :]
-            if P == TEN:
-                _tens.scores(data.X, base, part, W, Z)
-            else:
-                scores(data.X, base, part, W, data.classes, P, Z)
+            scored(data, base, part, W, P, Z)
             residuals(data.y, base, part, data.classes, P, 1.0 / count, Z, False)
         return
     G, C = np.zeros((high - low) * P), data.classes
     for first in range(0, count, BLOCK):
         part, Z = _pieces.some(rows, first, min(first + BLOCK, count)), room[first * P :]
-        if P == TEN:
-            _tens.outer(data.X, base, part, Z, low, G)
-        else:
-            outer(data.X, base, part, Z, P, low, G)
+        add_outer(data, base, part, Z, P, low, G)
     first, end = low * C, min(high, data.features) * C
     narrow(G, P, C, data.ridge, x[first:end], out[first:end])
 

@@ -35,7 +35,7 @@ class Job:
     def __init__(self, plan, x_0=None, workers=1, compiled=None, resume=None):
         self.plan, self.done, self.begun = plan, 0, time.perf_counter()
         self.shifts = [t for t in plan.participation.shifts if t < max(plan.rounds, 1)]
-        if not plan.problem.shared:
+        if not plan.problem.in_pieces:
             workers = min(workers, max(plan.trials, plan.S))
         known = None if resume is None else resume.start
         self.start = np.array(start_of(plan.problem, x_0, plan.trials) if known is None else known)
@@ -204,7 +204,7 @@ def carry_out(job, progress=None, chunk=None, checkpoint=None):
     workers = len(machine.scratches)
     R, pace = chunk or 1, Pace()
     with (
-        _blas_alone(plan.problem),
+        blas_alone(plan.problem.blas),
         ThreadPoolExecutor(workers) as pool,
         ThreadPoolExecutor(1) as conductor,
     ):
@@ -270,9 +270,9 @@ def interrupted(job, part, under_way, saved):
     )
 
 
-def _blas_alone(problem):
-    """Problems that call BLAS get one BLAS thread per worker: more of them fight over the cores."""
-    if not problem.blas:
+def blas_alone(called):
+    """Workers that call BLAS get one BLAS thread each: more of them fight over the cores."""
+    if not called:
         return nullcontext()
     from threadpoolctl import threadpool_limits
 

@@ -19,9 +19,7 @@ from fedtheory.runs.meeting import ARRIVED, LINE, added, give_way, seen
 
 OPEN, HELPERS, NEXT, SPAN = 0 * LINE, 1 * LINE, 2 * LINE, 3 * LINE  # counters of a desk
 CLIENT, SAMPLES, PHASE, PIECES, D = range(5)  # what is asked
-PATIENCE = (
-    64  # looks before a core is offered: what is waited for is there sooner than the core is back
-)
+PATIENCE = 64  # looks before a core is offered: what is waited for comes sooner than it is back
 
 
 @jit

@@ -63,25 +63,24 @@ class Slabs:
         )
 
     def _desks(self, problem, workers):
-        """Desks of workers, each in lines of the cache of its own: what a Desk has behind its worker."""
+        """Desks of workers, each in lines of the cache of its own: what workers have in common of a Desk."""
         kind, whole = problem.real, lambda n: -(-n // (2 * LINE)) * 2 * LINE
         most = problem.sizes if problem.drawing or problem.room else problem.batch_size
         most = max(1, most.max(), problem.batch_size.max())
         asked = whole(problem.d + BEHIND) * (problem.room > 0)
-        return (
-            np.zeros(helping.SPAN * workers, np.int64),
-            np.zeros((workers, LINE), np.int64),
-            np.zeros((workers, whole(most)), np.int64),
-            np.zeros((workers, asked), kind),
-            np.zeros((workers, whole(problem.d)), kind),
-            np.empty((workers, whole(problem.room)), kind),
+        return dict(
+            counters=np.zeros(helping.SPAN * workers, np.int64),
+            asked=np.zeros((workers, LINE), np.int64),
+            rows=np.zeros((workers, whole(most)), np.int64),
+            x=np.zeros((workers, asked), kind),
+            g=np.zeros((workers, whole(problem.d)), kind),
+            room=np.empty((workers, whole(problem.room)), kind),
         )
 
     def _scratch(self, problem, worker):
-        *_, rows, _, g, _ = self.desks
-        deck = np.arange(max(1, problem.sizes.max()))
-        rooms = np.empty((4, problem.d), problem.real)  # written before they are read
-        return Scratch(deck, rows[worker], g[worker, : problem.d], *rooms)
+        deck, rows = np.arange(max(1, problem.sizes.max())), self.desks["rows"][worker]
+        g, rooms = self.desks["g"][worker, : problem.d], np.empty((4, problem.d), problem.real)
+        return Scratch(deck, rows, g, *rooms)  # rooms are written before they are read
 
     def _handles(self, kind, slabs, count):
         """One handle for each of `count` tuples whose fields are rows of `slabs`."""
@@ -301,11 +300,12 @@ class Machine:
         if self._side_by_side is None:
             workers, of = range(len(self.scratches)), self.trained
             self._side_by_side = self.rules, [self.law for _ in workers], [0 for _ in workers]
-            if of.shared:
+            if of.in_pieces:
                 pieces = [of.kernels.role(n, of.data, self.real) for n in ("pieces", "piece")]
                 trained = self._rules.grad, self._rules.batch, *pieces, self._law.data
                 desks = [
-                    self._handed(Desk(*trained, n, *self.slabs.desks), f"desk {n}") for n in workers
+                    self._handed(Desk(*trained, n, **self.slabs.desks), f"desk {n}")
+                    for n in workers
                 ]
                 laws = [
                     self._handed(self._law._replace(data=desks[n]), f"law {n}") for n in workers

@@ -76,12 +76,3 @@ def lay_out(gate):
     """All pieces may be taken again."""
     for counter in range(TAKEN, gate.size, LINE):
         gate[counter] = 0
-
-
-@jit
-def meet(gate, workers):
-    """Wait until all workers have come here."""
-    others = added(gate, ARRIVED, np.int64(1))
-    last = (others // workers + 1) * workers
-    while added(gate, ARRIVED, np.int64(0)) < last:
-        give_way()

@@ -139,10 +139,8 @@ def test_deviations_are_told_as_blocks_or_not(kept, monkeypatch):
     expected = ft.expected(*given, **setting)
     monkeypatch.setattr(maps, "THIN", 0)
     agree(ft.expected(*given, **setting), expected)
-    assert [len(found[0].thin) for found, _ in kept] == [
-        0,
-        7,
-    ]  # six clients', and what is left over
+    thin = [len(found[0].thin) for found, _ in kept]
+    assert thin == [0, 7]  # six clients', and what is left over
     assert None not in forms(kept)
 
 

@@ -48,4 +48,4 @@ def test_gains_are_the_sums_of_squares(count, rank, monkeypatch):
             A, b = turn @ E[:, :-1] @ turn.T, turn @ E[:, -1]
             expected += w * (A @ C @ A.T + np.outer(A @ m + b, A @ m + b))
         assert np.abs(each.gain(m, C) - expected).max() <= 1e-13 * np.abs(expected).max()
-        assert len(each.stack.rows) == rank and sorted(each.stack.columns) == [0, 2, 3, 4, 5]
+        assert len(each.rows) == rank and sorted(each.columns) == [0, 2, 3, 4, 5]

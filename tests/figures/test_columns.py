@@ -103,9 +103,8 @@ def test_bars_of_one_place_stand_side_by_side():
     ends = ax.containers[0][2][0].get_segments()
     assert np.allclose(np.array(ends)[:, :, 1], values)
     alike = np.full((2, 3), 0.1)
-    assert (
-        alike.mean(axis=1) > alike.max(axis=1)
-    ).all()  # by rounding: no bar is less than nothing
+    # by rounding: no bar is less than nothing
+    assert (alike.mean(axis=1) > alike.max(axis=1)).all()
     _fsl.bars(ax, [0, 10], alike, "FSL")
     ends = ax.containers[-1][2][0].get_segments()
     assert np.allclose(np.array(ends)[:, :, 1], 0.1)

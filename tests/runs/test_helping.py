@@ -149,7 +149,7 @@ def test_who_helps_changes_no_bit(name):
     ends = []
     for workers, together in ((1, False), (2, True), (3, True)):
         job = carrying.Job(plan, workers=workers)
-        asked = job.machine.slabs.desks[1]
+        asked = job.machine.slabs.desks["asked"]
         with ThreadPoolExecutor(workers) as pool:
             while job.done < plan.rounds:
                 part = job.chunk(2)

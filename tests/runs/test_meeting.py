@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from fedtheory import jit
-from fedtheory.runs.meeting import counters, lay_out, meet, take
+from fedtheory.runs.helping import meet
+from fedtheory.runs.meeting import counters, lay_out, take
 
 WORKERS, ROUNDS, PIECES = 3, 200, 7
+NO_DESK = np.int64(0)  # nobody has anything to be helped with
 
 
 @jit.jit
@@ -22,20 +24,20 @@ def share(gate, worker, who, sums):
             while n < PIECES:
                 who[r, part, n] += 10**worker
                 n = take(gate, part)
-        meet(gate, WORKERS)
+        meet(gate, NO_DESK, sums, worker, WORKERS)
         if worker == 0:
             for part in range(WORKERS):
                 for n in range(PIECES):
                     sums[r] += who[r, part, n] > 0
             lay_out(gate)
-        meet(gate, WORKERS)
+        meet(gate, NO_DESK, sums, worker, WORKERS)
 
 
 @pytest.mark.skipif(jit.DISABLED, reason="loops on one thread meet nobody")
 def test_every_piece_is_taken_once_and_done_before_all_go_on():
     gate = counters(WORKERS)
     who = np.zeros((ROUNDS, WORKERS, PIECES), dtype=np.int64)
-    sums = np.zeros(ROUNDS, dtype=np.int64)
+    sums = np.zeros(ROUNDS)
     with ThreadPoolExecutor(WORKERS) as pool:
         for done in [pool.submit(share, gate, w, who, sums) for w in range(WORKERS)]:
             done.result()
