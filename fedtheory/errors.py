@@ -43,7 +43,7 @@ class Diverged(UserWarning):
 
 
 class Uncached(UserWarning):
-    """No private folder can hold compiled kernels, so each process compiles anew."""
+    """What is kept between processes cannot be, or was kept by somebody else: it is made anew."""
 
 
 class Unloaded(UserWarning):
@@ -65,6 +65,17 @@ def show(value, most=80):
     except ValueError:  # an integer of more digits than Python writes down
         text = f"one {type(value).__name__} too long to be written down"
     return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def explain_system(error: OSError) -> str:
+    """What the system refused, in one sentence.
+
+    >>> explain_system(OSError(28, "No space left on device", "out/run.npz"))
+    'the system refuses out/run.npz: No space left on device'
+    """
+    place = "" if error.filename is None else f" {printable(str(error.filename))}"
+    why = printable(" ".join(str(error.strerror or error).split()))
+    return f"the system refuses{place}: {why}"
 
 
 def article(noun):

@@ -1,6 +1,7 @@
 """Files that are written whole or not at all."""
 
 import os
+import re
 import tempfile
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -10,19 +11,16 @@ try:
 except ImportError:  # a system without it: two who write at once are not kept apart there
     fcntl = None  # type: ignore[assignment]
 
+PREFIX, SUFFIX = ".fedtheory-", ".part"  # of a file in mid-write
+PART = re.compile(rf"{re.escape(PREFIX)}\w+{re.escape(SUFFIX)}")
+
 
 def write(path, content, mode=0o644, once=False):
     """Put bytes in a file: a reader, a crash or a full disk never sees half of it. With `once` a
     file that is there by then stays: of several who write it at once the first does."""
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
+    temporary = stage(path, content, mode)
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, mode)
         if once:
             with suppress(FileExistsError):
                 os.link(temporary, path)
@@ -30,7 +28,28 @@ def write(path, content, mode=0o644, once=False):
         else:
             os.replace(temporary, path)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def stage(path: Path, content: bytes, mode: int = 0o644) -> Path:
+    """Write bytes beside the place where they go, ready to be renamed; an error names that place."""
+    temporary = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=PREFIX, suffix=SUFFIX)
+        temporary = Path(name)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.chmod(mode)
+        return temporary
+    except BaseException as error:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno is not None:
+            raise type(error)(error.errno, error.strerror, str(path)) from None
         raise
 
 

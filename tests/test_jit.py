@@ -128,9 +128,9 @@ def test_a_planted_pickle_is_never_run(tmp_path):
 
 
 @needs_compiler
-def test_kernels_from_another_folder_are_foreign(tmp_path):
+def test_kernels_of_another_user_are_foreign(tmp_path):
     one, two = tmp_path / "one", tmp_path / "two"
-    python(LOUD, one)
+    python(LOUD, one, XDG_CONFIG_HOME=str(tmp_path / "another"))
     python(LOUD, two)
     for path in (one / "kernels").iterdir():
         (two / "kernels" / path.name).write_bytes(path.read_bytes())

@@ -132,7 +132,7 @@ def test_a_result_that_was_edited_or_is_anothers_counts_as_absent(tmp_path, monk
     (tmp_path / "abe.sealed").write_bytes(sealed.replace(b"holds", b"proved"))
     assert ledger.kept(tmp_path, "abc") == result
     assert ledger.kept(tmp_path, "abd") is ledger.kept(tmp_path, "abe") is None
-    monkeypatch.setenv("FEDTHEORY_CACHE_DIR", str(tmp_path / "of another user"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "of another user"))
     assert ledger.kept(tmp_path, "abc") is None
 
 
