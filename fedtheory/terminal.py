@@ -6,8 +6,43 @@ import shutil
 import sys
 import textwrap
 import time
+from collections.abc import Callable
+from contextlib import suppress
 
-from fedtheory.errors import refuse
+from fedtheory.errors import explain_system, printable, refuse
+
+
+def say(line: object) -> None:
+    """Print a line on standard error; where that cannot be written to, nothing is said."""
+    with suppress(OSError, ValueError):
+        print(printable(str(line)), file=sys.stderr, flush=True)
+
+
+def finish(whose: str, work: Callable[[], int]) -> int:
+    """The exit status of a command, whose answer has been written out by then: 2, and a sentence, where
+    it cannot be. A reader who has seen enough, as `head` has, is no error."""
+    left, status = None, 0
+    try:
+        try:
+            status = work()
+        except SystemExit as ended:
+            left = ended
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _silence(sys.stdout)
+    except OSError as error:
+        _silence(sys.stdout)
+        say(f"{whose}: {explain_system(error)}; the answer could not be written")
+        return 2
+    if left is not None:
+        raise left
+    return status
+
+
+def _silence(stream):
+    """Let what a stream still holds go nowhere: Python would try once more when it ends."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def styled(stream=None):
@@ -130,8 +165,9 @@ class Line:
         if self.tty and not end:
             text = fitted(text, columns(80, self.stream) - 1)  # a line that wraps is not replaced
         rest = "\033[K" if self.terminal else " " * max(0, self.long - len(text))
-        self.stream.write(f"\r{text}{rest}{end}" if self.tty else f"{text}\n")
-        self.stream.flush()
+        with suppress(OSError):  # how far it is matters to nobody who cannot read it
+            self.stream.write(f"\r{text}{rest}{end}" if self.tty else f"{text}\n")
+            self.stream.flush()
         self.long = len(text)
 
     def clear(self):

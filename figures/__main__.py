@@ -9,10 +9,10 @@ import os
 import sys
 from pathlib import Path
 
-from fedtheory import brought, figures, spreading
+from fedtheory import brought, figures, spreading, terminal
 from fedtheory.app.parsing import Parser
 from fedtheory.data._sets import FOLDER
-from fedtheory.errors import FedtheoryError, refuse
+from fedtheory.errors import FedtheoryError, explain_system, refuse
 from fedtheory.figures import _judged, _making
 
 
@@ -48,15 +48,22 @@ def parser(prog="python -m figures"):
 
 
 def main(argv=None, prog="python -m figures"):
+    return terminal.finish("figures", lambda: _asked(argv, prog))
+
+
+def _asked(argv, prog):
     arguments = parser(prog).parse_args(argv)
     try:
         with brought.beside(arguments.files):
             return _made(arguments)
     except KeyboardInterrupt:
-        print("figures: interrupted; what was finished is kept", file=sys.stderr)
+        terminal.say("figures: interrupted; what was finished is kept")
         return 130
-    except (FedtheoryError, OSError) as error:
-        print(f"figures: {error}", file=sys.stderr)
+    except FedtheoryError as error:
+        terminal.say(f"figures: {error}")
+        return 2
+    except OSError as error:
+        terminal.say(f"figures: {explain_system(error)}")
         return 2
 
 

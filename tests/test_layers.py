@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # From the bottom; rooms of one line do not import each other.
 LEVELS = (
     {"errors", "files", "shown"},
-    {"private", "arguments", "crossing", "sharing", "brought", "terminal"},
+    {"private", "arguments", "crossing", "sharing", "brought", "terminal", "outputs"},
     {"sources", "enclosure", "spreading"},
     {"jit", "own"},
     {"rng", "calling"},

@@ -12,17 +12,12 @@ differs. 2: bad input. 130: Ctrl-C; what was decided is kept.
 import sys
 from pathlib import Path
 
-from fedtheory import brought, spreading
+from fedtheory import brought, spreading, terminal
 from fedtheory.app.parsing import Parser
-from fedtheory.errors import FedtheoryError, printable, refuse
+from fedtheory.errors import FedtheoryError, explain_system, refuse
 from fedtheory.verify import campaign, reviewing
 
 REPLAY = ("--all", "--sample", "--sample-seed")
-
-
-def _said(message):
-    print(f"verify: {printable(str(message))}", file=sys.stderr)
-    return 2
 
 
 def parser(prog="python -m verify"):
@@ -130,21 +125,27 @@ def _shard(arguments):
 
 
 def main(argv=None, prog="python -m verify"):
+    return terminal.finish("verify", lambda: _asked(argv, prog))
+
+
+def _asked(argv, prog):
     try:
         arguments = parser(prog).parse_args(argv)
         with brought.beside(arguments.files):
             return _status(arguments)
     except KeyboardInterrupt as stopped:
-        print(
-            f"verify: {stopped if isinstance(stopped, campaign.Stopped) else 'interrupted'}",
-            file=sys.stderr,
-        )
+        said = stopped if isinstance(stopped, campaign.Stopped) else "interrupted"
+        terminal.say(f"verify: {said}")
         return 130
     except campaign.Broken as error:
-        print(f"verify: {error}", file=sys.stderr)
+        terminal.say(f"verify: {error}")
         return 1
-    except (FedtheoryError, OSError) as error:
-        return _said(error)
+    except FedtheoryError as error:
+        terminal.say(f"verify: {error}")
+        return 2
+    except OSError as error:
+        terminal.say(f"verify: {explain_system(error)}")
+        return 2
 
 
 def _status(arguments):
@@ -221,7 +222,7 @@ def _status(arguments):
     )
     status = reviewing.make(Path(arguments.out), asked)
     if arguments.open:
-        print(reviewing.shown(Path(arguments.out) / "index.html"), file=sys.stderr)
+        terminal.say(reviewing.shown(Path(arguments.out) / "index.html"))
     return status
 
 

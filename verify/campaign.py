@@ -11,7 +11,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from fedtheory import sources, spreading
+from fedtheory import files, sources, spreading
 from fedtheory.app import ledger, package
 from fedtheory.errors import FedtheoryError
 from fedtheory.terminal import Line, duration
@@ -112,7 +112,7 @@ def merged(claims, budget, seed, folder, others):
 def swept(folder):
     """Remove what a campaign left that was killed in mid-write; one that runs beside this one is at
     work on what is younger."""
-    for part in folder.glob(".*.part"):
+    for part in folder.glob(f"{files.PREFIX}*{files.SUFFIX}"):
         try:
             if time.time() - part.stat().st_mtime > STALE:
                 part.unlink()

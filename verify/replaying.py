@@ -9,7 +9,6 @@ package is run or unpickled.
 
 import json
 import secrets
-import sys
 import tempfile
 import textwrap
 import time
@@ -17,7 +16,7 @@ from contextlib import closing
 from pathlib import Path
 from random import Random
 
-from fedtheory import spreading
+from fedtheory import spreading, terminal
 from fedtheory.app import archive, ledger, package
 from fedtheory.errors import FedtheoryError, printable, refuse
 from fedtheory.terminal import Line, duration
@@ -124,7 +123,7 @@ def replay(
     begun = time.monotonic()
     report = differences(folder, every, executor, sample, seed, figures, say, rocq)
     print(json.dumps(report.as_dict(), indent=1) if as_json else report.text())
-    print(f"replay: it took {duration(time.monotonic() - begun)}", file=sys.stderr)
+    terminal.say(f"replay: it took {duration(time.monotonic() - begun)}")
     return 1 if report.differs else 0
 
 
@@ -278,10 +277,9 @@ def _searches(report, left, verdicts, book, timings, every, executor, sample, se
     found = {}
     took = sum(timings.get(name, {}).get("seconds", book["budget"]) for name in chosen)
     rest = (campaign.SLIDERS + EVIDENCE) * len(verdicts)
-    print(
+    terminal.say(
         f"replay: next {len(chosen)} of {len(ids)} searches, and the page: "
-        f"about {duration(min(took + rest, 1e9))} of one core",
-        file=sys.stderr,
+        f"about {duration(min(took + rest, 1e9))} of one core"
     )
     if chosen:
         with tempfile.TemporaryDirectory(prefix="fedtheory-replay-") as store:

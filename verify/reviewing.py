@@ -10,7 +10,7 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
-from fedtheory import brought, files, private
+from fedtheory import brought, files, outputs, private, terminal
 from fedtheory.app import archive, ledger, package
 from fedtheory.errors import InvalidInput, printable, refuse
 from fedtheory.verify import accepting, campaign
@@ -38,6 +38,9 @@ def make(out, asked, say=None):
     """Check claims, write the package to `out`, print the summary; the exit status."""
     budget, seed, prefixes, executor, figures, rocq, shard, merge, as_json, _ = asked
     _ours(out)
+    if asked.zip:
+        folder, name = outputs.at(asked.zip, "--zip")
+        folder.check([name])
     if shard:
         return _part(out, asked, say)
     if merge:
@@ -46,8 +49,9 @@ def make(out, asked, say=None):
     pictures = out.parent / "figures"
     store = out / package.RESULTS
     if figures:  # what is true first: figures take longer
-        results = campaign.run(_claims(prefixes), budget, seed, store, executor, say)
-        print(f"{counted(results)}; figures are drawn next", file=sys.stderr, flush=True)
+        claims = _claims(prefixes)
+        results = campaign.run(claims, budget, seed, _store(out), executor, say)
+        terminal.say(f"{counted(results)}; figures are drawn next")
         _draw(pictures)
     drawn = package.figures(pictures)
     made_from = ledger.digest(
@@ -73,17 +77,18 @@ def make(out, asked, say=None):
         and _stamp(store) == _made(made_from, kept)
     ):
         book = package.opened(kept["ledger.json"])
-        print(f"nothing changed since {out} was made", file=sys.stderr)
+        terminal.say(f"nothing changed since {out} was made")
     else:
         claims = _claims(prefixes)
-        results = campaign.run(claims, budget, seed, store, executor, say, pages=True)
+        results = campaign.run(claims, budget, seed, _store(out), executor, say, pages=True)
         # of two campaigns at once one makes the package, then the other
         with files.alone(store / "lock"):
             book = _anew(out, store, drawn, asked, claims, results)
             kept, _ = package.contents(out)
             ledger.write(store / STAMP, private.sealed(STAMP, _made(made_from, kept)))
     if asked.zip:
-        files.write(asked.zip, archive.zipped(kept))
+        folder, name = outputs.at(asked.zip, "--zip")
+        folder.write({name: archive.zipped(kept)})
     wrong = any(entry["verdict"]["kind"] == "error" for entry in book["claims"])
     print(as_data(book, out) if as_json else summary(book, out))
     if rocq:
@@ -113,8 +118,7 @@ def _claims(prefixes):
 def _part(out, asked, say):
     """Check the claims of one shard and keep what is found; no package is made of a part."""
     claims = campaign.shard(_claims(asked.prefixes), *asked.shard)
-    store = out / package.RESULTS
-    campaign.run(claims, asked.budget, asked.seed, store, asked.executor, say)
+    campaign.run(claims, asked.budget, asked.seed, _store(out), asked.executor, say)
     which, of = asked.shard
     told = dict(shard=which, of=of, claims=len(claims), out=str(out))
     text = f"shard {which}/{of}: {len(claims)} claims are decided in {out}"
@@ -128,8 +132,7 @@ def _merged(out, asked):
         if not (folder / package.RESULTS).is_dir():
             refuse("--merge", "must be folders of campaigns over shards", str(folder))
     others = [folder / package.RESULTS for folder in asked.merge]
-    claims, store = _claims(asked.prefixes), out / package.RESULTS
-    store.mkdir(parents=True, exist_ok=True)
+    claims, store = _claims(asked.prefixes), _store(out)
     missing = campaign.merged(claims, asked.budget, asked.seed, store, others)
     if missing:
         some = ", ".join(missing[:3]) + ", ..." * (len(missing) > 3)
@@ -156,7 +159,7 @@ def _anew(out, store, drawn, asked, claims, results):
         name: dict(seconds=result["seconds"], megabytes=result["megabytes"])
         for name, result in results.items()
     }
-    package.build(
+    aside = package.build(
         out,
         book,
         certificates,
@@ -177,6 +180,8 @@ def _anew(out, store, drawn, asked, claims, results):
         {name: result["explored"] for name, result in results.items() if "explored" in result},
         {key: one for result in results.values() for key, one in result["derived"].items()},
     )
+    for sentence in aside:
+        terminal.say(f"verify: this was changed, and is moved aside: {sentence}")
     return book
 
 
@@ -187,15 +192,32 @@ def _progress(line):
 
 def _ours(out):
     """Refuse a folder in which somebody keeps other things."""
-    if out.exists() and (out.is_symlink() or not out.is_dir()):
+    if os.path.lexists(out) and (out.is_symlink() or not out.is_dir()):
         refuse("--out", "must be a folder", str(out))
-    if (
-        out.is_dir()
-        and any(out.iterdir())
-        and not ((out / package.SUMS).is_file() or (out / package.RESULTS).is_dir())
-    ):
-        refuse("--out", "must be a new or an empty folder, or one of an earlier campaign", str(out))
+    store = out / package.RESULTS
+    there = [path for path in (*_inside(out), *_inside(store)) if path != store]
+    if there and (store.is_symlink() or not private.marked(store)):
+        refuse(
+            "--out",
+            "must be a new or an empty folder, or one of an earlier campaign of this user's",
+            str(out),
+        )
     package.linked(out)
+
+
+def _inside(folder):
+    """What lies in a folder, but for what a killed process had half written."""
+    found = folder.iterdir() if folder.is_dir() else ()
+    return [path for path in found if not files.PART.fullmatch(path.name)]
+
+
+def _store(out):
+    """Where a campaign keeps what it finds, marked as this user's before anything is put there."""
+    store = out / package.RESULTS
+    store.mkdir(parents=True, exist_ok=True)
+    if not private.claim(store):
+        refuse("--out", "must be a folder of this user's campaigns", str(out))
+    return store
 
 
 def _draw(pictures):
@@ -207,7 +229,7 @@ def _draw(pictures):
     if status == 130:
         raise KeyboardInterrupt
     if status:
-        print("verify: some figures were not made; the package goes without them", file=sys.stderr)
+        terminal.say("verify: some figures were not made; the package goes without them")
 
 
 def _assets():

@@ -10,9 +10,9 @@ import math
 import os
 import sys
 
-from fedtheory import brought
+from fedtheory import brought, terminal
 from fedtheory.app import parsing
-from fedtheory.errors import FedtheoryError, Interrupted, InvalidInput
+from fedtheory.errors import FedtheoryError, Interrupted, InvalidInput, explain_system
 
 
 def _finite(value):
@@ -25,6 +25,10 @@ def _finite(value):
 
 
 def main(argv=None):
+    return terminal.finish("fedtheory", lambda: _status(argv))
+
+
+def _status(argv):
     argv = sys.argv[1:] if argv is None else argv
     if argv and argv[0] in parsing.ABOVE:
         above = importlib.import_module(f"fedtheory.{argv[0]}.__main__")
@@ -43,21 +47,15 @@ def main(argv=None):
             work = importlib.import_module("fedtheory.app.commands")
             data, text, *held = getattr(work, arguments.command)(arguments)
     except KeyboardInterrupt as stopped:
-        print(
-            f"fedtheory: {stopped if isinstance(stopped, Interrupted) else 'interrupted'}",
-            file=sys.stderr,
-        )
+        terminal.say(f"fedtheory: {stopped if isinstance(stopped, Interrupted) else 'interrupted'}")
         return 130
     except (InvalidInput, FedtheoryError) as error:
-        print(f"fedtheory: {error}", file=sys.stderr)
+        terminal.say(f"fedtheory: {error}")
         return 2
-    try:
-        print(
-            json.dumps(_finite(data), allow_nan=False, indent=2) if arguments.json else text,
-            flush=True,
-        )
-    except BrokenPipeError:  # whoever reads has seen enough, as `head` has
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        terminal.say(f"fedtheory: {explain_system(error)}")
+        return 2
+    print(json.dumps(_finite(data), allow_nan=False, indent=2) if arguments.json else text)
     return 0 if all(held) else 1
 
 

@@ -133,11 +133,7 @@ def run(arguments):
     from fedtheory.app import spec
 
     jit.announce.append(
-        lambda: print(
-            "compiling kernels; the next process finds them in its cache",
-            file=sys.stderr,
-            flush=True,
-        )
+        lambda: terminal.say("compiling kernels; the next process finds them in its cache")
     )
     report = terminal.Line().progress("rounds")
     return spec.run_file(Path(arguments.spec), _out(arguments), report)
@@ -153,7 +149,7 @@ def check(arguments):
         arguments.executor,
         _out(arguments),
         arguments.expect,
-        lambda line: print(line, file=sys.stderr, flush=True),
+        terminal.say,
         [Path(name) for name in arguments.witnesses],
         arguments.seeds,
     )

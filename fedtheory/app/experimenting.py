@@ -1,9 +1,9 @@
 """`fedtheory experiments`: what the papers' experiments are, what they cost here, and their runs."""
 
 import os
-import sys
 import time
 
+from fedtheory import terminal
 from fedtheory.data import _sets
 from fedtheory.errors import refuse
 from fedtheory.experiments import experiment, experiments
@@ -68,7 +68,7 @@ def _carried(requests):
         now = time.perf_counter()
         if now - last[0] > 10 or done == total:
             last[0] = now
-            print(f"{done}/{total} runs, {now - begun:.0f} s", file=sys.stderr, flush=True)
+            terminal.say(f"{done}/{total} runs, {now - begun:.0f} s")
 
     _pool.several(requests, progress)
     return dict(missing=0, seconds=time.perf_counter() - begun)

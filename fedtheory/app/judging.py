@@ -1,17 +1,17 @@
 """`fedtheory check`, `replay`, `mutate`, `sharpen`: claims by id or from a file, verdicts in words,
 documents to and fro."""
 
+import re
 import textwrap
 from contextlib import closing
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
-from fedtheory import brought, discover, spreading
+from fedtheory import brought, discover, outputs, spreading
 from fedtheory.app import ledger
 from fedtheory.claim import Claim
 from fedtheory.errors import InvalidInput, printable, refuse
-from fedtheory.files import write
 from fedtheory.terminal import Line, reading
 
 STATUSES = ("proved", "holds", "violated", "vacuous", "undecided")
@@ -68,8 +68,9 @@ def check(
         refuse("expect", f"must be one of {', '.join(STATUSES)}", expect)
     spreading.maker(workers)
     claims = asked(names)
-    if out is not None:
-        out.mkdir(parents=True, exist_ok=True)
+    folder = None if out is None else outputs.Folder(out)
+    if folder is not None:
+        folder.check(name for _, claim in claims for name in earlier(folder, claim.id))
     known = [read(path, "--witnesses") for path in witnesses]
     alone = len(claims) == 1
     verdicts, run = [], partial(verdict_of, budget=budget, seed=seed, witnesses=known, seeds=seeds)
@@ -82,8 +83,8 @@ def check(
             say(
                 f"{len(verdicts)}/{len(claims)} {verdict.claim}: {verdict.status} ({verdict.seconds:.1f} s)"
             )
-            if out is not None:
-                keep(out, verdict)
+            if folder is not None:
+                keep(folder, verdict)
     rows = [dict(verdict.as_dict(), seconds=verdict.seconds) for verdict in verdicts]
     text = "\n\n".join(described(verdict, out, reading()) for verdict in verdicts)
     held = expect is None or all(verdict.status == expect for verdict in verdicts)
@@ -93,9 +94,17 @@ def check(
     return rows if len(rows) != 1 else rows[0], text, held
 
 
-def keep(out, verdict):
-    """Write a verdict, and its certificates by themselves."""
-    name = "".join(c if c.isalnum() or c in "._-" else "_" for c in verdict.claim)[:100]
+KEPT = r"\.(verdict|certificate|printed\.certificate|without\d+\.certificate|graph)\.json"
+
+
+def earlier(folder, claim):
+    """Names of what lies in a folder where an earlier verdict on a claim was written, by whoever."""
+    return folder.matching(re.escape(ledger.file_name(claim)) + KEPT)
+
+
+def keep(folder, verdict):
+    """Write a verdict, and its certificates by themselves; those of an earlier verdict go."""
+    name = ledger.file_name(verdict.claim)
     removed = [removal.verdict for removal in verdict.removals]
     files = {f"{name}.verdict.json": verdict.as_dict(), f"{name}.certificate.json": verdict}
     if verdict.printed is not verdict:
@@ -105,10 +114,15 @@ def keep(out, verdict):
             files[f"{name}.without{n}.certificate.json"] = each
     if verdict.rests_on is not None:
         files[f"{name}.graph.json"] = verdict.rests_on  # its steps
-    for label, data in files.items():
-        data = getattr(data, "certificate", data)
-        if data is not None:
-            write(out / label, ledger.text(ledger.plain_data(data)))
+    documents = {label: getattr(data, "certificate", data) for label, data in files.items()}
+    folder.write(
+        {
+            label: ledger.text(ledger.plain_data(document))
+            for label, document in documents.items()
+            if document is not None
+        },
+        stale=earlier(folder, verdict.claim),
+    )
 
 
 def described(verdict, out=None, width=88):

@@ -233,10 +233,10 @@ def made(claims, verdicts, budget, seed, findings=None, plots=None, asked=(), ke
     these are not all claims, `keys` the names of their results, where these are known."""
     certificates, entries, claims = {}, [], list(claims)
     for claim in claims:
-        verdict = _filed(verdicts[claim.id], f"certificates/{_file(claim.id)}", certificates)
+        verdict = _filed(verdicts[claim.id], f"certificates/{file_name(claim.id)}", certificates)
         proof = rests_on(claim, claims, verdicts)
         if proof is not None and proof.certificate:
-            graph = f"certificates/{_file(claim.id)}.graph.json"
+            graph = f"certificates/{file_name(claim.id)}.graph.json"
             certificates[graph] = plain_data(proof.certificate)
         entries.append(
             dict(
@@ -330,10 +330,19 @@ def papers(entries):
     }
 
 
-def _file(name):
-    """An id as a file's name; one that could leave the folder, or is no plain word, by its hash."""
-    plain = re.fullmatch(r"[A-Za-z0-9][\w.-]{0,100}", name, re.ASCII)
-    return name if plain else f"claim-{hashlib.sha256(name.encode()).hexdigest()[:16]}"
+# How the names of files end that stand beside those of a claim's own verdict.
+ENDS = re.compile(r".*\.(printed|graph|verdict|certificate|(line|without)\d+)(\..*)?")
+
+
+def file_name(id: str) -> str:
+    """An id as a file's name; one that could leave the folder, is no plain word, or names a file that
+    another claim may have, by its hash.
+
+    >>> file_name("fsl.lemma1"), file_name("fsl.lemma1.printed")
+    ('fsl.lemma1', 'claim-5ad0a3e70327ee93')
+    """
+    plain = re.fullmatch(r"[A-Za-z0-9][\w.-]{0,100}", id, re.ASCII) and not ENDS.fullmatch(id)
+    return id if plain else f"claim-{hashlib.sha256(id.encode()).hexdigest()[:16]}"
 
 
 def letters(latex):

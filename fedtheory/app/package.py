@@ -17,6 +17,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from xml.etree import ElementTree
 
+from fedtheory import outputs
 from fedtheory.app import archive, ledger, paging, prose
 from fedtheory.errors import InvalidInput, refuse
 
@@ -25,6 +26,8 @@ SUMS, RESULTS = (
     "SHA256SUMS",
     ".results",
 )  # RESULTS is the campaign's own store, no part of the package
+# in it: what was written to the package, and what others had put in the places of files
+WRITTEN, ASIDE = f"{RESULTS}/written", f"{RESULTS}/aside"
 WORDS = {
     "proved": "It follows from its hypotheses, with a document that a short independent program accepts.",
     "holds": "No counterexample was found in a search inside its hypotheses; this is evidence, not a proof.",
@@ -274,13 +277,13 @@ def build(
 ):
     """Write the package; `more` is {file: data}, `figures` {name: bytes}, `checkers` what was said of
     the certificates, `sliders` what `explored` gave, as for the page, `derived` derivations by the
-    hashes of certificates, where they are known. Files of an earlier one that are no part of it go."""
+    hashes of certificates, where they are known. Files of an earlier one that are no part of it go, as
+    they were written; what somebody put in the place of one is moved aside: where, in words."""
     linked(folder)
-    before = _named(folder / SUMS)
-    (folder / SUMS).unlink(missing_ok=True)  # until all of it is there, it is no package
-    for part in folder.rglob(".*.part"):  # of one that was killed in mid-write
-        if RESULTS not in part.relative_to(folder).parts:  # there others may be at work
-            part.unlink(missing_ok=True)
+    place = outputs.Folder(folder, log=WRITTEN)
+    before = {name for _, name in place.entries()}
+    place.remove([SUMS])  # until all of it is there, it is no package
+    place.sweep(RESULTS)
     files = {
         "ledger.json": ledger.text(book),
         **{name: ledger.text(data) for name, data in more.items()},
@@ -292,16 +295,10 @@ def build(
     files |= archive.beside(book, certificates, more.get("timings.json", {}), figures, derived)
     files["index.html"] = page(book, pictures(files), checkers, certificates, sliders)
     files[archive.CRATE] = archive.crate(book, files, archive.today())
-    for name, content in files.items():
-        path = folder / name
-        if not path.is_file() or path.is_symlink() or path.read_bytes() != content:
-            ledger.write(path, content)
-    for name in before - set(files):
-        (folder / name).unlink(missing_ok=True)
-    for part in sorted((path for path in folder.rglob("*") if path.is_dir()), reverse=True):
-        if not any(part.iterdir()):
-            part.rmdir()
-    ledger.write(folder / SUMS, listing(files))
+    aside = place.put_aside([*files, SUMS], ASIDE)
+    place.write(files, before - {*files, SUMS})
+    place.write({SUMS: listing(files)})
+    return aside
 
 
 def linked(folder):
@@ -310,14 +307,6 @@ def linked(folder):
     for path in [folder, *folder.rglob("*")]:
         if path.is_symlink():
             refuse("the package's folder", "must hold no links", str(path))
-
-
-def _named(path):
-    """Names in the checksums of an earlier package, whatever state they are in."""
-    try:
-        return set(sums(path.read_bytes()))
-    except (OSError, InvalidInput):
-        return set()
 
 
 def listing(files):

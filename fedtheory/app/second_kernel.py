@@ -1,8 +1,8 @@
 """`fedtheory export`, and what `fedtheory replay --rocq` adds: a document before a second kernel."""
 
+from fedtheory import outputs
 from fedtheory.app.judging import read
 from fedtheory.errors import printable, refuse
-from fedtheory.files import write
 
 
 def export(path, to, out):
@@ -23,7 +23,8 @@ def export(path, to, out):
     data = dict(file=None if out is None else str(out), theorems=names, text=text)
     if out is None:
         return data, text.rstrip("\n")
-    write(out, text.encode())
+    folder, file = outputs.at(out)
+    folder.write({file: text.encode()})
     return data, f"{out}: {len(names)} theorem{'s' * (len(names) != 1)}; ask `coqc {out}`"
 
 

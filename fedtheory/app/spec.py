@@ -9,6 +9,7 @@ the arguments of `ft.run`. Prints a table, and writes the figure and its data un
 """
 
 import inspect
+import io
 import json
 import tomllib
 from pathlib import Path
@@ -16,13 +17,18 @@ from pathlib import Path
 import numpy as np
 
 import fedtheory as ft
-from fedtheory import discover, jit, metrics
+from fedtheory import discover, jit, metrics, outputs
 from fedtheory.comparing.case import method
 from fedtheory.comparing.comparing import compare
 from fedtheory.errors import InvalidInput, refuse
 from fedtheory.runs import showing
 
 RUN_KEYS = ("algorithm", "rounds", "trials", "seed", "x_0", "S", "metrics", "pretrained", "out")
+PICTURES = dict(
+    pdf=dict(metadata={"CreationDate": None, "ModDate": None}),
+    png=dict(dpi=160, metadata={"Software": None}),
+)
+FILES = (*(f"run.{suffix}" for suffix in PICTURES), "run.npz", "run.json")
 SECTIONS = ("problem", "run", "hyper", "bound")
 
 
@@ -78,8 +84,9 @@ def run_file(path, out=None, progress=None):
     spec = read(path)
     problem = make_problem(spec["problem"])
     settings, hyper = dict(spec["run"]), spec.get("hyper", {})
-    out = Path(out or settings.pop("out", "out"))
-    settings.pop("out", None)
+    named = settings.pop("out", "out")
+    folder = outputs.Folder(inside(named, f"{path} [run] out") if out is None else out)
+    folder.check(FILES)
     name, rounds = settings.pop("algorithm"), settings.pop("rounds")
     wanted = tuple(settings.pop("metrics", metrics.DEFAULT))
     claim = discover.claim(spec["bound"]["claim"]) if "bound" in spec else None
@@ -100,17 +107,14 @@ def run_file(path, out=None, progress=None):
         data = dict(rounds=np.arange(result.rounds + 1), **means, **found.columns())
         lines = [_headline(result), str(found)]
         drawn = found.plot
-    out.mkdir(parents=True, exist_ok=True)
-    np.savez(out / "run.npz", **data)
-    _plot(out, drawn)
-    (out / "run.json").write_text(
-        json.dumps(
-            dict(spec=spec, seconds=result.seconds, machine=jit.manifest()), indent=2, default=str
-        )
-    )
-    lines.append(
-        f"wrote {', '.join(str(out / f) for f in ('run.pdf', 'run.png', 'run.npz', 'run.json'))}"
-    )
+    about = dict(spec=spec, seconds=result.seconds, machine=jit.manifest())
+    files = {
+        **pictures(drawn),
+        "run.npz": _archive(data),
+        "run.json": json.dumps(about, indent=2, default=str).encode(),
+    }
+    folder.write(files)
+    lines.append(f"wrote {', '.join(str(folder.path / name) for name in files)}")
     return {key: np.asarray(value).tolist() for key, value in data.items()}, "\n".join(lines)
 
 
@@ -136,7 +140,26 @@ def _headline(result):
     )
 
 
-def _plot(out, drawn):
+def inside(named, whose):
+    """The folder that a run file names: below the one in which the command runs, whoever wrote the
+    file."""
+    rule = "must be a folder below the one in which this runs; --out may be any"
+    here = Path.cwd().resolve()
+    try:
+        place = (here / named).resolve()
+    except (TypeError, ValueError, OSError, RuntimeError):
+        refuse(whose, rule, named)
+    return Path(named) if here in place.parents else refuse(whose, rule, named)
+
+
+def _archive(arrays):
+    stream = io.BytesIO()
+    np.savez(stream, **arrays)
+    return stream.getvalue()
+
+
+def pictures(drawn):
+    """{name: bytes} of a plot, which a function draws into axes."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -145,6 +168,10 @@ def _plot(out, drawn):
 
     figure, axis = plt.subplots(figsize=(5.5, 3.6), layout="constrained")
     drawn(axis)
-    figure.savefig(out / "run.pdf", metadata={"CreationDate": None, "ModDate": None})
-    figure.savefig(out / "run.png", dpi=160, metadata={"Software": None})
+    found = {}
+    for suffix, more in PICTURES.items():
+        stream = io.BytesIO()
+        figure.savefig(stream, format=suffix, **more)
+        found[f"run.{suffix}"] = stream.getvalue()
     plt.close(figure)
+    return found

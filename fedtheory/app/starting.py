@@ -1,6 +1,7 @@
 """`fedtheory new KIND`: a file of one's own to begin with, which runs as it is."""
 
 import keyword
+import os
 from pathlib import Path
 
 from fedtheory.errors import refuse
@@ -25,9 +26,8 @@ def new(kind, file=None):
     if path.suffix != ".py":
         refuse("FILE.py", "must end in .py", str(path))
     content = text(kind, path.stem)
-    if path.exists():
+    if os.path.lexists(path):
         refuse("FILE.py", "must not exist yet", str(path))
-    path.parent.mkdir(parents=True, exist_ok=True)
     write(path, content.encode())
     commands = [
         line.strip().replace(path.name, str(path))

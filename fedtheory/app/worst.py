@@ -3,10 +3,9 @@ with its proof."""
 
 import json
 
-from fedtheory import discover
+from fedtheory import discover, outputs
 from fedtheory.app.explain import parsed
 from fedtheory.errors import InvalidInput, refuse
-from fedtheory.files import write
 
 TEXTBOOK = ("gradient_descent", "momentum", "nesterov")
 
@@ -51,6 +50,9 @@ def worst(name, texts, rounds, L, mu, measure, over, out=None):
     (_, high), (_, low) = parsed(f"L={L}"), parsed(f"mu={mu}")
     if not 0 <= rounds <= 50:
         refuse("--rounds", "must be from 0 to 50", rounds)
+    if out is not None:
+        folder, file = outputs.at(out)
+        folder.check([file])
     try:
         found = program.worst_case(
             method_of(name, dict(pairs)), rounds, L=high, mu=low, measure=measure, over=over
@@ -63,7 +65,7 @@ def worst(name, texts, rounds, L, mu, measure, over, out=None):
         ) from None
     text = [f"{name}, {rounds} rounds: {found}"]
     if out is not None:
-        write(out, json.dumps(found.certificate, indent=1).encode())
+        folder.write({file: json.dumps(found.certificate, indent=1).encode()})
         text.append(f"Its proof: {out} (fedtheory replay {out})")
     least = None if found.least is None else str(found.least)
     return dict(

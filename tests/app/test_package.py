@@ -466,7 +466,7 @@ def test_nothing_is_written_or_taken_away_through_a_link(made, tmp_path_factory)
 
 
 def test_what_a_killed_campaign_left_half_written_goes(made):
-    (made / "certificates" / ".abc.part").write_text("{")
+    (made / "certificates" / ".fedtheory-abc.part").write_text("{")
     package.build(made, book_of(entry("fsl.a")), {}, {})
     assert unlike(made) == []
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
+from fedtheory import outputs
 from fedtheory.app import cli, spec
 from fedtheory.errors import InvalidInput
 
@@ -54,6 +55,7 @@ def test_a_file_runs_what_python_runs(write, tmp_path, capsys):
         "run.png",
         "run.npz",
         "run.json",
+        outputs.LOG,
     }
     np.testing.assert_array_equal(np.load(tmp_path / "out" / "run.npz")["loss"], data["loss"])
 
