@@ -7,7 +7,7 @@ verdict is a bug.
 
 Parts: `textbook`, true statements that are never violated and, where they are tight, found tight;
 `hostile`, claims of one's own that invite an error; `vectors`, forms of degree four; `orders`,
-`structures`; `relatives`, drawn ones of all recorded claims. Each answer is kept in --out as it is
+`structures`; `methods`, worst cases of hostile methods; `relatives`, drawn ones of all recorded claims. Each answer is kept in --out as it is
 found: what was interrupted goes on where it was, and what was found with other sources, budgets or
 seeds is not counted.
 """
@@ -28,7 +28,7 @@ from fedtheory.errors import FedtheoryError
 from fedtheory.terminal import duration
 from fedtheory.verdicts import checking
 from fedtheory.verdicts.verdict import Verdict
-from fedtheory.verify import drawn, hostile, hundreds, relatives, textbook
+from fedtheory.verify import drawn, hostile, hostile_methods, hundreds, relatives, textbook
 from fedtheory.verify.textbook import TIGHT, reached
 
 TRUE = {**textbook.TRUE, **hundreds.TRUE}
@@ -98,6 +98,18 @@ def of_drawn(name, seed, budget):
     ) else f"{'true' if truth else 'false'}: {claim}"
 
 
+def of_method(trait, seed, budget):
+    """A program of a hostile method: refused, or no run exceeds what is proved."""
+    worst = hostile_methods.proved_worst(trait, seed)
+    if isinstance(worst, str):
+        return Verdict(trait, hostile.REFUSED, "", worst), ""
+    verdict = Verdict(trait, "proved", "", str(worst))
+    largest = hostile_methods.largest_loss(trait, seed)
+    if largest > worst.value * (1 + 1e-9) + 1e-12:
+        return verdict, f"a run loses {largest:.6g}, of at most {worst.value:.6g}"
+    return verdict, ""
+
+
 def base(name, seed, budget):
     """A recorded claim itself."""
     return checking.check(name, budget=budget, seed=0), ""
@@ -137,7 +149,14 @@ def fails_too(base, verdict, budget, seed):
     return checking.check(base, budget=budget, seed=seed, witnesses=[verdict]).status == "violated"
 
 
-ASK = dict(textbook=textbook, hostile=of_hostile, vectors=of_vectors, drawn=of_drawn, base=base)
+ASK = dict(
+    textbook=textbook,
+    hostile=of_hostile,
+    vectors=of_vectors,
+    drawn=of_drawn,
+    base=base,
+    methods=of_method,
+)
 
 
 def answer(question, budget, bases=()):
@@ -215,6 +234,9 @@ def questions(part, given):
         return [(part, "form", seed) for seed in range(given.drawn)]
     if part == "orders":
         return [("drawn", "order", seed) for seed in range(given.drawn)]
+    if part == "methods":
+        traits = hostile_methods.TRAITS
+        return [(part, trait, seed) for trait in traits for seed in range(given.drawn // 10)]
     if part == "structures":
         return [("drawn", "cells", seed) for seed in range(given.drawn // 10)] + [
             ("drawn", "equivalence", k) for k in range(len(drawn.EQUIVALENCES))
@@ -232,7 +254,7 @@ def tightened(only, budget):
     return loose
 
 
-PARTS = ("hostile", "vectors", "orders", "structures", "textbook", "relatives")
+PARTS = ("hostile", "vectors", "orders", "structures", "methods", "textbook", "relatives")
 
 
 def main(arguments=None):

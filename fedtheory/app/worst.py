@@ -8,6 +8,7 @@ from fedtheory.app.explain import parsed
 from fedtheory.errors import InvalidInput, refuse
 
 TEXTBOOK = ("gradient_descent", "momentum", "nesterov")
+MOST = 20  # clients
 
 
 def method_of(name, values):
@@ -21,20 +22,13 @@ def method_of(name, values):
             refuse(name, f"takes {', '.join(wanted)}", sorted(values))
         return maker(**values)
     record = discover.algorithm(name)
-    if record.transform is not None:
-        refuse(name, "must train on the losses themselves to have a worst case here", "a transform")
     N = values.pop("N", 1)
-    if N != int(N) or not 1 <= N <= 20:
-        refuse("N", "must be an integer from 1 to 20", N)
+    if N != int(N) or not 1 <= N <= MOST:
+        refuse("N", f"must be an integer from 1 to {MOST}", N)
+    fields = record.hyper
+    whole = lambda field, value: field in fields and fields[field].integer and value == int(value)
     return methods.of(
-        record,
-        int(N),
-        **{
-            field: record.hyper[field].check(field, int(value))
-            if field in record.hyper and record.hyper[field].integer
-            else value
-            for field, value in values.items()
-        },
+        record, int(N), **{field: int(v) if whole(field, v) else v for field, v in values.items()}
     )
 
 

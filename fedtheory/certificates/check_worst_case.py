@@ -10,6 +10,9 @@ theorem 3.1). Multipliers >= 0 prove a bound when
     bound - measure - sum multiplier * condition = a positive semidefinite form in the vectors,
 
 identically; a Gram matrix with values that meets every condition proves that a value is attained.
+
+A document may describe a method by name, and then says what it takes the method for. That a method's
+kernels are that, and make the recursion that is written here, is for whoever has them to check.
 """
 
 import re
@@ -18,8 +21,11 @@ from fractions import Fraction
 from math import lcm
 
 STAR = "*"
+FORMATS = ("fedtheory pep 1", "fedtheory pep 2")  # the first one describes no method
 ENTRIES = {
     "format",
+    "method",
+    "structure",
     "functions",
     "minimiser",
     "queries",
@@ -35,6 +41,14 @@ ENTRIES = {
 STEPS = 250_000
 LEFT = ContextVar("left", default=None)
 QUANTITIES = {"loss", "sq_grad_norm", "sq_distance", "sq_dissimilarity", "sq_xi"}
+
+# What a program takes a method for
+TAKEN = {
+    "coordinates": "all alike, each by itself",
+    "points": "x_0 plus multiples of gradients",
+    "gradients": "exact",
+    "clients": "all in every round",
+}
 
 
 class Refused(ValueError):
@@ -52,6 +66,37 @@ def number(text):
         f"no number: {text}",
     )
     return Fraction(text)
+
+
+def structured(functions):
+    """What a document says of a method that asks for gradients of these functions."""
+    return {**TAKEN, "reads": sorted(map(str, functions), key=int)}
+
+
+def described(document, functions):
+    """Refused unless a document describes a method whole, or not at all."""
+    method, structure = document.get("method"), document.get("structure")
+    if method is None and structure is None:
+        return
+    require(document["format"] != FORMATS[0], "its format describes no method")
+    require(
+        isinstance(method, dict)
+        and method.keys() == {"name", "clients", "numbers"}
+        and isinstance(method["name"], str)
+        and type(method["clients"]) is int
+        and 1 <= method["clients"] <= len(functions)
+        and isinstance(method["numbers"], dict),
+        "no description of a method",
+    )
+    for value in method["numbers"].values():
+        number(value)
+    require(
+        isinstance(structure, dict)
+        and isinstance(structure.get("reads"), list)
+        and set(structure["reads"]) <= set(functions)
+        and structure == structured(structure["reads"]),
+        "it takes its method for something else than a program does",
+    )
 
 
 def spend(times, one=(), other=()):
@@ -326,8 +371,9 @@ def check(document):
     instance; else Refused."""
     token = LEFT.set([STEPS])
     try:
-        require(document["format"] == "fedtheory pep 1", "no document of this format")
+        require(document["format"] in FORMATS, "no document of this format")
         reading, bound, least = Reading(document), number(document["bound"]), None
+        described(document, reading.functions)
         bounded(
             reading, bound, {name: number(value) for name, value in document["multipliers"].items()}
         )

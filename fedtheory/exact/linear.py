@@ -1,9 +1,10 @@
 """Numbers that are linear in what is not known: a kernel that is read on them tells the linear map
 that a round is.
 
-A whole point can be such a number: its coordinates are then all alike, and what is not known are
-answers, draws of noise and a method's memory. A kernel that multiplies two of them, or compares
-one, is not linear: Python refuses it, and `kernels.Kernels` says so.
+A whole point can be such a number where a method treats all coordinates alike, each by itself (which
+`worstcase.structure` decides); what is not known are answers, draws of noise and a method's memory. A
+kernel that multiplies two of them, compares one, or asks whether one is zero, is not linear: that is
+refused, and `kernels.Kernels` says so.
 """
 
 from fractions import Fraction
@@ -34,13 +35,13 @@ class Linear:
 
     def __mul__(self, factor):
         if isinstance(factor, Linear):
-            return NotImplemented
+            raise TypeError("it multiplies unknown numbers")
         factor = self.number(factor)
         return self._of({key: value * factor for key, value in self.terms.items()})
 
     def __truediv__(self, divisor):
         if isinstance(divisor, Linear):
-            return NotImplemented
+            raise TypeError("it divides by an unknown number")
         divisor = self.number(divisor)
         return self._of({key: value / divisor for key, value in self.terms.items()})
 
@@ -54,6 +55,15 @@ class Linear:
         return -self + other
 
     __radd__, __rmul__ = __add__, __mul__
+
+    def _compared(self, other=None):
+        raise TypeError("what it does depends on the size or the sign of unknown numbers")
+
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __bool__ = __abs__ = _compared  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]
+
+    def __rtruediv__(self, other):
+        raise TypeError("it divides by an unknown number")
 
     def row(self, unknowns):
         """Its coefficients of some unknowns."""

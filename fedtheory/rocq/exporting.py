@@ -6,7 +6,7 @@ family becomes as many of these as it has members. The file needs nothing but th
 and prints at its end on which axioms each theorem rests.
 """
 
-from fedtheory.certificates import check_family, check_instance
+from fedtheory.certificates import check_family, check_instance, check_worst_case
 from fedtheory.certificates.check_proof import WORK, Refused, Ring
 from fedtheory.certificates.documents import EXISTENCE, refusing
 from fedtheory.enclosure.work import within
@@ -20,7 +20,10 @@ HEAD = "From Coq Require Import Reals Lra.\nOpen Scope R_scope.\n"
 KINDS = {
     "fedtheory structure 1": "runs two programs in floats, or counts cells of a table",
     EXISTENCE: "states an existence: its entry `denial` is the document to export",
-    "fedtheory pep 1": "is a worst case, whose interpolation conditions are not written out yet",
+    **dict.fromkeys(
+        check_worst_case.FORMATS,
+        "is a worst case, whose interpolation conditions are not written out yet",
+    ),
 }
 
 

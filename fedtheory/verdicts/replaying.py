@@ -16,7 +16,7 @@ from fedtheory.certificates import (
 )
 from fedtheory.certificates.check_proof import WORK, Refused, Ring, require
 from fedtheory.certificates.documents import EXISTENCE, having, refusing
-from fedtheory.errors import refuse, show
+from fedtheory.errors import InvalidInput, NotExact, refuse, show
 from fedtheory.proofs import algebra
 from fedtheory.search import counterexample, families
 from fedtheory.search.counterexample import recorded
@@ -25,6 +25,8 @@ from fedtheory.settings import by_name, fitting
 from fedtheory.textbook import facts
 from fedtheory.variants import DENIED
 from fedtheory.verdicts import graphs
+from fedtheory.worstcase import methods
+from fedtheory.worstcase.structure import require_method
 
 RECORDED, OWN = "the claim as it is recorded here", "a statement of its own"
 ALONE = "fractions alone"  # no record, no method, no formula of ours
@@ -130,17 +132,30 @@ def structure(document):
 
 @refusing
 def worst_case(document):
-    """A worst case of a first-order method."""
+    """A worst case of a first-order method, whose kernels are asked where it describes one."""
     least, bound = check_worst_case.check(document)
+    entry, rests = document.get("method"), ALONE
+    about = "of the recursion that is written there, which describes no method"
+    if entry is not None:
+        described(document, entry)
+        about, rests = f"of {entry['name']}", f"{ALONE}, and {entry['name']} as it is here"
     measure, times = document["measure"]
     reached = (
         "" if least is None else f"; an instance reaches {check_instance.approximately(least)}"
     )
     said = (
-        f"the worst case of the least {measure} at rounds {', '.join(map(str, times))} is at most "
+        f"the worst case of the least {measure} at rounds {', '.join(map(str, times))} {about} is at most "
         f"{check_instance.approximately(bound)}{reached}"
     )
-    return dict(status="proved", says=said, bound=bound, least=least, rests_on=ALONE, about=OWN)
+    return dict(status="proved", says=said, bound=bound, least=least, rests_on=rests, about=OWN)
+
+
+def described(document, entry):
+    """Refused unless a method that a document describes is what it takes it for."""
+    try:
+        require_method(document, methods.described(entry))
+    except (InvalidInput, NotExact) as why:
+        raise Refused(str(why)) from None
 
 
 @refusing
@@ -278,7 +293,7 @@ FORMATS = {
     check_instance.FORMAT: violation,
     check_family.FORMAT: growth,
     "fedtheory structure 1": structure,
-    "fedtheory pep 1": worst_case,
+    **dict.fromkeys(check_worst_case.FORMATS, worst_case),
     "fedtheory proofs 1": proofs,
     graphs.FORMAT: graph,
     check_proof.FORMAT: proof,

@@ -1,7 +1,8 @@
 """Methods with exact gradients and full participation, as recursions that do not care what a vector
 is.
 
-Those of the library are read from their kernels; textbook methods stand here.
+Those of the library, and a user's own, are read from their kernels; textbook methods stand here. What
+a worst case takes kernels for is checked on them (`worstcase.structure`).
 
 `method(x, gradient)` yields x_0, x_1, ... without end; `gradient(i, x)` answers for client i >= 1,
 or for the server, i = 0. The same lines run on arrays and on unknown vectors, so what a worst case
@@ -9,13 +10,18 @@ is about can be run. Write your own alike: a point is x plus multiples of answer
 asked do not depend on the answers.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
 from fedtheory import discover
+from fedtheory.algorithm import Algorithm
 from fedtheory.enclosure.arithmetic import Many, vector
-from fedtheory.errors import refuse
+from fedtheory.errors import InvalidInput, refuse
+from fedtheory.exact.kernels import Kernels
 from fedtheory.exact.traces import Losses, Rounds, uniform
 
 
@@ -27,58 +33,137 @@ def exact(argument, value):
         refuse(argument, "must be a finite number, or a fraction as text", value)
 
 
+@dataclass(frozen=True)
+class Textbook:
+    """A recursion of whole vectors that stands in this file."""
+
+    name: str
+    numbers: dict
+    recursion: Callable
+
+    def __call__(self, x, gradient):
+        return self.recursion(x, gradient)
+
+    def described(self):
+        """Describe the method for a document: its name, clients and numbers."""
+        numbers = {name: str(exact(name, value)) for name, value in self.numbers.items()}
+        return dict(name=self.name, clients=1, numbers=numbers)
+
+
 def momentum(eta, beta):
     """Heavy ball; Nesterov's method has its gradient at the extrapolated point."""
 
-    def method(x, gradient):
+    def recursion(x, gradient):
         last = x
         while True:
             yield x
             x, last = x + beta * (x - last) - eta * gradient(1, x), x
 
-    return method
+    return Textbook("momentum", dict(eta=eta, beta=beta), recursion)
 
 
 def nesterov(eta):
     """Nesterov (1983) with weights (t - 1) / (t + 2) for a convex loss."""
 
-    def method(x, gradient):
+    def recursion(x, gradient):
         y, t = x, 1
         while True:
             yield x
             moved = y - eta * gradient(1, y)
             y, x, t = moved + (moved - x) * (t - 1) / (t + 2), moved, t + 1
 
-    return method
+    return Textbook("nesterov", dict(eta=eta), recursion)
 
 
-def of(record, N, **h):
-    """A method of the library, or one's own record, by its kernels: N clients, all in every round,
-    no noise.
+TEXTBOOK = dict(momentum=momentum, nesterov=nesterov)
 
-    A whole point is its only coordinate: what kernels do, they do to each coordinate alike.
+
+@dataclass(frozen=True)
+class ByKernels:
+    """A method by its kernels: N clients, all in every round, no noise.
+
+    Called as a recursion it takes a whole point for its only coordinate; `structure.require_apart`
+    says whether the kernels do to each coordinate what they do to that one.
     """
-    record = discover.algorithm(record)
 
-    def method(x, gradient):
+    record: Algorithm
+    N: int
+    given: dict
+
+    @cached_property
+    def numbers(self):
+        """Numbers as fractions, counts and words: refused where the record does not take them."""
+        words = {name for name, field in self.record.hyper.items() if field.choices}
+        found = {n: value if n in words else number(value) for n, value in self.given.items()}
+        floats = {n: float(v) if isinstance(v, Fraction) else v for n, v in found.items()}
+        resolved = self.record.resolve(floats, 1)
+        if self.record.check is not None:
+            self.record.check(resolved[0], self.N, self.N)
+        return found
+
+    def __call__(self, x, gradient):
         batched = isinstance(x, (float, np.ndarray))  # floats are no exact numbers
         whole, part = (
             (lambda y: Many(np.asarray(y)), lambda y: y.at) if batched else (lambda y: y,) * 2
         )
-        seen = Losses(
-            lambda i, y: vector([whole(gradient(i, part(y[0])))]),
-            lambda i, k: [],
-            (0, *[Fraction(1, N)] * N),
-            1,
-        )
-        rounds = Rounds(record, seen, {name: number(value) for name, value in h.items()})
-        law, state = uniform(N, N, rounds.steps), rounds.start([whole(x)])
-        while True:
-            yield part(state.x[0])
-            ((_, trace),) = rounds.of(state, law)
-            state = trace.after
+        asked = lambda i, y: vector([whole(gradient(i, part(y[0])))])
+        for y in self.points(vector([whole(x)]), asked):
+            yield part(y[0])
 
-    return method
+    def points(self, x_0, gradient, layers=(0,)):
+        """Yield x_0, x_1, ..., vectors of numbers of any kind, by gradients of vectors."""
+        p = (0, *[Fraction(1, self.N)] * self.N)
+        seen = Losses(gradient, lambda i, k: [], p, len(x_0), layers)
+        rounds = Rounds(self.record, seen, self.numbers)
+        law, state, t = uniform(self.N, self.N, rounds.steps), rounds.start(x_0), 0
+        while True:
+            yield state.x
+            rounds.at(t)  # methods may count rounds
+            ((_, trace),) = rounds.of(state, law)
+            state, t = trace.after, t + 1
+
+    def described(self):
+        """Describe the method for a document: its name, clients and all of its numbers."""
+        h = Kernels(self.record).hyper(self.numbers)._asdict()
+        numbers = {
+            name: str(int(value) if isinstance(value, int) else exact(name, value))
+            for name, value in h.items()
+        }
+        return dict(name=self.record.name, clients=self.N, numbers=numbers)
+
+
+def of(record, N, **h):
+    """A method of the library, or one's own record, by its kernels: a ByKernels."""
+    record = discover.adopted(discover.algorithm(record))
+    if record.transform is not None:
+        refuse(
+            record.name,
+            "must train on the losses themselves to have a worst case here",
+            "a transform",
+        )
+    return ByKernels(record, N, h)
+
+
+def described(entry):
+    """The method that a document describes; InvalidInput where none here has that name and takes
+    these numbers."""
+    name, numbers = entry["name"], entry["numbers"]
+    if name in TEXTBOOK:
+        return TEXTBOOK[name](**{key: Fraction(value) for key, value in numbers.items()})
+    try:
+        record = discover.algorithm(name)
+    except InvalidInput:
+        raise InvalidInput(
+            f"it speaks of the method {name}, which is not known here: give its file by --with"
+        ) from None
+    given, hyper = {}, record.hyper
+    for key, value in numbers.items():
+        field = hyper.get(key)
+        if field is not None and field.choices:
+            given[key] = field.choices[int(value)]
+        else:
+            given[key] = int(value) if field is not None and field.integer else Fraction(value)
+    return of(record, entry["clients"], **given)
 
 
 def number(value):

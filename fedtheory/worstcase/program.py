@@ -34,6 +34,7 @@ from fedtheory.certificates import check_worst_case
 from fedtheory.certificates.check_worst_case import QUANTITIES, STAR, Reading, Refused
 from fedtheory.errors import refuse
 from fedtheory.exact.linear import Linear
+from fedtheory.worstcase import structure
 from fedtheory.worstcase.methods import (
     exact,
     fedavg,
@@ -98,7 +99,9 @@ def statement(
         queries.setdefault(key, len(queries) + 1)
         return Unknown({queries[key]: Fraction(1)})
 
+    structure.require_structure(method, rounds)
     points = list(islice(method(Unknown({0: Fraction(1)}), gradient), rounds + 1))
+    about = structure.entries(method, {k for k, _ in queries})
     asked = {int(k) for k, _ in queries} | set(weights or ()) or {1}
     clients = sorted(i for i in asked if i > 0)
     weights = weights or {i: Fraction(1, len(clients)) for i in clients}
@@ -152,7 +155,8 @@ def statement(
             for i in sorted(speaks):
                 gradient(i, points[t])
     return {
-        "format": "fedtheory pep 1",
+        "format": "fedtheory pep 2",
+        **about,
         "functions": {str(i): [str(v) for v in kind] for i, kind in kinds.items()},
         "minimiser": minimiser,
         "queries": [[k, dict(point)] for k, point in queries],

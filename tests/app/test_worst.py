@@ -29,6 +29,18 @@ def test_a_library_method_is_read_from_its_kernels(capsys):
     assert json.loads(capsys.readouterr().out)["value"] == pytest.approx(1 / 6, rel=1e-8)
 
 
+def test_a_method_of_ones_own_that_mixes_coordinates_is_refused(tmp_path, capsys):
+    """Two nodes of a gossip method in one vector: their worst case is not that of gradient descent."""
+    file = tmp_path / "gossip.py"
+    file.write_text(
+        "from fedtheory.verify.hostile_methods import METHODS\nALGORITHM = METHODS['gossip']\n"
+    )
+    arguments = ["worst", "hostile_gossip", "eta=1", "a=1/4", "--rounds", "2", "--with", str(file)]
+    assert main(arguments) == 2
+    error = capsys.readouterr().err
+    assert "hostile_gossip has no worst case here: on 2 coordinates" in error
+
+
 @pytest.mark.parametrize(
     "arguments, said",
     [

@@ -341,7 +341,7 @@ TAMPERED = {
     "a value too few": set_to("instance", "values", []),
     "a float": set_to("bound", 0.4),
     "code": set_to("bound", "__import__('os')"),
-    "another format": set_to("format", "fedtheory pep 2"),
+    "another format": set_to("format", "fedtheory pep 3"),
 }
 
 

@@ -1,0 +1,115 @@
+"""What a worst case takes a method for, decided on the method's kernels.
+
+A program speaks of a recursion: every point at which a gradient is asked is x_0 plus multiples of
+answers, the same multiples in each coordinate, whatever the numbers are. Kernels are read on unknown
+numbers that can be added and scaled, and nothing else (`exact.linear`), so that what branches on a
+point, multiplies or divides by one is refused. On several coordinates, in one layer and in two, each
+has to be what a single one is: what mixes coordinates, or tells them or their number apart, is refused.
+"""
+
+from fractions import Fraction
+from itertools import islice
+
+from fedtheory.certificates.check_worst_case import structured
+from fedtheory.enclosure.arithmetic import vector
+from fedtheory.errors import InvalidInput, NotExact
+from fedtheory.exact.linear import Linear, nothing
+
+# Coordinates, and where layers of them start, in which a method is compared with a single one
+SEVERAL = ((2, (0,)), (3, (0, 1)), (7, (0,)))
+
+
+def written(value):
+    """The terms of a number that a kernel may have left at 0; None for a number that is known."""
+    if isinstance(value, Linear):
+        return value.terms
+    return {} if nothing(value) else None
+
+
+def walked(method, rounds, d, layers):
+    """(questions, points) of some rounds on d coordinates: of each coordinate {(which answer, which
+    coordinate of it): multiple}, where x_0 is the answer 0."""
+    asked, vectors = {}, lambda q: vector([Linear({(q, j): Fraction(1)}) for j in range(d)])
+
+    def gradient(i, y):
+        of = [written(value) for value in y]
+        if None in of:
+            raise NotExact("it asks for a gradient at a point that does not move with x_0")
+        key = (i, *(tuple(sorted(terms.items())) for terms in of))
+        return vectors(asked.setdefault(key, len(asked) + 1))
+
+    points = islice(method.points(vectors(0), gradient, layers), rounds + 1)
+    every = [[written(value) for value in point] for point in points]
+    return [(key[0], [dict(terms) for terms in key[1:]]) for key in asked], every
+
+
+def parted(one, many):
+    """Whether each coordinate is what a single one is."""
+    return all(
+        terms == {(q, j): value for (q, _), value in one[0].items()} for j, terms in enumerate(many)
+    )
+
+
+def require_apart(method, rounds):
+    """Refuse a method by kernels that is not, for some rounds, the recursion that it is on a single
+    coordinate, or whose points do not move with x_0."""
+    who = f"{method.record.name} has no worst case here"
+    try:
+        asked, points = walked(method, rounds, 1, (0,))
+        moved = lambda of: of is not None and of.get((0, 0)) == 1
+        if not all(moved(one[0]) for one in (*(one for _, one in asked), *points)):
+            raise NotExact("its points are not x_0 plus multiples of gradients")
+        for d, layers in SEVERAL:
+            also, there = walked(method, rounds, d, layers)
+            same = [i for i, _ in asked] == [i for i, _ in also] and all(
+                map(parted, [one for _, one in asked] + points, [one for _, one in also] + there)
+            )
+            if not same:
+                raise NotExact(
+                    f"on {d} coordinates{' in two layers' * (len(layers) > 1)} its kernels do not do "
+                    "to each what they do to a single one"
+                )
+    except NotExact as why:
+        raise NotExact(f"{who}: {why}") from None
+
+
+def require_structure(method, rounds):
+    """Refuse a method by kernels that is not what a program takes it for."""
+    if hasattr(method, "record"):
+        require_apart(method, rounds)
+
+
+def entries(method, functions):
+    """What a document says of a method that asks for gradients of these functions; nothing of a
+    recursion that does not describe itself."""
+    if not hasattr(method, "described"):
+        return {}
+    return dict(method=method.described(), structure=structured(functions))
+
+
+def require_method(document, method):
+    """Refuse a document whose questions and points are not those of the method that it describes."""
+    rounds, name, reads = len(document["points"]) - 1, document["method"]["name"], set()
+    if method.described() != document["method"]:
+        raise InvalidInput(f"it describes {name} by other numbers than it takes here")
+    require_structure(method, rounds)
+    known = {
+        (k, tuple(sorted((int(i), Fraction(value)) for i, value in point.items()))): q
+        for q, (k, point) in enumerate(document["queries"], 1)
+    }
+    key = lambda terms: tuple(sorted((i, value) for i, value in terms.items() if value))
+
+    def gradient(i, y):
+        q = known.get((str(i), key(y.terms)))
+        reads.add(str(i))
+        if q is None:
+            raise InvalidInput(f"its questions are not those of {name}, as it is here")
+        return Linear({q: Fraction(1)})
+
+    points = islice(method(Linear({0: Fraction(1)}), gradient), rounds + 1)
+    for point, mine in zip(document["points"], points):
+        terms = {int(i): Fraction(value) for i, value in point.items()}
+        if key(terms) != key(mine.terms):
+            raise InvalidInput(f"its points are not those of {name}, as it is here")
+    if document["structure"] != structured(reads):
+        raise InvalidInput(f"it says of {name} that it reads something else than it does here")
