@@ -197,13 +197,11 @@ class Block:
         if self._joined is None:
             sizes = [len(p.rows) for p in self.populations]
             names = set.intersection(*(set(p.values) for p in self.populations))
+            each = lambda name: [
+                as_array(p.values[name], n) for p, n in zip(self.populations, sizes)
+            ]
             values = {
-                name: Many(
-                    np.concatenate(
-                        [as_array(p.values[name], n) for p, n in zip(self.populations, sizes)]
-                    )
-                )
-                for name in sorted(names)
+                name: self._inside(name, np.concatenate(each(name))) for name in sorted(names)
             }
             self._joined = (
                 values,
@@ -211,6 +209,12 @@ class Block:
                 np.cumsum([0, *sizes]),
             )
         return self._joined
+
+    def _inside(self, name, values):
+        """Values of a letter, in a batch: what rounding left below a domain that begins at 0 is 0."""
+        table = self.target.claim.table
+        signed = name in table and table[name].domain in ("positive", "nonnegative")
+        return Many(np.maximum(values, 0.0) if signed else values)
 
     def rated(self, target):
         """(ratios of a target with the same hypotheses, population) of each population."""

@@ -91,8 +91,9 @@ class Less:
         part, claim = self.part, self.claim
         more = part.printed * 9 / 8 if part.kind != "exponent" else part.printed + HALF
         more, here = claim.expand(part.right(more)), claim.expand(part.right(part.printed))
-        rises = self.pool.exceeded(part.line, more, here)
-        falls = self.pool.exceeded(part.line, here, more)
+        sign = self._sign()
+        rises = sign != -1 and self.pool.exceeded(part.line, more, here)
+        falls = sign != 1 and self.pool.exceeded(part.line, here, more)
         if rises == falls:
             self.found.why = (
                 "raises the bound at some instances and lowers it at others"
@@ -101,6 +102,17 @@ class Less:
             )
             return None
         return rises == (claim.lines[part.line][1] in ("<", "<="))
+
+    def _sign(self):
+        """The sign that more of it changes the right side by, as far as the letters' domains decide it;
+        None where they do not."""
+        at = sympy.Dummy(positive=True)
+        right = self.part.right(at)
+        for side in (right, self.claim.expand(right)):
+            slope = sympy.factor_terms(side.diff(at))
+            if slope.is_nonnegative or slope.is_nonpositive:
+                return 1 if slope.is_nonnegative else -1
+        return None
 
     def _span(self):
         """By how much the right side at the printed value exceeds that at the goal."""

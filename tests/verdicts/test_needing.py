@@ -2,10 +2,19 @@
 
 from typing import NamedTuple
 
+import numpy as np
+import pytest
 import sympy
 
+from fedtheory.claim import Claim
+from fedtheory.conditions import CONVEX, EXACT_GRADIENTS, SMOOTH
+from fedtheory.enclosure.arithmetic import Many
 from fedtheory.search import hunting
-from fedtheory.verdicts import needing, sharpening
+from fedtheory.search.target import Target
+from fedtheory.settings import by_name
+from fedtheory.symbols import run
+from fedtheory.verdicts import mutation, needing, sharpening
+from fedtheory.verdicts.parts import parts
 
 
 class Part(NamedTuple):
@@ -39,3 +48,53 @@ def test_what_is_looked_at_is_what_the_budget_buys(monkeypatch):
     sharpening.sharpen("mixed.lemmaD9", budget=2)
     spent = sum(purse.cost for purse in purses) / hunting.worth(2)
     assert 0.4 < spent < 1.0 and len(purses) > 5
+
+
+UNSIGNED = "L (1 - eta L) sq_distance_0"
+
+
+def nonnegative_term():
+    """SVRG's 4 L (gap_0 + gap_T), of which rounding may leave gap_T below zero."""
+    return Claim(
+        id="mine.svrg",
+        cites="nobody",
+        symbols=run.TABLE,
+        algorithm="fedsgd",
+        measures=run.sq_grad_T,
+        bound=4 * run.L * (run.gap_0 + run.gap_T)
+        - run.mu * run.sq_distance_T
+        + run.L * (1 - run.eta * run.L) * run.sq_distance_0,
+        assumes=(SMOOTH, CONVEX, EXACT_GRADIENTS, sympy.Eq(run.S, run.N)),
+    )
+
+
+@pytest.mark.parametrize(
+    "name, sign",
+    [("gap_T", 1), ("4 in 4 L (gap_0 + gap_T)", 1), ("mu sq_distance_T", -1), (UNSIGNED, None)],
+)
+def test_the_sign_of_a_term_is_that_of_its_letters(name, sign):
+    """eta L may be above 1, so that such a term raises the bound at some instances and lowers it at
+    others; a gap cannot, whatever floats say."""
+    claim = nonnegative_term()
+    less = needing.Less.__new__(needing.Less)
+    less.claim, less.found = claim, sharpening.Sharpened(name, "term", 0, 1)
+    (less.part,) = [part for part in parts(claim) if part.name == name]
+    less.pool = type("Pool", (), dict(exceeded=lambda self, line, small, large: True))()
+    assert less._sign() == sign
+    assert less._way() == (None if sign is None else sign == 1)
+    assert less.found.why == (
+        "" if sign else "raises the bound at some instances and lowers it at others"
+    )
+
+
+def test_what_rounding_leaves_below_zero_of_a_nonnegative_letter_is_zero():
+    claim = nonnegative_term()
+    block = mutation.Block(Target(claim, by_name("run_fedsgd")))
+    values = {name: Many(np.array([1.0, 1.0])) for name in ("L", "sq_distance_T", "gap_0")}
+    values.update(gap_T=Many(np.array([-1e-17, np.nan])), loss_0=Many(np.array([-1.0, -1.0])))
+    block.populations.append(mutation.Population(None, np.zeros((2, 1)), values, np.ones(2, bool)))
+    joined, _, _ = block.joined()
+    assert joined["gap_T"].at[0] == 0 and np.isnan(joined["gap_T"].at[1])
+    assert joined["loss_0"].at[0] == -1 and joined["L"].at[0] == 1
+    assert not block.exceeded(run.L * run.gap_T, 2 * run.L * run.gap_T)
+    assert not block.exceeded(2 * run.L * run.gap_T, run.L * run.gap_T)
