@@ -46,24 +46,28 @@ TRAITS = (
     "positive",  # projected to the nonnegative numbers
     "crowd",  # other steps where a cohort is of one
     "draws",  # steps by numbers that look random
+    "pair",  # clients 1 and 3 are told when both are there
+    "visits",  # a client's steps become shorter each time that it takes part
+    "writes",  # clients write into the state, where others read it
 )
 ACCEPTED = frozenset(
     {
         "plain",
         "client 2",
-        "first of the cohort",
         "parity",
         "clock",
         "forgets",
         "pulled",
         "crowd",
         "draws",
+        "pair",
+        "visits",
     }
 )
 GOSSIP, NEIGHBOUR, FIRST, SUM, CLIENT_2, AHEAD = range(1, 7)
 SIGN, NORM, CLIP, TOP, ZERO, TRUTH, SQUARE = range(7, 14)
 PARITY, CLOCK, FORGETS, BIAS, ORIGIN, PULLED, SIZE, ODD = range(14, 22)
-LAYERS, POSITIVE, CROWD, DRAWS = range(22, 26)
+LAYERS, POSITIVE, CROWD, DRAWS, PAIR, VISITS, WRITES = range(22, 29)
 
 
 class Hyper(NamedTuple):
@@ -78,6 +82,7 @@ class State(NamedTuple):
     moved: np.ndarray  # (d,) momentum
     clock: np.ndarray  # (2,) the round as it is told, and as it counts itself
     places: np.ndarray  # (d,) the layer of each coordinate
+    visits: np.ndarray  # (N + 1,) how often a client took part
 
 
 def init(x_0, N, layers, h):
@@ -85,7 +90,7 @@ def init(x_0, N, layers, h):
     for n in range(len(layers) - 1):
         for j in range(layers[n], layers[n + 1]):
             places[j] = 1.0 * n
-    return State(x_0.copy(), x_0.copy(), np.zeros_like(x_0), np.zeros(2), places)
+    return State(x_0.copy(), x_0.copy(), np.zeros_like(x_0), np.zeros(2), places, np.zeros(N + 1))
 
 
 @jit
@@ -114,6 +119,8 @@ def size_of_step(state, i, d, h):
         step = h.eta / d
     if h.trait == DRAWS:
         step = h.eta * ((7919 * (state.clock[0] + 3) * (i + 5)) % 13) / 13
+    if h.trait == VISITS:
+        step = h.eta / (1.0 + state.visits[i])
     return step
 
 
@@ -163,18 +170,25 @@ def local_step(state, i, k, y, g, local, h):
             y[j] += h.a / 2 * (z[d - 1 - j] - z[j])
         elif trait == POSITIVE:
             y[j] = max(y[j], 0.0)
+        elif trait == WRITES:
+            state.x[j] += h.a * (y[j] - state.x[j])
 
 
 @jit
 def aggregate(state, cohort, work, p, y, local, h):
-    x, S = state.x, cohort.size
+    x, S, there = state.x, cohort.size, 0
+    for s in range(S):
+        if h.trait == VISITS:
+            state.visits[cohort[s]] += 1.0
+        if cohort[s] == 1 or cohort[s] == 3:
+            there += 1
     for j in range(x.size):
         change = y[0, j] - x[j]
         for s in range(1, S):
             change += y[s, j] - x[j]
         if h.trait == AHEAD:
             change += h.a * (y[0, j] - x[j])
-        if h.trait == CROWD and S == 1:
+        if h.trait == CROWD and S == 1 or h.trait == PAIR and there == 2:
             change *= h.a
         change /= S
         if h.trait == FORGETS:

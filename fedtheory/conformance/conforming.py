@@ -140,7 +140,7 @@ def tried(method, hyper, instance, start, round, state):
 def rounds_of(method, hyper, instance, now):
     """A method's own rounds on an instance."""
     h = {name: exact(value) for name, value in hyper.items()}
-    return Rounds(method, instance.losses(now), h)
+    return Rounds(method, instance.losses(now), h, ordered=True)
 
 
 def walked(method, rounds, trace, asked):

@@ -7,6 +7,7 @@ Fraction meets both.
 """
 
 import math
+from contextvars import ContextVar
 from fractions import Fraction
 from numbers import Rational
 
@@ -18,6 +19,10 @@ from fedtheory.enclosure.work import spend, tally
 from fedtheory.errors import FedtheoryError
 
 BITS = 400
+
+
+# Whether == compares batches and intervals, as it does in users' kernels; elsewhere it is `is`.
+COMPARED = ContextVar("compared", default=False)
 
 
 class Undecided(FedtheoryError):
@@ -86,6 +91,14 @@ class Many:
 
     def __ge__(self, other):
         return Many(self.at >= self._other(other))
+
+    def __eq__(self, other):
+        return Many(self.at == self._other(other)) if COMPARED.get() else self is other
+
+    def __ne__(self, other):
+        return Many(self.at != self._other(other)) if COMPARED.get() else self is not other
+
+    __hash__ = object.__hash__
 
     def __bool__(self):
         if np.size(self.at) == 1:
@@ -172,6 +185,19 @@ class Interval:
 
     def __ge__(self, other):
         return _sure(RULES.ge(self.pair, pair(other)), self, other)
+
+    def __eq__(self, other):
+        if not COMPARED.get() or not isinstance(other, (int, float, Rational, Interval)):
+            return self is other
+        if isinstance(other, float) and not math.isfinite(other):
+            return False
+        (a, b), (c, d) = self.pair, pair(other)
+        return _sure(False if b < c or d < a else True if a == b == c == d else None, self, other)
+
+    __hash__ = object.__hash__
+
+    def __bool__(self):
+        return not self == 0
 
     def __float__(self):
         return float((self.low + self.high) / 2)

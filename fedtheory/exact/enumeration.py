@@ -11,10 +11,13 @@ from math import comb, factorial, prod
 import numpy as np
 
 from fedtheory.errors import NotExact
+from fedtheory.exact import cohorts
+from fedtheory.exact.kernels import of_library
 from fedtheory.problem import ROWS, TABLE
 
 BUDGET = 2_000_000  # rounds of single paths
 SERVER = 0
+AGREE = 1e-9  # two orders of a cohort lead to one state up to this
 
 
 def _refuse_noise(problem, clients):
@@ -64,10 +67,10 @@ def _calls(batch, cohort, work, server_work):
     return calls + [(SERVER, k) for k in range(server_work)]
 
 
-def _tables(problem, calls, width, low, high):
-    """Outcomes low .. high - 1 of a round's calls: chances and tables. A client drawn twice draws
-    its noise once."""
-    names = list(dict.fromkeys(calls))
+def _tables(problem, calls, width, low, high, names=None):
+    """Outcomes low .. high - 1 of a round's calls, counted by `names`: chances and tables. A client
+    drawn twice draws its noise once."""
+    names = names or list(dict.fromkeys(calls))
     options = {i: _call_outcomes(problem, i) for i, _ in names}
     index = np.arange(low, high)
     chance, found = np.ones(high - low), {}
@@ -88,6 +91,7 @@ class Paths:
 
     def __init__(self, batch, budget):
         self.batch, self.left, self.budget = batch, budget, budget
+        self.doubted = not of_library(batch.machine.algorithm)
         self.chance = np.ones(1)
         self.fields = [a[None].copy() for a in batch.first]
 
@@ -143,8 +147,34 @@ class Paths:
                     total = total + p @ record
                     chances.append(p)
                     ends.append([f.copy() for f in after])
+                if self.doubted and round.law.cohort != "full":
+                    outcome = cohort, work, calls, low, n
+                    self._require_set(round, outcome, kind, width, ends[-1], start)
         self._merge(np.concatenate(chances), [np.concatenate(fields) for fields in zip(*ends)])
         return total
+
+    def _require_set(self, round, outcome, kind, width, ends, start):
+        """Refuse a method that other orders of a cohort lead elsewhere, from the last states that were
+        carried on."""
+        batch, (cohort, work, calls, low, n) = self.batch, outcome
+        size = max(1.0, *(np.abs(f[np.isfinite(f)]).max(initial=0.0) for f in ends))
+        for order in cohorts.orders(len(cohort)):
+            moved, steps = cohort[order], work[order]
+            other = _calls(batch, moved, steps, round.server_work)
+            names, part = list(dict.fromkeys(calls)), slice(start, start + len(ends[0]) // n)
+            _, table = _tables(batch.machine.trained, other, width, low, low + n, names)
+            count = len(ends[0])
+            after, _ = batch.run(
+                round,
+                [np.repeat(f[part], n, axis=0) for f in self.fields],
+                np.tile(moved, (count, 1)),
+                np.tile(steps, (count, 1)),
+                kind,
+                table,
+            )
+            for one, there in zip(ends, after):
+                if not np.allclose(one, there, rtol=AGREE, atol=AGREE * size, equal_nan=True):
+                    raise NotExact("its round depends on the order of the cohort, which is drawn")
 
     def _refuse(self):
         raise NotExact(f"enumeration needs more than {self.budget} rounds of single paths")

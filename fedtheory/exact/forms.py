@@ -11,9 +11,11 @@ import numpy as np
 from fedtheory.errors import NotExact
 from fedtheory.exact import spectral
 from fedtheory.exact.classes import COUNTS, Strata
+from fedtheory.exact.kernels import of_library
 from fedtheory.exact.maps import Part, Sparse, add_to, centred, combine, sparse
 
 AGREE = 1e-9  # a model predicts a fresh round this well, or is not the round's
+PAIRED = 400  # cohorts in which every two clients of a user's method are met, at most
 FEW = 3  # calls whose answers are probed coordinate by coordinate
 OUTCOMES = 4096  # cohorts and works that are followed one by one where clients are coupled
 
@@ -259,12 +261,15 @@ class Outcomes:
 
 def agrees(model, prober, linear):
     """Whether a model found by probes predicts rounds from random states, under random noise, at
-    many scales."""
+    many scales; where clients' parts are to add up in a method that is not of this library, every two
+    clients are met in a cohort."""
     generator = np.random.default_rng(2)
     size = 1.0 + np.abs(prober.start - prober.centre).max()
     law = prober.law
-    for n in range(min(60, max(6, 2 * law.N // law.S))):  # most clients are met
-        cohort, work = model.draw(generator)
+    draws = [model.draw(generator) for _ in range(min(60, max(6, 2 * law.N // law.S)))]
+    if isinstance(model, Additive) and not of_library(prober.batch.machine.algorithm):
+        draws += met(law, generator, PAIRED)
+    for n, (cohort, work) in enumerate(draws):  # most clients are met
         u, noises, seen = prober.trial(generator, size * 10.0 ** (n % 3 - 1), linear, cohort, work)
         found = model.predict(cohort, work, u, noises)
         # Rows are compared each on its own scale: a variate is not as large as the point it came
@@ -274,6 +279,22 @@ def agrees(model, prober, linear):
         if not np.all(np.abs(found - seen) <= AGREE * scale):
             return False
     return True
+
+
+def met(law, generator, most):
+    """Cohorts and works, at most so many, in which every two clients meet that can; where there are
+    more, those of the first."""
+    if law.everyone or law.S < 2:
+        return []
+    seen, found = np.eye(law.N + 1, dtype=bool), []
+    seen[0], seen[:, 0] = True, True
+    while len(found) < most and not seen.all():
+        i, j = np.argwhere(~seen)[0]
+        others = generator.permutation(np.setdiff1d(np.arange(1, law.N + 1), [i, j]))
+        cohort = generator.permutation(np.concatenate([[i, j], others[: law.S - 2]]))
+        seen[np.ix_(cohort, cohort)] = True
+        found.append((cohort, np.array([generator.choice(law.support(n)) for n in cohort])))
+    return found
 
 
 def model_of(prober, given, linear):

@@ -17,6 +17,7 @@ import numpy as np
 from fedtheory import jit
 from fedtheory.algorithm import ROLES
 from fedtheory.enclosure.arithmetic import (
+    COMPARED,
     Many,
     NoTruth,
     exp,
@@ -263,6 +264,11 @@ class _Module:
         )
 
 
+def of_library(method):
+    """Whether a method's file is one of this library's."""
+    return method.Hyper.__module__.startswith("fedtheory.algorithms.")
+
+
 class Kernels:
     """A method's seven kernels, and what makes its memory, on any numbers."""
 
@@ -273,8 +279,10 @@ class Kernels:
 
     def _guarded(self, role):
         kernel, name = read(getattr(self.method, role)), self.method.name
+        compared = not of_library(self.method)
 
         def run(*arguments):
+            token = COMPARED.set(compared)
             try:
                 kernel(*map(seen, arguments))
             except NoTruth as error:
@@ -285,6 +293,8 @@ class Kernels:
                 raise NotExact(
                     f"{name}'s {role} cannot be read on these numbers: {error}"
                 ) from None
+            finally:
+                COMPARED.reset(token)
 
         return run
 

@@ -2,8 +2,9 @@
 
 A `Trace` holds what a proof speaks of: the points of every client and of the server, the gradients
 there, and the estimates that the method took. The order of calls is the engine's
-(`engine.advance`), which a contract compares. Clients of a cohort write only what is their own, so
-each client's walks are enumerated once and joined.
+(`engine.advance`), which a contract compares. Clients of a cohort leave the state as it is, so each
+client's walks are enumerated once and joined; a cohort is a set, so one order of it is followed
+(`cohorts.py`).
 """
 
 from collections.abc import Callable
@@ -15,9 +16,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedtheory.enclosure.arithmetic import vector
+from fedtheory.enclosure.arithmetic import Many, vector
 from fedtheory.enclosure.work import counted, spend
-from fedtheory.exact.kernels import Count, Kernels, copied, counts, refuse_floats, stacked
+from fedtheory.exact import cohorts
+from fedtheory.exact.kernels import (
+    Count,
+    Kernels,
+    copied,
+    counts,
+    of_library,
+    refuse_floats,
+    stacked,
+)
 from fedtheory.exact.watching import Passed, Track, passed
 
 ONE = Fraction(1)
@@ -82,11 +92,13 @@ def by_weight(p, S, steps):
 
 
 class Rounds:
-    """Rounds of a method on losses, under hyper-parameters `h` ({name: number})."""
+    """Rounds of a method on losses, under hyper-parameters `h` ({name: number}); `ordered` where a
+    cohort's order is given, and not drawn."""
 
-    def __init__(self, method, losses, h, t=0):
+    def __init__(self, method, losses, h, t=0, ordered=False):
         self.kernels, self.losses, self.t = Kernels(method), losses, t
         self.method, self.h = method, self.kernels.hyper(h)
+        self.doubted = not (ordered or of_library(method))
         self.layers = np.array([*losses.layers, losses.d], dtype=np.int64)
         self.N = len(losses.p) - 1
         self.p = vector([Fraction(p) if isinstance(p, int) else p for p in losses.p])
@@ -166,6 +178,7 @@ class Rounds:
         for p, _, g in at_x:
             begun, known = copied(state), {}
             k.begin(begun, self.t, g.copy(), h)
+            kept = copied(begun) if self.doubted else begun
             for chance, cohort, work in law:
                 members = list(dict.fromkeys(zip(cohort, work)))  # a client drawn twice walks once
                 for i, steps in members:
@@ -173,6 +186,7 @@ class Rounds:
                         first = 1 if self.losses.alike else i
                         if (first, steps) not in known:
                             known[first, steps] = walks(begun, first, steps)
+                            cohorts.require_unwritten(self.method, kept, begun)
                         known[i, steps] = known[first, steps]
                 for ways in counted(product(*(known[key] for key in members))):
                     q, walk = p * chance, dict(zip(members, (walk for _, walk in ways)))
@@ -200,16 +214,12 @@ class Rounds:
     def _closed(self, before, begun, q, cohort, work, walks):
         """A cohort that has walked: aggregation, the server's steps, the end."""
         k, h, state = self.kernels, self.h, copied(begun)
-        if walks:
-            k.aggregate(
-                state,
-                counts(cohort),
-                counts(work),
-                self.p,
-                np.stack([walk.points[-1] for walk in walks]),
-                stacked([walk.memory for walk in walks]),
-                h,
-            )
+        self._aggregate(state, cohort, work, walks)
+        exact = self.doubted and not any(isinstance(n, Many) for n in state.x)
+        for order in cohorts.orders(len(walks)) if exact else ():
+            other = copied(begun)
+            self._aggregate(other, *([each[n] for n in order] for each in (cohort, work, walks)))
+            cohorts.require_set(self.method, state, other)
         middle, ways = state.x.copy(), [(q, Walk((self._server_at(state),), (), (), None, state))]
 
         def step(number, w, g, memory):
@@ -223,6 +233,18 @@ class Rounds:
             yield (
                 chance,
                 Trace(before, cohort, work, walks, middle, walk._replace(memory=()), after),
+            )
+
+    def _aggregate(self, state, cohort, work, walks):
+        if walks:
+            self.kernels.aggregate(
+                state,
+                counts(cohort),
+                counts(work),
+                self.p,
+                np.stack([walk.points[-1] for walk in walks]),
+                stacked([walk.memory for walk in walks]),
+                self.h,
             )
 
     @staticmethod

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import sympy
 
-from fedtheory import brought
+from fedtheory import brought, discover
 from fedtheory.claim import ANY
 from fedtheory.errors import InvalidInput, refuse
 
@@ -168,8 +168,12 @@ def conditions(claim):
 
 
 def methods(claim):
-    """Names of the methods that a claim speaks of; none where it speaks of no run."""
+    """Names of the methods that a claim speaks of; none where it speaks of no run. A record of one's
+    own under the name of a method here is refused: that method's settings would speak for it."""
     several = claim.algorithm if isinstance(claim.algorithm, tuple) else (claim.algorithm,)
+    for each in several:
+        if each is not None and not isinstance(each, str):
+            discover.adopted(each)
     return tuple(getattr(each, "name", each) for each in several if each is not None)
 
 
@@ -367,7 +371,6 @@ def by_name(name):
         return own.by_name(name, by_name)
     found = next((setting for setting in all_settings() if setting.name == name), None)
     if found is None and isinstance(name, str) and name.startswith("run_"):
-        from fedtheory import discover
         from fedtheory.settings.general import run_methods
 
         try:

@@ -19,7 +19,7 @@ from fedtheory.worstcase import methods, program, structure
 TRAITS = hostile_methods.TRAITS
 
 
-def asked(trait, rounds=4, clients=2):
+def asked(trait, rounds=4, clients=3):
     numbers = dict(eta=F(1, 3), a=F(1, 4), trait=TRAITS.index(trait))
     return program.statement(methods.of(hostile_methods.METHOD, clients, **numbers), rounds)
 
@@ -34,7 +34,7 @@ def test_a_method_that_is_no_recursion_of_whole_vectors_is_refused_in_a_sentence
 @pytest.mark.parametrize("trait", sorted(hostile_methods.ACCEPTED))
 def test_a_recursion_of_whole_vectors_is_told_as_what_it_is(trait):
     document = asked(trait)
-    assert document["structure"] == check_worst_case.structured({1, 2})
+    assert document["structure"] == check_worst_case.structured({1, 2, 3})
     assert document["method"]["numbers"] == dict(eta="1/3", a="1/4", trait=str(TRAITS.index(trait)))
     plain = asked("plain")
     assert (document["points"] == plain["points"]) == (trait in ("plain", "crowd"))
@@ -86,7 +86,7 @@ def test_what_is_proved_of_a_hostile_method_is_exceeded_by_no_run():
 @pytest.fixture(scope="module")
 def document():
     pytest.importorskip("clarabel")
-    numbers = dict(eta=1, a=F(1, 2), trait=TRAITS.index("parity"))
+    numbers = dict(eta=1, a=F(1, 4), trait=TRAITS.index("parity"))
     return program.worst_case(methods.of(hostile_methods.METHOD, 1, **numbers), 2).certificate
 
 

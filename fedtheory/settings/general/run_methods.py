@@ -21,6 +21,8 @@ from fedtheory.algorithm import Algorithm
 from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import pair
 from fedtheory.errors import FedtheoryError, OneByOne
+from fedtheory.exact.cohorts import NoSet
+from fedtheory.exact.kernels import of_library
 from fedtheory.settings import Setting, kernels, losses, names
 from fedtheory.settings.general import run as whole
 from fedtheory.settings.general._sight import one_by_one
@@ -41,6 +43,7 @@ KNOWN = frozenset().union(
     *(setting.algorithms for setting in whole.SETTINGS)
 )  # those have settings of their own
 SHARED = dict(eta=False, eta_l=False, eta_g=False, K=True)  # letters that mean the same; counts
+SEEN = 4  # rounds in which points near and far are compared
 TAKEN = frozenset(  # what a run is measured in, and the entries of an instance
     {"N", "S", "T", "losses", "at_star", "x_0", "noise", "convex", "lipschitz", "server", "origin"}
     | {"layers", "p", *TABLE}
@@ -89,23 +92,24 @@ def sees_layers(method):
     )
 
 
-@cache
-def alike_everywhere(method):
-    """Whether two rounds around points near and far are the same rounds, moved: then a search need
-    not look elsewhere."""
+def tried(method, **counts):
+    """[instance] of a few rounds of a method, one for each word that it can be given, and values: what
+    tells how its kernels treat points and cohorts."""
     curve = lambda slope, tilt: dict(slope=Q(slope), tilt=Q(tilt), bends=[], soft=[])
     instance = dict(
-        N=2,
-        S=2,
-        T=2,
         convex=1,
         lipschitz=1,
-        losses=[dict(curves=[curve(n, 0), curve(1 / Q(n), 0)]) for n in ("1", "1/2")],
-        at_star=[[Q(1, 2), Q(1, 3)]],
+        losses=[
+            dict(curves=[curve(n, 0), curve(1 / Q(n), 0)])
+            for n in ("1", "1/2", "1/3")[: counts["N"]]
+        ],
+        at_star=[[Q(1, 2), Q(1, 3)], [Q(1, 7), Q(-2)]][: counts["N"] - 1],
         x_0=[Q(1, 5), Q(-1, 7)],
         noise=[],
+        **counts,
     )
-    instance.update({letter: int(max(field.low, 2)) for letter, field in integers(method)})
+    for letter, field in integers(method):
+        instance[letter] = int(min(max(field.low, 2), field.high))
     if method.server:
         instance["server"] = [curve("1/3", 1), curve(1, "1/3")]
     own = letters(method)
@@ -114,21 +118,47 @@ def alike_everywhere(method):
         for name, field in method.hyper.items()
         if field.default is None and not field.integer
     }
+    every = _fields(method, lambda field: field.choices)
+    said = [{letter: n} for letter, field in every for n in range(2, len(field.choices) + 1)]
+    return [{**instance, **each} for each in ({}, *said)], values
 
-    def paths(*origin):
-        moved = {**instance, "origin": list(origin)} if origin else instance
-        ways = outcomes_of(moved, values, method, own)[1][-1]
+
+@cache
+def alike_everywhere(method):
+    """Whether a few rounds around points near and far are the same rounds, moved, whatever words the
+    method is given: then a search need not look elsewhere."""
+    instances, values = tried(method, N=2, S=2, T=SEEN)
+
+    def paths(instance, **origin):
+        ways = outcomes_of({**instance, **origin}, values, method, letters(method))[1][-1]
         return [part for _, path, _ in ways for x in path for part in x]
 
     try:
-        here = paths()
         return all(
             pair(a - b)[0] <= 0 <= pair(a - b)[1]
-            for away in ((Q(-3, 1000), Q(2, 7)), (Q(7, 2), Q(7, 2)), (Q(10**6), Q(-9)))
-            for a, b in zip(here, paths(*away), strict=True)
+            for one in instances
+            for away in ([Q(-3, 1000), Q(2, 7)], [Q(7, 2), Q(7, 2)], [Q(10**6), Q(-9)])
+            for a, b in zip(paths(one), paths(one, origin=away), strict=True)
         )
     except (FedtheoryError, ArithmeticError, ValueError):
         return False
+
+
+@cache
+def unordered(method):
+    """Why it matters to a method in which order a cohort stands, or works; "" where nothing says that
+    it does."""
+    if of_library(method):
+        return ""
+    instances, values = tried(method, N=3, S=3 if method.everyone else 2, T=2)
+    for instance in instances:
+        try:
+            outcomes_of(instance, values, method, letters(method))
+        except NoSet as why:
+            return str(why)
+        except (FedtheoryError, ArithmeticError, ValueError):  # a run of it says so
+            continue
+    return ""
 
 
 def shapes(random, relaxed, method, table):
@@ -232,6 +262,8 @@ def holds(instance):
 
 def measure(instance, values, wanted, method, table):
     """By the method's kernels; where they go different ways in one batch, instance by instance."""
+    if unordered(method):
+        raise NoSet(unordered(method))
     entries = {name: table[name].measure for name in wanted}
     run = lambda instance, values: measured(instance, values, entries, method, letters(method))
     try:
