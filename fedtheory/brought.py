@@ -9,18 +9,24 @@ import hashlib
 import importlib.util
 import os
 import sys
+import traceback
 import warnings
 from contextlib import contextmanager
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fedtheory.errors import FedtheoryError, InvalidInput, Unloaded, refuse
+from fedtheory.errors import FedtheoryError, InvalidInput, Unloaded, describe, refuse
 
 VARIABLE = "FEDTHEORY_WITH"  # files and folders, as PATH has folders
 GROUP = "fedtheory"  # of entry points
 KINDS = ("ALGORITHM", "CLAIM", "SETTING", "FIGURE", "PAPER")
-NAMES = (*KINDS, *(f"{kind}S" for kind in KINDS), "MAKERS")
+SEVERAL = (*(f"{kind}S" for kind in KINDS), "MAKERS")
+NAMES = (*KINDS, *SEVERAL)
+SHAPES = {  # what several records come as: (types, rule)
+    "": ((list, tuple, dict), "must be a list, a tuple or a dict of records"),
+    "FIGURES": (dict, "must be a dict of names and Figures"),
+}
 
 
 class File(NamedTuple):
@@ -34,6 +40,19 @@ class File(NamedTuple):
     def source(self):
         """(name, hash), as documents tell where something comes from."""
         return os.path.basename(self.path), self.sha256
+
+
+@contextmanager
+def confine(says):
+    """Turn whatever a user's code raises inside into one sentence that begins with `says`: a file
+    that ends by `sys.exit(0)` has brought nothing, and no pipeline may take it for a success. What
+    this library refuses, and Ctrl-C, go through."""
+    try:
+        yield
+    except (FedtheoryError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        raise InvalidInput(f"{says}: {describe(error)}") from None
 
 
 _FILES: dict = {}  # path -> File
@@ -63,12 +82,11 @@ def load(path):
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
-    except BaseException as error:
+        with confine(f"{path} cannot be run"):
+            spec.loader.exec_module(module)
+    except BaseException:
         del sys.modules[name]
-        if isinstance(error, FedtheoryError) or not isinstance(error, Exception):
-            raise
-        raise InvalidInput(f"{path} cannot be run: {type(error).__name__}: {error}") from None
+        raise
     _FILES[place] = File(place, sha256, module)
     return _FILES[place]
 
@@ -79,6 +97,8 @@ def give(paths, must=True):
     for path, file in zip(paths, given):
         if must and not any(hasattr(file.module, name) for name in NAMES):
             refuse(f"--with {path}", f"must define one of {', '.join(NAMES)}", "none of these")
+        for name in SEVERAL:
+            several_of(file, name)
         told = [part for part in os.environ.get(VARIABLE, "").split(os.pathsep) if part]
         if file.path not in told:
             os.environ[VARIABLE] = os.pathsep.join([*told, file.path])
@@ -92,12 +112,38 @@ def beside(paths, others=()):
     before = os.environ.get(VARIABLE)
     try:
         give(others, must=False)
-        yield give(paths)
+        given = give(paths)
+        with answered():
+            yield given
     finally:
         if before is None:
             os.environ.pop(VARIABLE, None)
         else:
             os.environ[VARIABLE] = before
+
+
+@contextmanager
+def answered():
+    """Refuse in words, with its line, what the code of brought files raises inside; where anything
+    ends the program, so is that. Other exceptions are errors of this library, and go through."""
+    try:
+        yield
+    except (FedtheoryError, KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as error:
+        place = _line(error)
+        if place is None and isinstance(error, Exception):
+            raise
+        raise InvalidInput(f"{place or 'code of your own'}: {describe(error)}") from None
+
+
+def _line(error):
+    """Where a brought file raised, or called what did: "FILE, line N"; None where none has a part."""
+    _, read = _STATE["read"] or ("", ())
+    own = {*_FILES, *(file.path for file in read)}
+    frames = traceback.walk_tb(error.__traceback__)
+    found = [(frame.f_code.co_filename, line) for frame, line in frames]
+    return next((f"{path}, line {line}" for path, line in reversed(found) if path in own), None)
 
 
 def files():
@@ -130,13 +176,13 @@ def _announced():
     """Modules of installed packages; one that cannot be imported is said, and left out."""
     for point in entry_points(group=GROUP):
         try:
-            module = importlib.import_module(point.module)
+            with confine(point.module):
+                module = importlib.import_module(point.module)
             place = str(Path(module.__file__ or "").resolve())
             yield File(place, hashlib.sha256(Path(place).read_bytes()).hexdigest(), module)
         except Exception as error:
             warnings.warn(
-                f"the entry point {point.name} = {point.value} cannot be loaded: "
-                f"{type(error).__name__}: {error}",
+                f"the entry point {point.name} = {point.value} cannot be loaded: {describe(error)}",
                 Unloaded,
                 stacklevel=2,
             )
@@ -146,13 +192,29 @@ def records(kind, file=None):
     """[(File, record)] of a kind of record, such as "CLAIM", over all files or of one."""
     found = []
     for one in files() if file is None else (file,):
-        several = getattr(one.module, f"{kind}S", ())
-        several = several.values() if isinstance(several, dict) else several
+        several = several_of(one, f"{kind}S")
         single = getattr(one.module, kind, None)
         for record in (*several, *([] if single is None else [single])):
             if all(record is not other for _, other in found):
                 found.append((one, record))
     return found
+
+
+def several_of(file, name):
+    """What a file defines under the name of several records."""
+    several = getattr(file.module, name, {} if name == "FIGURES" else ())
+    kinds, rule = SHAPES.get(name, SHAPES[""])
+    if not isinstance(several, kinds):
+        refuse(f"{file.path}: {name}", rule, several)
+    found = tuple(several.values() if isinstance(several, dict) else several)
+    if name == "MAKERS" and not all(callable(f) and hasattr(f, "__name__") for f in found):
+        refuse(f"{file.path}: MAKERS", "must hold functions that make a problem", several)
+    return found
+
+
+def makers():
+    """Functions that make problems, of all files."""
+    return [maker for file in files() for maker in several_of(file, "MAKERS")]
 
 
 def needed(id):

@@ -100,8 +100,7 @@ def problem_makers():
     """name -> function that makes a problem, over every file of problems/, and users' own."""
     from fedtheory import problems
 
-    own = [maker for file in brought.files() for maker in getattr(file.module, "MAKERS", ())]
-    return {**problems.MAKERS, **{maker.__name__: maker for maker in own}}
+    return {**problems.MAKERS, **{maker.__name__: maker for maker in brought.makers()}}
 
 
 def examples():

@@ -64,6 +64,8 @@ def show(value, most=80):
         text = printable(" ".join(repr(value).split()))
     except ValueError:  # an integer of more digits than Python writes down
         text = f"one {type(value).__name__} too long to be written down"
+    except Exception:  # nested too deeply, or of a class whose own text fails
+        text = f"one {type(value).__name__} that cannot be written down"
     return text if len(text) <= most else text[: most - 3] + "..."
 
 
@@ -76,6 +78,20 @@ def explain_system(error: OSError) -> str:
     place = "" if error.filename is None else f" {printable(str(error.filename))}"
     why = printable(" ".join(str(error.strerror or error).split()))
     return f"the system refuses{place}: {why}"
+
+
+def describe(error):
+    """An exception of anybody's code on one line: its kind, and what it says, cut where it is long.
+
+    >>> describe(ValueError("no such\nthing"))
+    'ValueError: no such thing'
+    """
+    try:
+        text = printable(" ".join(str(error).split()))
+    except Exception as worse:  # whatever a stranger's class does when it is to be written down
+        text = f"(its text cannot be had: {type(worse).__name__})"
+    text = text if len(text) <= 300 else text[:297] + "..."
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def article(noun):

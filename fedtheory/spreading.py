@@ -203,7 +203,8 @@ def _beside(told, function, *task):
     """What a worker runs, beside the files that its giver was given."""
     if os.environ.get(brought.VARIABLE, "") != told:
         os.environ[brought.VARIABLE] = told
-    return function(*task)
+    with brought.answered():
+        return function(*task)
 
 
 def in_order(function, tasks, executor=None):

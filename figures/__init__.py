@@ -30,11 +30,17 @@ def own():
     """id -> (File, Figure) of users' figures: FIGURE is called after its file, FIGURES say it."""
     found = {}
     for file in brought.files():
+        brought.several_of(file, "FIGURES")
         several = {**getattr(file.module, "FIGURES", {})}
         if hasattr(file.module, "FIGURE"):
             several[Path(file.path).stem] = file.module.FIGURE
         for name, record in several.items():
-            if name in found or name in _shipped() or not isinstance(record, Figure):
+            if (
+                not isinstance(name, str)
+                or name in found
+                or name in _shipped()
+                or not isinstance(record, Figure)
+            ):
                 refuse(f"{file.path}: FIGURE", "must be a Figure of a name that no other has", name)
             found[name] = file, record
     return found

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import fedtheory as ft
-from fedtheory import brought, discover, figures, settings
+from fedtheory import brought, discover, figures, settings, spreading
 from fedtheory.app import cli, ledger, starting
 from fedtheory.certificates import check_instance
 from fedtheory.certificates.check_proof import Refused
@@ -74,14 +74,49 @@ def test_a_folder_and_an_edited_file(place, capsys, monkeypatch):
         ("1 / 0", "cannot be run: ZeroDivisionError"),
         ("CLAIM = 5", "CLAIM must be a fedtheory Claim"),
         ("ALGORITHM = 5", "ALGORITHM must be a fedtheory Algorithm"),
+        ("CLAIMS = 5", "mine.py: CLAIMS must be a list, a tuple or a dict of records; got 5"),
+        ("ALGORITHMS = 5", "mine.py: ALGORITHMS must be a list"),
+        ("import sys\nsys.exit(0)", "mine.py cannot be run: SystemExit: 0"),
+        ("import sys\nsys.exit(3)", "mine.py cannot be run: SystemExit: 3"),
+        ("class Own(BaseException): ...\nraise Own('a\\nb\\x1b')", "cannot be run: Own: a b\\x1b"),
+        ("raise GeneratorExit", "mine.py cannot be run: GeneratorExit"),
+        ("class E(Exception):\n  def __str__(self): 1 / 0\nraise E", "E: (its text cannot be had"),
         (CLAIM.format("fsl.theorem1", "a"), "two claims share an id: fsl.theorem1"),
     ],
 )
 def test_what_brings_nothing_of_use_is_refused(place, capsys, text, says):
     written("mine.py", text)
-    what = "algorithms" if "ALGORITHM =" in text else "claims"
+    what = "algorithms" if text.startswith("ALGORITHM") else "claims"
     status, told = ran(capsys, "list", what, "--with", "mine.py")
     assert status == 2 and says in told and len(told.splitlines()) == 1
+
+
+def test_a_list_of_records_is_one_wherever_it_comes_from(place, capsys, monkeypatch):
+    for text in ("CLAIMS = 5", "MAKERS = [5]", "SETTINGS = 'a'", "FIGURES = [1]"):
+        written("mine.py", text)
+        status, told = ran(capsys, "list", "--with", "mine.py")
+        assert status == 2 and "mine.py: " in told and len(told.splitlines()) == 1, told
+    written("mine.py", "CLAIMS = 5")
+    status, told = ran(capsys, "check", "mine.py")
+    assert status == 2 and "mine.py: CLAIMS must be a list" in told
+    monkeypatch.setenv(brought.VARIABLE, "mine.py")
+    status, told = ran(capsys, "list", "claims")
+    assert status == 2 and "mine.py: CLAIMS must be a list" in told
+
+
+@pytest.mark.parametrize("kind", ["serial", "threads:2", "processes:1"])
+@pytest.mark.parametrize("ends, says", [("sys.exit(0)", "SystemExit: 0"), ("[][1]", "IndexError")])
+def test_code_that_ends_the_program_at_work_is_no_answer(place, kind, ends, says):
+    """Whoever works: a worker's end is told by the one who gave the work."""
+    written("mine.py", f"import sys\nMAKERS = []\ndef work(n):\n    {ends}\n")
+    with pytest.raises(InvalidInput, match=says) as caught, brought.beside(["mine.py"]):
+        list(spreading.done(called, [(1,)], kind))
+    assert "mine.py, line 4: " in str(caught.value) or says.startswith("System")
+
+
+def called(n):
+    (file,) = brought.files()
+    return file.module.work(n)
 
 
 def test_two_files_with_one_id_are_refused(place, capsys):

@@ -55,6 +55,9 @@ def _status(argv):
     except OSError as error:
         terminal.say(f"fedtheory: {explain_system(error)}")
         return 2
+    except MemoryError:
+        terminal.say("fedtheory: this takes more memory than this machine gives")
+        return 2
     print(json.dumps(_finite(data), allow_nan=False, indent=2) if arguments.json else text)
     return 0 if all(held) else 1
 

@@ -11,8 +11,8 @@ import numpy as np
 import fedtheory as ft
 from fedtheory import brought, discover
 from fedtheory.algorithm import example_hyper
-from fedtheory.errors import FedtheoryError, NotExact, refuse
-from fedtheory.problem import BEHIND
+from fedtheory.errors import FedtheoryError, NotExact, describe, refuse
+from fedtheory.problem import BEHIND, Problem
 from fedtheory.rng import NO_DRAW
 
 
@@ -150,8 +150,10 @@ def contracts(paths):
 def _met(test):
     try:
         told = test()
-    except Exception as error:
-        return dict(met=False, why=f"{type(error).__name__}: {' '.join(str(error).split())[:200]}")
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a method that ends the program meets nothing
+        return dict(met=False, why=describe(error))
     return dict(met=True, why=told or "")
 
 
@@ -159,7 +161,13 @@ def _asked(file):
     """(name, what must hold, a test that raises where it does not) of all that a file defines."""
     for _, method in brought.records("ALGORITHM", file):
         yield from _of_method(discover.adopted(method))
-    for label, problem in getattr(file.module, "examples", dict)().items():
+    examples = getattr(file.module, "examples", dict)
+    examples = examples() if callable(examples) else examples
+    if not isinstance(examples, dict):
+        refuse(f"{file.path}: examples", "must give a dict of names and problems", examples)
+    for label, problem in examples.items():
+        if not isinstance(problem, Problem):
+            refuse(f"{file.path}: examples", "must give problems", problem)
         yield from _of_problem(label, problem)
     for _, claim in brought.records("CLAIM", file):
         yield from _of_claim(claim)

@@ -33,9 +33,8 @@ def defined(path):
     """The claims of a user's file, which is run as any Python file is."""
     if not path.is_file():
         refuse("a claim", "must be an id, or a Python file that exists", str(path))
-    module = brought.load(path).module
-    claims = list(getattr(module, "CLAIMS", ())) or [getattr(module, "CLAIM", None)]
-    if not all(isinstance(claim, Claim) for claim in claims):
+    claims = [claim for _, claim in brought.records("CLAIM", brought.load(path))]
+    if not claims or not all(isinstance(claim, Claim) for claim in claims):
         raise InvalidInput(
             f"{path} must define CLAIM, a fedtheory Claim, or CLAIMS, several of them"
         )

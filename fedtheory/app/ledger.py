@@ -175,7 +175,8 @@ def decided(claim, budget, seed):
     _forget_peak()
     begun = time.process_time()
     try:
-        verdict = plain_data(readings(claim, budget, seed).as_dict())
+        with brought.answered():
+            verdict = plain_data(readings(claim, budget, seed).as_dict())
     except (OSError, MemoryError):  # the machine's fault, not the claim's
         raise
     except Exception as error:

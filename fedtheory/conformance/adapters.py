@@ -2,10 +2,10 @@
 
 from typing import Any, NamedTuple
 
-from fedtheory import arguments
+from fedtheory import arguments, brought
 from fedtheory.conformance.conforming import FUNCTIONS, Conformance, conform
 from fedtheory.conformance.obeying import Laws, laws
-from fedtheory.errors import FedtheoryError, InvalidInput, refuse
+from fedtheory.errors import InvalidInput, refuse
 
 
 class Report(NamedTuple):
@@ -42,9 +42,5 @@ def of_file(module, path):
     if not isinstance(hyper, dict):
         refuse(f"{path}: HYPER", "must be a dict", hyper)
     weighted = arguments.flag(f"{path}: WEIGHTED", weighted)
-    try:
+    with brought.confine(f"{path} cannot be asked"):
         return Report(*(ask(module.METHOD, *three, hyper, weighted) for ask in (conform, laws)))
-    except FedtheoryError:
-        raise
-    except Exception as error:
-        raise InvalidInput(f"{path} cannot be asked: {type(error).__name__}: {error}") from None
