@@ -3,13 +3,17 @@ brings.
 
 What is given away is a function that is found by its name and plain arguments; what it returns is
 kept by the giver, as soon as it is there. Whose worker dies is given away again. Ctrl-C is the
-giver's affair: processes of our own stop at once, and none of them outlives the giver.
+giver's affair: processes of our own stop at once, and none of them outlives the giver; threads of
+this process stop at the next line of Python that they run.
 """
 
+import ctypes
 import multiprocessing
 import os
 import signal
 import threading
+import time
+import uuid
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
@@ -32,8 +36,15 @@ SPECS = "serial, threads:N, processes:N, dask://HOST:PORT or mpi"
 RULE = f"must be {SPECS}, or a concurrent.futures.Executor"
 
 
+PATIENCE = 10.0  # seconds that a thread may stay in machine code after it was told to stop
+
+
 class Lost(FedtheoryError):
     """Workers died again and again."""
+
+
+class _Dropped(BaseException):
+    """What a thread meets whose work nobody waits for any more."""
 
 
 # ---------------------------------------------------------------- who works
@@ -173,9 +184,11 @@ def done(function, tasks, executor=None):
 def _ended(function, tasks, workers):
     if workers is None:
         for place, task in list(tasks.items()):
-            yield {place: function(*task)}
+            yield {place: function("", *task)}
         return
-    waiting = {workers.submit(function, *task): place for place, task in tasks.items()}
+    giver = uuid.uuid4().hex  # no other process has it among its givers
+    _AT_WORK[giver] = set()
+    waiting = {workers.submit(function, giver, *task): place for place, task in tasks.items()}
     try:
         while waiting:
             ended, _ = wait(waiting, timeout=LOOK, return_when=FIRST_COMPLETED)
@@ -186,6 +199,7 @@ def _ended(function, tasks, workers):
     finally:
         for future in waiting:
             future.cancel()
+        _stop(giver)
 
 
 def _failed(future):
@@ -199,12 +213,57 @@ def _is_loss(error):
     return own or isinstance(error, BrokenExecutor)
 
 
-def _beside(told, function, *task):
+def _beside(told, function, giver, *task):
     """What a worker runs, beside the files that its giver was given."""
     if os.environ.get(brought.VARIABLE, "") != told:
         os.environ[brought.VARIABLE] = told
-    with brought.answered():
+    with _at_work(giver), brought.answered():
         return function(*task)
+
+
+# ---------------------------------------------------------------- threads that are to stop
+
+_AT_WORK: dict = {}  # giver -> threads of this process that are at what it gave away
+_TURN = threading.Lock()
+
+
+@contextmanager
+def _at_work(giver):
+    """While it lasts this thread can be stopped, if the giver is of this process."""
+    threads, me = _AT_WORK.get(giver), threading.get_ident()
+    if threads is None:
+        yield
+        return
+    threads.add(me)
+    try:
+        yield
+    finally:
+        try:
+            _leave(threads, me)
+        except _Dropped:  # which came while it was leaving
+            _leave(threads, me)
+
+
+def _leave(threads, me):
+    with _TURN:
+        threads.discard(me)
+        _raise(me, None)  # what was sent and has not arrived
+
+
+def _stop(giver):
+    """Stop the threads that are at work for a giver, as Ctrl-C stops the first one of a process."""
+    threads, until = _AT_WORK.pop(giver), time.monotonic() + PATIENCE
+    while threads and time.monotonic() < until:
+        with _TURN:
+            for thread in threads:
+                _raise(thread, _Dropped)
+        time.sleep(LOOK / 10)
+
+
+def _raise(thread, kind):
+    """Have a thread raise an exception before its next line; None: take back what was to be raised."""
+    exception = None if kind is None else ctypes.py_object(kind)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), exception)
 
 
 def in_order(function, tasks, executor=None):

@@ -4,6 +4,10 @@ where a worker dies, and stopped at once; what comes of it is what one alone fin
 import math
 import multiprocessing
 import os
+import signal
+import subprocess
+import sys
+import threading
 import time
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from contextlib import closing
@@ -77,6 +81,46 @@ def test_results_come_in_the_order_of_tasks_and_the_rest_is_dropped():
     with closing(spreading.in_order(nap, [(0.0,)] + 20 * [(1.0,)], "threads:1")) as found:
         assert next(found) == 0.0
     assert time.monotonic() - begun < 10
+
+
+@pytest.mark.parametrize("executor", ["threads:2", "own", "processes:2"])
+def test_a_search_under_workers_stops_with_its_giver(executor):
+    """Ctrl-C: threads would search on for as long as their budgets last, and Python waits for them."""
+    own = "concurrent.futures.ThreadPoolExecutor(2)"
+    program = (
+        "import concurrent.futures, fedtheory as ft, sys\n"
+        f"executor = {own if executor == 'own' else repr(executor)}\n"
+        "ft.check('flex.jensen_s', budget=0.05)\n"
+        "print('now', flush=True)\n"
+        "ft.check('flex.jensen_s', budget=200, seeds=4, executor=executor)\n"
+    )
+    child = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert child.stdout.readline() == "now\n"
+    time.sleep(2.0 if executor != "processes:2" else 4.0)
+    child.send_signal(signal.SIGINT)
+    begun = time.monotonic()
+    told = child.communicate(timeout=60)[1]
+    assert child.returncode != 0 and told.rstrip().endswith("KeyboardInterrupt"), told
+    assert "_Dropped" not in told and time.monotonic() - begun < 10
+
+
+def test_threads_that_are_left_early_are_stopped_and_work_on_for_others():
+    begun, count = time.monotonic(), threading.active_count()
+    with ThreadPoolExecutor(2) as pool:
+        with closing(spreading.in_order(busy, [(0.0,), (60.0,), (60.0,)], pool)) as found:
+            assert next(found) == 0.0
+        assert time.monotonic() - begun < 20
+        assert list(spreading.in_order(busy, [(0.0,), (0.01,)], pool)) == [0.0, 0.01]
+    assert threading.active_count() == count and not spreading._AT_WORK
+
+
+def busy(seconds):
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        pass
+    return seconds
 
 
 def nap(seconds):
