@@ -8,6 +8,7 @@ argument, rule and value. Text is never read as a number, nor is a truth value.
 import os
 from math import isfinite, prod
 from numbers import Integral, Real
+from pathlib import Path
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from fedtheory.errors import refuse
 MOST = (
     2**31 - 2
 )  # of what is counted: the next number marks a gradient at a round's start (rng.START)
+PART, PLACE = 255, 4000  # letters of a file's name, and of a path, that every system takes
 LARGEST = 1e150  # squares of larger numbers overflow, and those of numbers below its inverse vanish
 
 
@@ -98,6 +100,22 @@ def words(name, value, among):
         if not isinstance(each, str) or each not in among:
             refuse(name, f"must be among {', '.join(among)}", each)
     return found
+
+
+def folder(name, value):
+    """A folder that is there, or that can be made: as a path."""
+    rule = "must be the name of a folder, there or to be made"
+    given = isinstance(value, (str, os.PathLike)) and not isinstance(value, bytes)
+    text = os.fspath(value) if given else ""
+    if not isinstance(text, str) or not text or not text.isprintable():
+        refuse(name, rule, value)
+    place = Path(text)
+    if any(len(os.fsencode(part)) > PART for part in place.parts) or len(text) > PLACE:
+        refuse(name, f"must be of parts of at most {PART} letters, and {PLACE} in all", value)
+    there = next((p for p in (place, *place.parents) if os.path.lexists(p)), Path())
+    if not there.is_dir():
+        refuse(name, rule, value)
+    return place
 
 
 def array(name, value, rule="must be an array of numbers", kinds="fiu"):

@@ -17,63 +17,144 @@ from pathlib import Path
 import numpy as np
 
 import fedtheory as ft
-from fedtheory import discover, jit, metrics, outputs
+from fedtheory import arguments, discover, jit, metrics, outputs
 from fedtheory.comparing.case import method
 from fedtheory.comparing.comparing import compare
-from fedtheory.errors import InvalidInput, refuse
+from fedtheory.errors import InvalidInput, describe, refuse
+from fedtheory.problem import Problem
 from fedtheory.runs import showing
 
-RUN_KEYS = ("algorithm", "rounds", "trials", "seed", "x_0", "S", "metrics", "pretrained", "out")
 PICTURES = dict(
     pdf=dict(metadata={"CreationDate": None, "ModDate": None}),
     png=dict(dpi=160, metadata={"Software": None}),
 )
 FILES = (*(f"run.{suffix}" for suffix in PICTURES), "run.npz", "run.json")
+BYTES = 2**24  # of a file; whoever has more numbers keeps them in a file of data
 SECTIONS = ("problem", "run", "hyper", "bound")
+NEEDED: dict = dict(problem=("kind",), run=("algorithm", "rounds"), bound=("claim",))
+SAYS = "must be TOML of numbers, texts, lists and tables"
+
+
+def _metrics(name, value):
+    """Names of what a run records, one or more, each once."""
+    if not value or len(set(found := arguments.words(name, value, metrics.ALL))) < len(found):
+        refuse(name, "must name one metric or more, each once", value)
+    return found
+
+
+def _pretrained(name, value):
+    if not isinstance(value, dict) or set(value) != {"steps", "eta"}:
+        refuse(name, "must be a table of steps and eta", value)
+    arguments.whole(f"{name} steps", value["steps"]), arguments.real(f"{name} eta", value["eta"])
+    return value
+
+
+def _numbers(name, value):
+    arguments.array(name, value, "must be a list of numbers")
+    return value
+
+
+# key of [run] -> what becomes of its name and value, or refuses it
+RUN: dict = dict(
+    algorithm=lambda name, value: arguments.word(name, value, tuple(discover.algorithms())),
+    rounds=arguments.whole,
+    trials=lambda name, value: arguments.whole(name, value, 1),
+    seed=lambda name, value: arguments.seed(value, name, 64),
+    x_0=_numbers,
+    S=lambda name, value: arguments.whole(name, value, 1),
+    metrics=_metrics,
+    pretrained=_pretrained,
+    out=arguments.folder,
+)
+TAKES: dict = dict(run=RUN, bound=NEEDED["bound"])  # [problem] takes what its kind does
 
 
 def read(path):
-    """The sections of a file, their keys checked."""
+    """The sections of a file, all of their keys and those values checked that no problem or method
+    has to check: what is wrong with it is said before anything is computed."""
+    spec = _parsed(path)
+    for name, section in spec.items():
+        if name not in SECTIONS or not isinstance(section, dict):
+            refuse(f"{path}", f"takes the sections {', '.join(SECTIONS)}", name)
+    for name, keys in NEEDED.items():
+        if name not in spec and name != "bound":
+            raise InvalidInput(f"{path} needs a section [{name}]")
+        for key in spec.get(name, ()):
+            _taken(path, name, key, TAKES.get(name, (key,)))
+        for key in keys:
+            if name in spec and key not in spec[name]:
+                raise InvalidInput(f"{path} [{name}] needs {key}")
+    for key, value in spec["run"].items():
+        spec["run"][key] = RUN[key](f"[run] {key}", value)
+    claim = discover.claim(spec["bound"]["claim"]) if "bound" in spec else None
+    takes = hypers(spec["run"]["algorithm"], claim)
+    for key in spec.get("hyper", ()):
+        _taken(path, "hyper", key, takes)
+    return spec
+
+
+def _parsed(path):
     try:
         with open(path, "rb") as file:
-            spec = tomllib.load(file)
-    except OSError as error:
-        refuse("SPEC.toml", f"must be a file that can be read ({error.strerror})", str(path))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"{path} is not TOML: {error}") from None
-    for name in spec:
-        if name not in SECTIONS or not isinstance(spec[name], dict):
-            refuse(f"{path}", f"takes the sections {', '.join(SECTIONS)}", name)
-    for name in ("problem", "run"):
-        if name not in spec:
-            raise InvalidInput(f"{path} needs a section [{name}]")
-    for key in spec["run"]:
-        if key not in RUN_KEYS:
-            refuse(f"{path} [run]", f"takes {', '.join(RUN_KEYS)}", key)
-    for key in ("algorithm", "rounds"):
-        if key not in spec["run"]:
-            raise InvalidInput(f"{path} [run] needs {key}")
-    for key in spec.get("bound", {}):
-        if key != "claim":
-            refuse(f"{path} [bound]", "takes claim", key)
-    return spec
+            content = file.read(BYTES + 1)
+        if len(content) > BYTES:
+            refuse("SPEC.toml", f"must be a file of at most {BYTES} bytes", str(path))
+        spec = tomllib.loads(content.decode())
+    except (OSError, ValueError) as error:
+        if isinstance(error, InvalidInput):
+            raise
+        if isinstance(error, OSError):
+            refuse("SPEC.toml", f"must be a file that can be read ({error.strerror})", str(path))
+        raise InvalidInput(f"{path} is not TOML: {describe(error)}") from None
+    except RecursionError:
+        raise InvalidInput(
+            f"{path} {SAYS}; got lists or tables that are nested too deeply"
+        ) from None
+    return {name: _plain(f"{path} {name}", value) for name, value in spec.items()}
+
+
+def _plain(name, value, depth=0):
+    """A value, if it is made of numbers, texts, lists and tables, not deeply."""
+    if isinstance(value, (bool, int, float, str)) and depth <= 8:
+        return value
+    if isinstance(value, list) and depth <= 8:
+        return [_plain(name, each, depth + 1) for each in value]
+    if isinstance(value, dict) and depth <= 8:
+        return {key: _plain(name, each, depth + 1) for key, each in value.items()}
+    return refuse(name, SAYS + ", of at most 8 levels", value)
+
+
+def _taken(path, section, key, keys):
+    if key not in keys:
+        refuse(f"{path} [{section}]", f"takes {', '.join(keys)}", key)
+
+
+def hypers(algorithm, claim):
+    """What [hyper] takes: the method's hyper-parameters and, beside a claim, its letters, but not
+    what [run] says already."""
+    letters = () if claim is None else (*claim.parameters, *claim.quantities)
+    taken = [*inspect.signature(ft.run).parameters, *inspect.signature(compare).parameters]
+    both = dict.fromkeys((*discover.algorithm(algorithm).hyper, *letters))
+    return [name for name in both if name not in taken]
 
 
 def make_problem(section):
     """A problem from [problem]: `kind` names the maker, the other keys are its arguments."""
-    section = dict(section)
-    kind = section.pop("kind", None)
-    makers = discover.problem_makers()
-    if kind not in makers:
-        refuse("[problem] kind", f"must be one of {', '.join(makers)}", kind)
-    takes = inspect.signature(makers[kind]).parameters
+    section, makers = dict(section), discover.problem_makers()
+    kind = arguments.word("[problem] kind", section.pop("kind", None), tuple(makers))
+    takes = inspect.signature(makers[kind]).parameters.values()
+    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    takes = {each.name: each for each in takes if each.kind in named}
     for key in section:
         if key not in takes:
             refuse(f"[problem] of kind {kind}", f"takes {', '.join(takes)}", key)
     for key, parameter in takes.items():
         if parameter.default is parameter.empty and key not in section:
             raise InvalidInput(f"[problem] of kind {kind} needs {key}")
-    return makers[kind](**section)
+    made = makers[kind](**section)
+    if not isinstance(made, Problem):
+        refuse(f"[problem] of kind {kind}", "must make a Problem", made)
+    return made
 
 
 # ---------------------------------------------------------------- the whole job
@@ -82,11 +163,12 @@ def make_problem(section):
 def run_file(path, out=None, progress=None):
     """Carry out a file; returns (data for --json, text)."""
     spec = read(path)
-    problem = make_problem(spec["problem"])
     settings, hyper = dict(spec["run"]), spec.get("hyper", {})
     named = settings.pop("out", "out")
-    folder = outputs.Folder(inside(named, f"{path} [run] out") if out is None else out)
+    place = inside(named, f"{path} [run] out") if out is None else arguments.folder("--out", out)
+    folder = outputs.Folder(place)
     folder.check(FILES)
+    problem = make_problem(spec["problem"])
     name, rounds = settings.pop("algorithm"), settings.pop("rounds")
     wanted = tuple(settings.pop("metrics", metrics.DEFAULT))
     claim = discover.claim(spec["bound"]["claim"]) if "bound" in spec else None

@@ -131,6 +131,35 @@ REFUSED = [
         + '[bound]\nclaim = "fsl.theorem2"',
         "eta_0 must be constant over rounds where theorem2",
     ),
+    (GOOD.replace('kind = "quadratic"', "kind = []"), "[problem] kind must be one of"),
+    (GOOD.replace('kind = "quadratic"', "kind = {a = 1}"), "[problem] kind must be one of"),
+    (GOOD.replace("d = 3", f"d = {'9' * 5000}"), "is not TOML: ValueError: Exceeds the limit"),
+    (GOOD.replace("rounds = 8", "rounds = 8\nout = 5"), "[run] out must be the name of a folder"),
+    (GOOD.replace("rounds = 8", "rounds = 8\nout = ['a']"), "[run] out must be the name of a fo"),
+    (GOOD.replace("rounds = 8", 'rounds = 8\nout = "a\\u0000b"'), "[run] out must be the name of"),
+    (GOOD.replace("rounds = 8", 'rounds = 8\nout = "/dev/null"'), "[run] out must be the name of"),
+    (GOOD.replace("rounds = 8", 'rounds = 8\nout = "/dev/null/x"'), "[run] out must be the name"),
+    (GOOD.replace("rounds = 8", f'rounds = 8\nout = "{"a" * 5000}"'), "of at most 255 letters"),
+    (GOOD.replace("rounds = 8", "rounds = 8\nmetrics = 5"), "[run] metrics must be a sequence of"),
+    (GOOD.replace("rounds = 8", "rounds = 8\nmetrics = []"), "[run] metrics must name one metric"),
+    (GOOD.replace("rounds = 8", "rounds = 8\nmetrics = ['loss', 'loss']"), "each once"),
+    (
+        GOOD.replace("rounds = 8", "rounds = 1979-05-27"),
+        "run must be TOML of numbers, texts, lists",
+    ),
+    (
+        GOOD.replace("rounds = 8", "rounds = 8\npretrained = [1]"),
+        "[run] pretrained must be a table",
+    ),
+    *(
+        (GOOD + f"{name} = 1", "[hyper] takes eta_l, eta_g, ")
+        for name in ("progress", "problem", "rounds", "metrics", "executor", "line")
+    ),
+    (GOOD + "[bound]\n", "[bound] needs claim"),
+    (GOOD + "[bound]\nclaim = []", "claim must be an id"),
+    (GOOD.replace("rounds = 8", f"rounds = {'[' * 2000}{']' * 2000}"), "nested too deeply"),
+    (GOOD.replace("rounds = 8", f"rounds = {'[' * 20}{']' * 20}"), "of at most 8 levels"),
+    ("a" * 2**24 + " = 1", "must be a file of at most 16777216 bytes"),
     (GOOD.replace("eta_0 = 0.05", "eta_0 = 0.07") + '[bound]\nclaim = "fsl.theorem2"', "assumes"),
 ]
 
@@ -142,6 +171,18 @@ def test_a_bad_file_gets_one_line_and_exit_2(write, capsys, text, sentence, tmp_
     assert (
         out == "" and sentence in err and err.count("\n") == 1 and not (tmp_path / "out").exists()
     )
+
+
+def test_what_a_folder_is_said_to_be_is_asked_before_anything_is_made(write, capsys, monkeypatch):
+    monkeypatch.setattr(spec, "make_problem", lambda section: pytest.fail("it was made"))
+    out, errors = [], ("[bound]", "out = 5", "metrics = []", "pretrained = 3", "S = 0")
+    for wrong in errors:
+        text = (
+            GOOD + wrong if "[" in wrong[0] else GOOD.replace("rounds = 8", f"rounds = 8\n{wrong}")
+        )
+        assert cli.main(["run", str(write(text))]) == 2
+        out.append(capsys.readouterr().err)
+    assert len({*out}) == len(errors)
 
 
 def test_a_missing_file_is_said(capsys):
