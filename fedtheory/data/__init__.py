@@ -8,9 +8,12 @@
 2
 """
 
+from pathlib import Path
+
 from fedtheory.data import partition
 from fedtheory.data._data import Data, flat, smaller
 from fedtheory.data._sets import Set, load
+from fedtheory.errors import refuse
 
 __all__ = ["Data", "Set", "flat", "load", "partition", "read", "smaller"]
 
@@ -26,31 +29,49 @@ def read(path, labels=None, **options):
     array([[0.5, 0. , 2. ],
            [0. , 1. , 0. ]])
     """
-    from pathlib import Path
-
     from fedtheory.data._data import PARTS
     from fedtheory.data.formats import arrays, idx, libsvm
-    from fedtheory.errors import refuse
 
-    file = Path(path)
-    if not file.is_file():
-        refuse("path", "must be a file that is there", str(path))
+    file = _file("path", path)
     kind = Path(file.stem).suffix if file.suffix == ".gz" else file.suffix
     is_idx = idx.NAME.search(file.name) is not None
     if is_idx != (labels is not None):
         refuse("labels", "must be the file of labels beside an idx file, and of no other", labels)
+    reads, takes = (
+        (idx.read, ("axes",))
+        if is_idx
+        else (arrays.npz, ("most",))
+        if kind == ".npz"
+        else (arrays.table, ("label", "most", "cells"))
+        if kind == ".csv"
+        else (libsvm.read, ("features", "cells"))
+    )
+    for name in options:
+        if name not in takes:
+            refuse(f"an option for {file.name}", f"must be one of {', '.join(takes)}", name)
     if is_idx:
-        if not Path(labels).is_file():
-            refuse("labels", "must be a file that is there", str(labels))
-        parts = {"X": idx.read(file, **options), "y": idx.read(Path(labels), 1)}
+        parts = {"X": idx.read(file, **options), "y": idx.read(_file("labels", labels), 1)}
     elif kind == ".npz":
-        parts = {name: part for name, part in arrays.npz(file, **options).items() if name in PARTS}
+        parts = arrays.npz(file, only=PARTS, **options)
         if "X" not in parts or "y" not in parts:
             refuse(str(path), "must hold arrays X and y", sorted(parts))
     else:
-        X, y = (arrays.table if kind == ".csv" else libsvm.read)(file, **options)
+        X, y = reads(file, **options)
         parts = {"X": X, "y": y}
+    for name, part in parts.items():
+        if part.ndim == 0:
+            refuse(f"{path}: {name}", "must have rows", part)
     for X, y in (("X", "y"), ("X_test", "y_test")):
         if len(parts.get(X, ())) != len(parts.get(y, ())):
-            refuse(str(path), f"must hold as many rows of {X} as of {y}", parts[X].shape)
+            rows = f"{len(parts.get(X, ()))} and {len(parts.get(y, ()))}"
+            refuse(str(path), f"must hold as many rows of {X} as of {y}", rows)
     return Data(file.name, parts)
+
+
+def _file(name, path):
+    """The path of a file that is there."""
+    try:
+        there = Path(path).is_file()
+    except (TypeError, ValueError, OSError):  # no path, a zero in it, a name that is too long
+        there = False
+    return Path(path) if there else refuse(name, "must be a file that is there", path)

@@ -16,6 +16,7 @@ from fedtheory.errors import InvalidInput, refuse
 
 LARGEST = 2**31  # bytes that one file may unfold to
 BLOCK = 2**20
+CELLS = 2**26  # numbers of a table: half a GiB as floats, which text may hold in a few kB, packed
 DEPTH = (
     3  # folders below the one that is named, in which a published archive may have been unpacked
 )
@@ -60,21 +61,24 @@ def opened(path):
         raise InvalidInput(f"{path} cannot be read: {error.strerror or error}") from None
 
 
-def content(path, most=LARGEST, least=0):
-    """A file's unpacked bytes; one that has more than `most` of them is left, not unfolded."""
-    parts, size = [], 0
+def blocks(path, most=LARGEST):
+    """A file's unpacked bytes, block by block; one that has more than `most` of them is left, not
+    unfolded."""
+    size = 0
     with opened(path) as stream:
-        while True:
-            part = taken(stream, min(BLOCK, most + 1 - size), path)
-            if not part:
-                break
-            parts.append(part)
+        while part := taken(stream, BLOCK, path):
             size += len(part)
             if size > most:
                 refuse(str(path), f"must unfold to at most {most} bytes", f"{size} and more")
-    if size < least:
-        refuse(str(path), f"must unfold to at least {least} bytes", size)
-    return b"".join(parts)
+            yield part
+
+
+def content(path, most=LARGEST, least=0):
+    """A file's unpacked bytes."""
+    found = b"".join(blocks(path, most))
+    if len(found) < least:
+        refuse(str(path), f"must unfold to at least {least} bytes", len(found))
+    return found
 
 
 def taken(stream, size, path):
@@ -87,6 +91,50 @@ def taken(stream, size, path):
         ) from None
 
 
+def lines(path, most):
+    """Blocks of whole lines of an unpacked file, some 2^20 bytes each; a line ends by CR, LF or both,
+    and by LF in what is given. A file that unfolds to more than `most` bytes is left."""
+    rest: list[bytes] = []
+    half = b""  # of CR and LF that two parts share
+    for part in blocks(path, most):
+        part, half = half + part, b""
+        if part.endswith(b"\r"):
+            part, half = part[:-1], b"\r"
+        part = part.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        cut = part.rfind(b"\n") + 1
+        if cut:
+            yield b"".join([*rest, part[:cut]])
+            rest = []
+        rest.append(part[cut:])
+    if any(rest):
+        yield b"".join(rest) + b"\n"
+
+
+class Column:
+    """An array that grows at its end, in place: what is read part by part is never held twice."""
+
+    def __init__(self, dtype, *width):
+        self._kept, self.size = np.empty((0, *width), dtype), 0
+
+    def add(self, part):
+        end = self.size + len(part)
+        if end > len(self._kept):
+            shape = (max(end, int(1.2 * end)), *self._kept.shape[1:])
+            self._kept.resize(shape, refcheck=False)
+        self._kept[self.size : end] = part
+        self.size = end
+
+    def whole(self):
+        """What was added; nothing is added afterwards."""
+        self._kept.resize((self.size, *self._kept.shape[1:]), refcheck=False)
+        return self._kept
+
+
+def numbered(labels):
+    """(n,) places of labels in their order, from 0."""
+    return np.searchsorted(np.unique(labels), labels).astype(np.int64, copy=False)
+
+
 def exactly(path, size, start=0):
     """The `size` bytes from `start` to a file's end, as an array: mapped from the disk where the
     file lies there unpacked, so that all who read it share one copy."""
@@ -97,10 +145,13 @@ def exactly(path, size, start=0):
         if actual != size:
             refuse(str(path), f"must hold {size} bytes from byte {start} on", actual)
         return np.memmap(path, np.uint8, "r", start, (size,)) if size else np.empty(0, np.uint8)
-    whole = content(path, start + size)
-    if len(whole) != start + size:
-        refuse(str(path), f"must unfold to {start + size} bytes", len(whole))
-    return np.frombuffer(whole, np.uint8, size, start)
+    found, place = np.empty(start + size, np.uint8), 0
+    for part in blocks(path, start + size):
+        found[place : place + len(part)] = np.frombuffer(part, np.uint8)
+        place += len(part)
+    if place != len(found):
+        refuse(str(path), f"must unfold to {start + size} bytes", place)
+    return found[start:]
 
 
 def checked(path, file):

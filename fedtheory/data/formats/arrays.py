@@ -10,8 +10,9 @@ import numpy as np
 
 from fedtheory import arguments
 from fedtheory.data import _files
-from fedtheory.errors import InvalidInput, refuse
+from fedtheory.errors import InvalidInput, describe, refuse
 
+COLUMNS = 2**20
 KINDS = "fiubU"  # floats, integers, booleans, text
 BROKEN = (
     OSError,
@@ -24,10 +25,11 @@ BROKEN = (
 )
 
 
-def npz(file, name=None, most=_files.LARGEST):
-    """The arrays of an .npz file, or of a stream of this name; how much it claims to hold is
-    checked before any is read."""
+def npz(file, name=None, most=_files.LARGEST, only=None):
+    """The arrays of an .npz file, or of a stream of this name, those of some names alone if they
+    are handed in; how much it claims to hold is checked before any is read."""
     arrays, name = {}, name or str(file)
+    most = arguments.whole("most", most, 1, 2**62)
     try:
         with zipfile.ZipFile(file) as archive:
             members = archive.infolist()
@@ -37,60 +39,127 @@ def npz(file, name=None, most=_files.LARGEST):
                 label = member.filename.removesuffix(".npy")
                 if label in arrays:
                     refuse(name, "must name each array once", label)
-                with archive.open(member) as stream:
-                    arrays[label] = _array(stream.read(), f"{name}: {member.filename}")
+                if only is None or label in only:
+                    with archive.open(member) as stream:
+                        arrays[label] = _array(stream, member, f"{name}: {member.filename}")
     except BROKEN as error:
+        if isinstance(error, InvalidInput):
+            raise
         raise InvalidInput(
-            f"{name} must be a file of arrays; it cannot be read: {' '.join(str(error).split())}"
+            f"{name} must be a file of arrays; it cannot be read: {describe(error)}"
         ) from None
     return arrays
 
 
-def _array(content, label):
-    stream = io.BytesIO(content)
+def _array(stream, member, label):
+    """An array, read into its own memory and held nowhere else."""
     version = np.lib.format.read_magic(stream)
     header = (
         np.lib.format.read_array_header_1_0
         if version == (1, 0)
         else np.lib.format.read_array_header_2_0
     )
-    shape, _, dtype = header(stream)
+    shape, columns_first, dtype = header(stream)
     if dtype.kind not in KINDS:
         refuse(label, "must hold floats, integers, booleans or text", dtype)
-    if math.prod(shape) * dtype.itemsize != len(content) - stream.tell():
+    size = math.prod(shape) * dtype.itemsize
+    if size != member.file_size - stream.tell():
         refuse(
             label,
             "must be as long as its header says",
-            f"{shape} of {dtype} in {len(content)} bytes",
+            f"{shape} of {dtype} in {member.file_size} bytes",
         )
-    stream.seek(0)
-    return np.lib.format.read_array(stream, allow_pickle=False)
+    found = np.empty(shape, dtype, order="F" if columns_first else "C")
+    room, place = memoryview(found.reshape(-1, order="A").view(np.uint8)), 0
+    while place < size and (part := stream.read(min(_files.BLOCK, size - place))):
+        room[place : place + len(part)] = part
+        place += len(part)
+    if place < size:
+        refuse(label, "must be as long as its header says", f"{place} bytes of {size}")
+    return found
 
 
-def table(path, label=-1, most=2**28):
+def table(path, label=-1, most=2**28, cells=_files.CELLS):
     """(X (n, features), y (n,)) of a table of numbers; `label` is the column of the label. A first
-    row of names is left out; labels are numbered in their order, from 0."""
-    text = _files.content(path, most).decode("utf-8", "replace")
-    rows = [row for row in csv.reader(io.StringIO(text)) if row]
-    if rows and not all(map(_is_number, rows[0])):
-        rows = rows[1:]
-    width = len(rows[0]) if rows else 0
-    if width < 2:
-        refuse(str(path), "must hold rows of two numbers or more", f"{len(rows)} rows")
-    arguments.fits(str(path), len(rows), width)
-    found = np.empty((len(rows), width))
-    for n, row in enumerate(rows):
-        if len(row) != width or not all(map(_is_number, row)):
-            refuse(f"{path}: row {n + 1}", f"must hold {width} finite numbers", row)
-        found[n] = [float(value) for value in row]
+    row of names is left out; labels are numbered in their order, from 0. More than `cells` numbers
+    are refused."""
+    cells, most = (arguments.whole(*each, 2, 2**62) for each in (("cells", cells), ("most", most)))
+    X = y = width = None
+    done = 0  # rows
+    for block in _files.lines(path, most):
+        if width is None:
+            first, rest = _first(block)
+            if first is None:
+                continue
+            width = _width(path, first, label)
+            block = block if all(map(_is_number, first)) else rest
+            X, y = _files.Column(np.float64, width - 1), _files.Column(np.float64)
+        if done * width + block.count(b",") + block.count(b"\n") > cells + len(block) // 2:
+            _too_many(path, cells, done * width + block.count(b","))
+        rows = _numbers(path, block, width, done)
+        done += len(rows)
+        if done * width > cells:
+            _too_many(path, cells, done * width)
+        X.add(np.delete(rows, label, axis=1))
+        y.add(rows[:, label])
+    if not done:
+        refuse(str(path), "must hold rows of two numbers or more", "0 rows")
+    return X.whole(), _files.numbered(y.whole())
+
+
+def _too_many(path, cells, found):
+    refuse(str(path), f"must hold at most {cells} numbers, or as many as `cells` says", found)
+
+
+def _first(block):
+    """(the fields of the first row that is not empty or None, the lines behind it)."""
+    lines = block.lstrip(b"\n")
+    line, _, rest = lines.partition(b"\n")
+    if not line:
+        return None, b""
+    if line.count(b",") >= COLUMNS:
+        return [""] * (COLUMNS + 1), rest
+    try:
+        (fields,) = csv.reader([line.decode("utf-8", "replace")])
+    except (csv.Error, ValueError):  # a field that is too long, or quotes that never end
+        fields = [""]
+    return fields, rest
+
+
+def _width(path, first, label):
+    width = len(first)
+    if not 2 <= width <= COLUMNS:
+        rule = f"must hold rows of two numbers or more, and at most {COLUMNS}"
+        refuse(f"{path}: row 1", rule, f"{width} fields")
     if isinstance(label, bool) or not isinstance(label, int) or not -width <= label < width:
         refuse("label", f"must be a column of {width}", label)
-    y = np.unique(found[:, label], return_inverse=True)[1]
-    return np.delete(found, label, axis=1), y.astype(np.int64)
+    return width
+
+
+def _numbers(path, block, width, before):
+    """(rows, width) finite numbers of whole lines; `before` are the rows above them."""
+    try:
+        text = block.decode("ascii")
+        if not text.strip("\n"):
+            return np.empty((0, width))
+        found = np.loadtxt(io.StringIO(text), delimiter=",", comments=None, quotechar='"', ndmin=2)
+        if found.shape[1] == width and np.isfinite(found).all():
+            return found
+    except ValueError:
+        pass
+    for n, row in enumerate(filter(None, block.split(b"\n")), before + 1):
+        fields, _ = _first(row)
+        if len(fields) != width or not all(map(_is_number, fields)):
+            refuse(
+                f"{path}: row {n}", f"must hold {width} finite numbers", row[:200].decode("latin1")
+            )
+    return refuse(
+        f"{path}: rows from {before + 1} on", f"must hold {width} finite numbers", "others"
+    )
 
 
 def _is_number(text):
     try:
-        return math.isfinite(float(text))
+        return text.isascii() and "_" not in text and math.isfinite(float(text))
     except ValueError:
         return False

@@ -15,12 +15,13 @@ from fedtheory.data import _files
 from fedtheory.errors import InvalidInput, refuse
 
 SHAPE, PIXELS, CLASSES = (3, 32, 32), 3072, 10
+STEPS = 2**20  # of the program that a pickle is; that of a whole batch has some 70,000
 PICKLED = 2**26  # bytes of a pickled batch, of which a whole one has 31 million
 
 
 def binary(path):
     """(images (n, 3, 32, 32), labels (n,)) of a binary batch."""
-    size = len(_files.content(path)) if path.suffix == ".gz" else path.stat().st_size
+    size = sum(map(len, _files.blocks(path))) if path.suffix == ".gz" else path.stat().st_size
     if size == 0 or size % (1 + PIXELS):
         refuse(str(path), f"must hold records of {1 + PIXELS} bytes", f"{size} bytes")
     records = _files.exactly(path, size).reshape(-1, 1 + PIXELS)
@@ -111,10 +112,22 @@ class _Reader(pickle._Unpickler):
         return KNOWN[module, name]
 
 
+class _Program(io.BytesIO):
+    """A pickle of which so many parts are read, and no more: one byte may ask for a list."""
+
+    left = STEPS
+
+    def read(self, size=-1):
+        self.left -= 1
+        if self.left < 0:
+            raise pickle.UnpicklingError(f"it has more than {STEPS} steps")
+        return super().read(size)
+
+
 def unpickled(content, path):
     """What a pickle of numbers, bytes, lists, dictionaries and arrays of bytes says."""
     try:
-        return _Reader(io.BytesIO(content), encoding="bytes").load()
+        return _Reader(_Program(content), encoding="bytes").load()
     except Exception as error:  # whatever a hostile program does, it ends here
         raise InvalidInput(
             f"{path} must be a batch of CIFAR-10; it is not unpickled: "

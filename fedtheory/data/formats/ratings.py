@@ -1,5 +1,7 @@
 """MovieLens: lines of user, film, rating and time, parted by `::`, a tab or a comma."""
 
+import io
+
 import numpy as np
 
 from fedtheory.data import _files
@@ -12,16 +14,16 @@ PARTS = {"ratings.dat": b"::", "u.data": b"\t"}
 def read(path):
     """(users (n,), films (n,), ratings (n,), times (n,)) of a file of ratings."""
     parting = PARTS.get(path.name, b",")
-    rows = _files.content(path, MOST).splitlines()
-    if parting == b"," and rows and not rows[0][:1].isdigit():
-        rows = rows[1:]  # names of columns
-    found = np.empty((len(rows), 4))
-    for n, row in enumerate(rows):
-        parts = row.split(parting)
-        try:
-            found[n] = [float(parts[place]) for place in range(max(4, len(parts)))]
-        except (ValueError, IndexError):  # no number, or not four of them
-            refuse(f"{path}: row {n + 1}", "must say user, film, rating and time", row)
+    found, row = _files.Column(np.float64, 4), 0
+    for block in _files.lines(path, MOST):
+        if parting == b"," and not row and not block[:1].isdigit():
+            block = block.partition(b"\n")[2]  # names of columns
+        part = _numbers(block.replace(parting, b","))
+        if part is None:
+            _refuse_row(path, block, parting, row)
+        found.add(part)
+        row += len(part)
+    found = found.whole()
     users, films, times = (found[:, n] for n in (0, 1, 3))
     whole = [
         np.all((each == np.floor(each)) & (each >= 0) & (each < 2**40))
@@ -37,3 +39,22 @@ def read(path):
     if len(pairs) != len(found):
         refuse(str(path), "must rate a film once by a user", f"{len(found) - len(pairs)} twice")
     return users.astype(np.int64), films.astype(np.int64), found[:, 2], times.astype(np.int64)
+
+
+def _numbers(block):
+    """(lines, 4) numbers of whole lines with commas between; None where they are not four each."""
+    if not block:
+        return np.empty((0, 4))
+    try:
+        text = io.StringIO(block.decode("ascii"))
+        numbers = np.loadtxt(text, delimiter=",", comments=None, ndmin=2)
+    except ValueError:
+        return None
+    return numbers if numbers.shape == (block.count(b"\n"), 4) else None
+
+
+def _refuse_row(path, block, parting, before):
+    for n, row in enumerate(block.split(b"\n"), before + 1):
+        if _numbers(row.replace(parting, b",") + b"\n") is None:
+            refuse(f"{path}: row {n}", "must say user, film, rating and time", row[:200])
+    refuse(f"{path}: row {before + 1}", "must say user, film, rating and time", block[:200])

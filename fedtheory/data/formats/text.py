@@ -1,10 +1,12 @@
 """Text as numbers of an alphabet of 40: what a small language model of characters reads."""
 
+import codecs
 import unicodedata
 
 import numpy as np
 
 from fedtheory.data import _files
+from fedtheory.errors import refuse
 
 ALPHABET = "\n abcdefghijklmnopqrstuvwxyz0.,;:!?'\"-()"
 MOST = 2**28
@@ -32,7 +34,13 @@ def codes(text):
 
 def read(path):
     """The numbers of a text file's signs."""
-    return codes(_files.content(path, MOST).decode("utf-8", "replace"))
+    found, decoder = _files.Column(np.uint8), codecs.getincrementaldecoder("utf-8")("replace")
+    for block in _files.blocks(path, MOST):
+        found.add(codes(decoder.decode(block)))
+        if found.size > MOST:
+            refuse(str(path), f"must hold at most {MOST} signs", f"{found.size} and more")
+    found.add(codes(decoder.decode(b"", final=True)))
+    return found.whole()
 
 
 def windows(numbers, length):
