@@ -22,12 +22,13 @@ import numpy as np
 from numba.core import compiler, config, types
 from numba.core.caching import _Cache
 from numba.core.datamodel import default_manager
+from numba.core.errors import NumbaError
 from numba.core.serialize import dumps
 from numba.extending import intrinsic
 from numba.np.numpy_support import as_dtype as numba_as_dtype
 
 from fedtheory import private, sources
-from fedtheory.errors import Uncached, refuse
+from fedtheory.errors import InvalidInput, Uncached, describe, refuse
 from fedtheory.files import write
 
 DISABLED = bool(config.DISABLE_JIT)  # type: ignore[attr-defined]
@@ -157,7 +158,8 @@ class _KernelCache(_Cache):
 # ---------------------------------------------------------------- compile
 
 
-def _in_package(function):
+def in_package(function):
+    """Whether a function is one of this library's files."""
     try:
         return PACKAGE in Path(inspect.getfile(function)).resolve().parents
     except (OSError, TypeError):
@@ -177,7 +179,7 @@ def compile(function, identity=None, maker=None, **options):
     dispatcher.maker = maker
     if DISABLED:
         return dispatcher
-    if identity is None and _in_package(function) and function.__closure__ is None:
+    if identity is None and in_package(function) and function.__closure__ is None:
         identity = (digest(function.__module__), function.__module__, function.__qualname__)
     dispatcher.identity = identity
     if identity is not None:
@@ -329,7 +331,14 @@ def erase(kernel, returns, arguments):
     identity = kernel.identity and ("erased", digest(__name__), kernel.identity, str(arguments))
     wrapper = compile(scope["erased"], identity=identity)
     crossing = (ADDRESS if isinstance(of, types.NamedTuple) else of for of in arguments)
-    wrapper.compile(returns(*crossing))
+    try:
+        wrapper.compile(returns(*crossing))
+    except NumbaError as error:
+        if in_package(python(kernel)) and python(kernel).__closure__ is None:
+            raise
+        raise InvalidInput(
+            f"kernel {python(kernel).__name__} cannot be compiled: {describe(error)}"
+        ) from None
     return wrapper
 
 

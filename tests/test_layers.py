@@ -15,6 +15,7 @@ LEVELS = (
     {"private", "arguments", "crossing", "sharing", "brought", "terminal", "outputs"},
     {"sources", "enclosure", "spreading"},
     {"jit", "own"},
+    {"indexing"},
     {"rng", "calling"},
     {"metrics", "symbol", "paper", "network"},
     {"layers"},

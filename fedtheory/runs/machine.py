@@ -12,6 +12,7 @@ from fedtheory.problem import BEHIND
 from fedtheory.runs import engine, helping, lazily
 from fedtheory.runs.groups import Cohort, Desk, Law, Rules, Scratch, Trials, Truth, types_of
 from fedtheory.runs.meeting import LINE, counters
+from fedtheory.runs.trying import try_method
 
 NO_TABLE = np.zeros((1, 1, 1))
 NO_PATH = np.zeros((1, 0, 1))
@@ -160,6 +161,11 @@ class Machine:
         )
         erased = self.packed or self.mixed  # kernels are machine code, which takes addresses
         self.real = problem.real
+        if erased:
+            for of in (problem, self._trained_on(problem, h)):
+                of.try_out()
+            like = lambda made: [_of_kind(a, problem) for a in made]
+            try_method(algorithm, problem, x_0[0].astype(problem.real), S, h, like)
         self.slabs = Slabs(algorithm, self._trained_on(problem, h), x_0, S, h, workers, erased)
         self.diverged = np.full(len(x_0), -1, dtype=np.int64)
         self.stop = np.zeros(1, dtype=np.int64)

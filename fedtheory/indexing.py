@@ -1,0 +1,154 @@
+"""Kernels of one's own, tried once with every index compared with its array.
+
+Machine code compares none: a kernel that writes one place behind its array aborts the process, or
+worse, goes on. So whoever runs a stranger's kernels plays a few of their calls first: as Python,
+which NumPy watches, or, where that would take long, as machine code with comparisons in it. What no
+such call reaches stays unseen; kernels of this library are not tried.
+"""
+
+import linecache
+import sys
+import types
+import warnings
+from contextlib import contextmanager
+from pathlib import Path
+
+import numba
+import numpy as np
+
+from fedtheory import jit
+from fedtheory.errors import InvalidInput, describe, show
+
+LINES = 100_000  # of Python that a trial may take: some tenths of a second
+NO_OWN = jit.PACKAGE, Path(numba.__file__).parent  # whose lines no user wrote
+MORE = 50 * LINES  # where it is known that an index is wrong, and asked which
+
+
+class _Long(Exception):
+    """A trial takes more lines than it may."""
+
+
+def is_own(kernel):
+    """Whether a kernel, or one that it is made of, is none of this library's."""
+    return jit.compiled(kernel) and _reaches_own(kernel.py_func)
+
+
+def _reaches_own(function):
+    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    return not jit.in_package(function) or any(map(is_own, cells))
+
+
+def try_kernels(whose, kernels, play):
+    """Have `play(kernels)` call kernels, a dict by their names, as a run does, on arrays of its own;
+    an index out of range is refused with kernel, line and array."""
+    own = {name: kernel for name, kernel in kernels.items() if is_own(kernel)}
+    if not own or jit.DISABLED:
+        return
+    error = _met(_interpreted(own), kernels, play, LINES)
+    if error is None:
+        return
+    if not isinstance(error, IndexError):  # too long, or nothing that Python can do
+        error = _met(_checked(own), kernels, play, None)
+        if isinstance(error, IndexError):
+            closer = _met(_interpreted(own), kernels, play, MORE)
+            error = closer if isinstance(closer, IndexError) else error
+    if isinstance(error, IndexError):
+        raise InvalidInput(f"{_place(error, whose)}: {describe(error)}") from None
+
+
+def _met(twins, kernels, play, lines):
+    """What a trial raises, or None; the exception says which kernel was called last."""
+    called = [""]
+
+    def noting(name, kernel):
+        def call(*arguments):
+            called[0] = name
+            return kernel(*arguments)
+
+        return call
+
+    idle = lambda *arguments: 0  # this library's own
+    played = {name: noting(name, twins.get(name, idle)) for name in kernels}
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"), _watched(lines):
+            warnings.simplefilter("ignore")
+            play(played)
+    except Exception as error:  # whatever a stranger's kernel does
+        error.called = called[0]  # type: ignore[attr-defined]
+        return error
+    return None
+
+
+@contextmanager
+def _watched(lines):
+    """Stop Python after so many lines of functions that are called inside."""
+    if lines is None:
+        yield
+        return
+    left, before = lines, sys.gettrace()
+
+    def watch(frame, event, argument):
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise _Long
+        return watch
+
+    sys.settrace(watch)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+
+
+def _place(error, whose):
+    """Where an index is out of range, for the reader of a sentence."""
+    name = error.called
+    rule = f"{whose}: kernel {name} must stay inside its arrays"
+    trace, found = error.__traceback__, ""
+    while trace is not None:
+        file, line = trace.tb_frame.f_code.co_filename, trace.tb_lineno
+        if not any(Path(file).is_relative_to(place) for place in NO_OWN):
+            text = linecache.getline(file, line).strip()
+            found = f"; line {line} of {file}" + f", {show(text)}," * bool(text) + " does not"
+        trace = trace.tb_next
+    return rule + found
+
+
+# ---------------------------------------------------------------- twins of kernels
+
+
+def _interpreted(kernels):
+    """Kernels as Python functions that call own ones as Python, too."""
+    return _twins(kernels, lambda function: function)
+
+
+def _checked(kernels):
+    """Kernels as machine code that compares indices, in the own kernels that they call, too."""
+    return _twins(kernels, numba.njit(boundscheck=True, nogil=True, error_model="numpy"))
+
+
+def _twins(kernels, made):
+    known: dict = {}
+    return {name: _twin(kernel, made, known) for name, kernel in kernels.items()}
+
+
+def _twin(kernel, made, known):
+    if kernel not in known:
+        function = kernel.py_func
+        twin = lambda value: _twin(value, made, known) if _is_kernel(value) else value
+        names = function.__code__.co_names
+        scope = dict(function.__globals__)
+        known[kernel] = kernel  # who calls itself calls what it was
+        scope.update({name: twin(scope[name]) for name in names if name in scope})
+        cells = tuple(types.CellType(twin(c.cell_contents)) for c in function.__closure__ or ())
+        copy = types.FunctionType(
+            function.__code__, scope, function.__name__, function.__defaults__, cells or None
+        )
+        copy.__kwdefaults__, copy.__module__ = function.__kwdefaults__, function.__module__
+        known[kernel] = made(copy)
+    return known[kernel]
+
+
+def _is_kernel(value):
+    return isinstance(getattr(value, "py_func", None), types.FunctionType) and is_own(value)

@@ -1,0 +1,53 @@
+"""A method of one's own on a problem, tried before machine code runs it: two rounds, in which the
+first and the last of everything is asked, on arrays as large as those of the run."""
+
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from fedtheory.algorithm import ROLES, NoLocal
+from fedtheory.indexing import is_own, try_kernels
+
+_TRIED: WeakKeyDictionary = WeakKeyDictionary()  # problem -> {(method, its counts)}
+
+
+def try_method(algorithm, problem, x_0, S, h, like):
+    """Refuse a method of which a kernel leaves its arrays; `like(arrays)` makes them as the run does."""
+    kernels = {role: getattr(algorithm, role) for role in ROLES}
+    counts = algorithm, S, tuple(value for value in h if isinstance(value, int))
+    tried = _TRIED.setdefault(problem, set())
+    if counts in tried or not any(map(is_own, kernels.values())):
+        return
+    play = lambda kernels: _rounds(kernels, algorithm, problem, x_0, S, h, like)
+    try_kernels(f"method {algorithm.name}", kernels, play)
+    tried.add(counts)
+
+
+def _rounds(kernels, algorithm, problem, x_0, S, h, like):
+    d, N = problem.d, problem.N
+    layers = np.array([layer.start for layer in problem.layers] + [d], dtype=np.int64)
+    made = algorithm.init(x_0.copy(), N, layers, h)
+    state = type(made)(*(a.copy() if a is x_0 else a for a in like(made)))
+    slots = None if algorithm.local is None else algorithm.local(d, layers, h)
+    K, K_0 = (algorithm.number(which, h) for which in (algorithm.steps, algorithm.server_steps))
+    K = max(1, int(K))
+    for t in (0, 1):
+        g = np.full(d, 0.5, x_0.dtype)
+        cohort = np.arange(1, S + 1) + t * (N - S)
+        if slots is None:
+            of, together = [np.zeros((S, 1))], NoLocal
+        else:
+            of, together = [np.zeros((S, *a.shape), a.dtype) for a in like(slots)], type(slots)
+        y = np.zeros((S, d), x_0.dtype)
+        kernels["begin"](state, t, g, h)
+        for place in sorted({0, S - 1}):
+            i, slot = int(cohort[place]), together(*(a[place] for a in of))
+            kernels["local_start"](state, i, y[place], g, slot, h)
+            for k in sorted({0, K - 1}):
+                kernels["local_step"](state, i, k, y[place], g, slot, h)
+            kernels["local_end"](state, i, K, y[place], slot, h)
+        work = np.full(S, K)
+        kernels["aggregate"](state, cohort, work, problem.weights.copy(), y, together(*of), h)
+        for k in sorted({0, int(K_0) - 1} if K_0 else ()):
+            kernels["server_step"](state, k, g, h)
+        kernels["end"](state, h)
