@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fedtheory import discover, sources
+from fedtheory.certificates import alone
 from fedtheory.errors import refuse
 from fedtheory.figures import _caption, _findings, _slim, _style
 from fedtheory.files import write
@@ -185,7 +186,7 @@ def tables(record, rows):
         refuse(f"{record.cites}: rows", "must be equally long", sorted({len(row) for row in rows}))
     stream = io.StringIO()
     csv.writer(stream, lineterminator="\n").writerows(
-        [[_harmless(cell) for cell in row] for row in rows]
+        [[alone.cell(cell) for cell in row] for row in rows]
     )
     wide = [max(map(len, column)) for column in zip(*rows)]
     lines = [
@@ -204,16 +205,6 @@ def tables(record, rows):
         r"\end{tabular}",
     ]
     return {"csv": stream.getvalue(), "txt": "\n".join(lines) + "\n", "tex": "\n".join(tex) + "\n"}
-
-
-def _harmless(cell):
-    """A spreadsheet takes text that starts with = + - @ for a formula; numbers may."""
-    if cell[:1] in tuple("=+-@\t\r"):
-        try:
-            float(cell)
-        except ValueError:
-            return "'" + cell
-    return cell
 
 
 ENTRY = ("claim", "figure", "scale", "verdict", "sentence")

@@ -6,7 +6,6 @@ All of it follows from the ledger, the certificates and the timings, and so is d
 replays the package; the day of the crate alone is told.
 """
 
-import csv
 import datetime
 import io
 import json
@@ -18,6 +17,7 @@ from pathlib import Path
 
 from fedtheory import __version__
 from fedtheory.app import ledger
+from fedtheory.certificates import alone
 
 CRATE = "ro-crate-metadata.json"
 PLAIN = ("README.md", "LICENSE", "OFL.txt", "references.bib", "claims.csv", "check.py", CRATE)
@@ -51,9 +51,6 @@ WHAT = {
     CRATE: "a description that archives read",
     "SHA256SUMS": "hashes of all other files",
 }
-COLUMNS = (
-    "id paper where kind status as_printed ratio certificate command seconds megabytes".split()
-)
 
 
 def beside(book, certificates, timings, figures=(), derived=None):
@@ -65,7 +62,7 @@ def beside(book, certificates, timings, figures=(), derived=None):
         "LICENSE": licence(),
         "OFL.txt": Path(__file__).with_name("package_math.txt").read_bytes(),
         "references.bib": bibliography(book["papers"]).encode(),
-        "claims.csv": table(book, timings).encode(),
+        "claims.csv": alone.table(book, timings).encode(),
         "check.py": derivations.standing_alone().encode(),
     }
     for name, document in certificates.items():
@@ -105,23 +102,6 @@ def bibliography(papers):
         told = [f"  {field} = {{{value}}}," for field, value in fields.items() if value]
         parts.append("\n".join([f"@misc{{{name},", *told, "}"]))
     return "\n\n".join(parts) + "\n"
-
-
-def table(book, timings):
-    """Every claim on a row, with what it takes to decide it again."""
-    stream = io.StringIO()
-    rows = csv.writer(stream, lineterminator="\n")
-    rows.writerow(COLUMNS)
-    for entry in book["claims"]:
-        verdict, cost = entry["verdict"], timings.get(entry["id"], {})
-        printed = (verdict["printed"] or verdict)["status"]
-        ratio = verdict["tightness"]
-        rows.writerow(
-            [entry["id"], entry["paper"], entry["cites"], entry["kind"], verdict["status"], printed]
-            + ["" if ratio is None else ratio, verdict["certificate"] or "", entry["command"]]
-            + [cost.get("seconds", ""), cost.get("megabytes") or ""]
-        )
-    return stream.getvalue()
 
 
 def readme(book, certificates, timings, figures):

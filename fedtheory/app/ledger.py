@@ -15,6 +15,7 @@ import time
 from functools import cache, lru_cache
 from importlib.metadata import version
 from pathlib import Path
+from shlex import quote
 
 from fedtheory import brought, discover, private
 from fedtheory import sources as code
@@ -224,8 +225,8 @@ def text(data):
 
 def again(claim, budget, seed):
     """The command that asks about a claim once more."""
-    given = "".join(f" --with {name}" for name in brought.needed(claim.id))
-    return f"fedtheory check {claim.id} --budget {budget:g} --seed {seed}{given}"
+    given = "".join(f" --with {quote(name)}" for name in brought.needed(claim.id))
+    return f"fedtheory check {quote(claim.id)} --budget {budget:g} --seed {seed}{given}"
 
 
 def made(claims, verdicts, budget, seed, findings=None, plots=None, asked=(), keys=None):

@@ -1,6 +1,7 @@
 """Checks every certificate of a package with nothing but Python: `python check.py [FOLDER]`.
 
-First each file's SHA-256 against SHA256SUMS. Then each certificate, by what it is:
+First each file's SHA-256 against SHA256SUMS, and whether the ledger, the table of claims, the page's rows, what figures
+found and the certificates' names say the same. Then each certificate, by what it is:
 
 - a proof, or the steps of a proof: followed by algebra, in fractions;
 - a counterexample, or a family of them: its derivation (derivations/...) leads from the instance's numbers to
@@ -17,7 +18,10 @@ chance to differ have no arithmetic of their own; they are named, and not judged
 Exit 0: nothing differs. 1: something does. 2: there is no package.
 """
 
+import csv
 import hashlib
+import html
+import io
 import json
 import math
 import re
@@ -573,6 +577,156 @@ def sums(files):
     return found
 
 
+COLUMNS = (
+    "id paper where kind status as_printed ratio certificate command seconds megabytes".split()
+)
+FORMULA = re.compile(r"(^\s*|;)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])")
+EXPERIMENT = "finding"  # the kind of claims about experiments
+
+
+def cell(value):
+    """What a table for spreadsheets has of a value: a text stays on its line, and is no formula, which
+    begins with = + - or @ where a cell begins, or where some programs begin one. Numbers may."""
+    try:
+        float(value)
+        return value
+    except (TypeError, ValueError):
+        return FORMULA.sub(r"\1'", re.sub(r"[^\S ]", " ", str(value)))
+
+
+def table(book, timings):
+    """Every claim on a row, with what it takes to decide it again, as CSV."""
+    stream = io.StringIO()
+    rows = csv.writer(stream, lineterminator="\n")
+    rows.writerow(COLUMNS)
+    for entry in book["claims"]:
+        verdict, cost = entry["verdict"], timings.get(entry["id"], {})
+        printed = (verdict["printed"] or verdict)["status"]
+        ratio = "" if verdict["tightness"] is None else verdict["tightness"]
+        says = (
+            entry["id"],
+            entry["paper"],
+            entry["cites"],
+            entry["kind"],
+            verdict["status"],
+            printed,
+        )
+        costs = cost.get("seconds", ""), cost.get("megabytes") or ""
+        told = *says, ratio, verdict["certificate"] or "", entry["command"], *costs
+        rows.writerow(map(cell, told))
+    return stream.getvalue()
+
+
+def counted(book):
+    """{status: how many claims have it}, of the statuses that a ledger counts."""
+    statuses = [entry["verdict"]["status"] for entry in book["claims"]]
+    return {status: statuses.count(status) for status in book["counts"]}
+
+
+def shown(entry):
+    """What the page's row of a claim says to its script, and to who reads it."""
+    verdict, judged = entry["verdict"], entry["finding"] and entry["finding"]["verdict"]
+    experiment, printed = entry["kind"] == EXPERIMENT, (verdict["printed"] or verdict)["status"]
+    ratio = "" if verdict["tightness"] is None else f"{float(verdict['tightness']):.6g}"
+    said = dict(
+        id=entry["id"],
+        where=entry["cites"],
+        paper=entry["paper"],
+        kind=entry["kind"],
+        about="experiments" if experiment else "mathematics",
+        finding=judged or ("none" if experiment else ""),
+        status=verdict["status"],
+        printed=printed,
+        tight=ratio,
+    )
+    words = [verdict["status"], judged or ""]
+    if printed != verdict["status"]:
+        words.insert(1, f"as printed: {printed}")
+    cells = [entry[name] for name in ("id", "cites", "paper", "kind")]
+    words = [judged or "no figure yet"] if experiment else words
+    return said, [*cells, "".join(words), "" if ratio == "nan" else ratio]
+
+
+def rows(page):
+    """The same of the rows that a page has."""
+    found = []
+    for row in re.findall(r"<tbody (data-id=[^>]*)>(.*?)</tr>", page, re.DOTALL):
+        said = {name: html.unescape(v) for name, v in re.findall(r'data-(\w+)="([^"]*)"', row[0])}
+        cells = re.findall(r"<td\b[^>]*>(.*?)</td>", row[1], re.DOTALL)
+        found.append(
+            (said, [html.unescape(re.sub(r"<[^>]*>", "", each)).strip() for each in cells])
+        )
+    return found
+
+
+def evidence(tree):
+    """(file, status) of every certificate that an entry of a ledger names."""
+    if isinstance(tree, dict):
+        if isinstance(tree.get("certificate"), str):
+            yield tree["certificate"], tree.get("status")
+        tree = tree.values()
+    elif not isinstance(tree, list):
+        return
+    for part in tree:
+        yield from evidence(part)
+
+
+def unlike(book, files):
+    """Sentences: where two files of a package say different things of a claim."""
+    found, entries = [], book["claims"]
+    read = lambda name, none: json.loads(files[name]) if name in files else none
+    if book["counts"] != counted(book):
+        found.append("ledger.json: its counts are not those of its claims")
+    if files.get("claims.csv") != table(book, read("timings.json", {})).encode():
+        found.append("claims.csv: it is not the table of ledger.json and timings.json")
+    page = rows(files.get("index.html", b"").decode(errors="replace"))
+    tidy = lambda row: (row[0], ["".join(each.split()) for each in row[1]])
+    for entry, row in zip(entries, page):
+        if tidy(shown(entry)) != tidy(row):
+            found.append(f"index.html: of {entry['id']} it does not say what ledger.json does")
+    if len(page) != len(entries):
+        found.append(f"index.html: it has {len(page)} claims, and ledger.json {len(entries)}")
+    told, plots = {}, {}
+    for row in read("figures/findings.json", []):
+        told[row["claim"]] = {k: str(row[k]) for k in ("figure", "scale", "verdict", "sentence")}
+    for row in read("figures/figures.json", []):
+        for claim in row["claims"]:
+            plots.setdefault(claim, []).append(row["figure"])
+    for entry in entries:
+        if entry["finding"] != told.get(entry["id"]):
+            found.append(f"{entry['id']}: its finding is not that of figures/findings.json")
+        if entry["plots"] != plots.get(entry["id"], []):
+            found.append(f"{entry['id']}: its figures are not those of figures/figures.json")
+    return found + loose(entries, files)
+
+
+def loose(entries, files):
+    """Sentences: certificates that no claim names, names of none, and words that none bears out."""
+    found, wanted = [], set()
+    for entry in entries:
+        for file, status in evidence(entry["verdict"]):
+            wanted.add(file)
+            kind = json.loads(files[file]).get("format", "") if file in files else None
+            refutes = kind in ("fedtheory counterexample 1", "fedtheory family 1")
+            proves = str(kind).startswith("fedtheory proof")
+            if kind is None:
+                found.append(f"{file}: it is missing")
+            elif refutes and status != "violated" or proves and status == "violated":
+                found.append(
+                    f"{entry['id']}: it is said to be {status}, which {file} does not show"
+                )
+    for name in sorted(files):
+        document = json.loads(files[name]) if name.startswith("certificates/") else None
+        graphs = {entry["id"] for entry in entries if entry["rests_on"]}
+        if document and name not in wanted:
+            if document["format"] != "fedtheory graph 1" or document["claim"] not in graphs:
+                found.append(f"{name}: no claim names it")
+        of = name.replace("derivations/", "certificates/", 1)
+        if name.startswith("derivations/") and of not in files:
+            found.append(f"{name}: it derives no certificate that is here")
+    return found
+
+
 def named(book, files):
     """Sentences: certificates that do not speak of the claim whose they are."""
     found = []
@@ -599,7 +753,12 @@ def report(folder):
         if path.is_file() and ".results" not in path.parts and path.stat().st_size <= 2**28
     }
     differs, accepted, told, unjudged = sums(files), [], {}, []
-    differs += named(json.loads(files["ledger.json"]), files)
+    book = json.loads(files["ledger.json"])
+    for look in (named, unlike):
+        try:
+            differs += look(book, files)
+        except Exception as why:  # whatever a malformed ledger leads to
+            differs.append(f"ledger.json: {type(why).__name__}: {why}"[:300])
     for name, content in files.items():
         if not name.startswith("certificates/"):
             continue

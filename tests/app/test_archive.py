@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 
 import fedtheory as ft
 from fedtheory.app import archive, ledger, package
+from fedtheory.certificates import alone
 
 CLAIMS = ("lamb.lemma1", "mixed.stepD2", "fsl.gradient_identity")
 
@@ -81,6 +83,122 @@ def test_a_verdict_without_its_evidence_is_named(mine):
     entry["verdict"].update(certificate=None, lines=[])
     (mine / "ledger.json").write_bytes(ledger.text(book))
     assert "differs: mixed.stepD2: it is violated without evidence\n" in asked(mine)[1]
+
+
+def swapped(name, old, new):
+    def change(folder):
+        content = (folder / name).read_text()
+        assert old in content
+        (folder / name).write_text(content.replace(old, new, 1))
+
+    return change
+
+
+def in_the_ledger(change):
+    def changed(folder):
+        book = json.loads((folder / "ledger.json").read_text())
+        change({entry["id"]: entry for entry in book["claims"]}, book)
+        (folder / "ledger.json").write_bytes(ledger.text(book))
+
+    return changed
+
+
+def of_a_finding(said):
+    def changed(folder):
+        (folder / "figures").mkdir()
+        row = dict(figure="f", scale="smoke", verdict="reproduced", sentence="It is.")
+        row = dict(claim="lamb.lemma1", **row)
+        (folder / "figures" / "findings.json").write_text(json.dumps([row]))
+        entry = {name: text for name, text in row.items() if name != "claim"}
+        look = lambda entries, book: entries["lamb.lemma1"].update(finding=dict(entry, **said))
+        in_the_ledger(look)(folder)
+
+    return changed
+
+
+@pytest.mark.parametrize(
+    "change, says",
+    [
+        (
+            swapped("index.html", 'data-status="violated"', 'data-status="holds"'),
+            "index.html: of lamb.lemma1 it does not say what ledger.json does",
+        ),
+        (
+            swapped("index.html", '<span class="badge violated">violated', '<span class="b">holds'),
+            "index.html: of lamb.lemma1 it does not say what ledger.json does",
+        ),
+        (
+            swapped("index.html", '<tbody data-id="', '<tbody class="" data-id="'),
+            "index.html: it has 2 claims, and ledger.json 3",
+        ),
+        (
+            swapped("claims.csv", "violated", "holds"),
+            "claims.csv: it is not the table of ledger.json and timings.json",
+        ),
+        (
+            swapped("timings.json", "1.5", "0.5"),
+            "claims.csv: it is not the table of ledger.json and timings.json",
+        ),
+        (
+            in_the_ledger(lambda entries, book: book["counts"].update(proved=3, violated=0)),
+            "ledger.json: its counts are not those of its claims",
+        ),
+        (
+            in_the_ledger(lambda entries, book: entries["lamb.lemma1"].update(plots=["f"])),
+            "lamb.lemma1: its figures are not those of figures/figures.json",
+        ),
+        (
+            in_the_ledger(
+                lambda entries, book: entries["mixed.stepD2"]["verdict"].update(status="proved")
+            ),
+            "mixed.stepD2: it is said to be proved, which certificates/mixed.stepD2.json does not",
+        ),
+        (
+            lambda folder: (folder / "certificates" / "lamb.lemma1.json").rename(
+                folder / "certificates" / "other.json"
+            ),
+            "certificates/other.json: no claim names it",
+        ),
+        (
+            lambda folder: (folder / "certificates" / "lamb.lemma1.json").unlink(),
+            "derivations/lamb.lemma1.json: it derives no certificate that is here",
+        ),
+        (
+            of_a_finding(dict(verdict="not reproduced")),
+            "lamb.lemma1: its finding is not that of figures/findings.json",
+        ),
+        (of_a_finding({}), "index.html: of lamb.lemma1 it does not say what ledger.json does"),
+        (in_the_ledger(lambda entries, book: book.update(claims=5)), "ledger.json: TypeError"),
+    ],
+)
+def test_files_that_say_different_things_are_named_though_their_checksums_fit(mine, change, says):
+    change(mine)
+    (mine / package.SUMS).write_bytes(package.listing(package.contents(mine)[0]))
+    status, told = asked(mine)
+    assert status == 1 and f"differs: {says}" in told
+
+
+@pytest.mark.parametrize("begins", ["=", "+", "-", "@", "\t", "\r", "\uff1d", "a;=", "a\n="])
+def test_no_text_of_a_claim_is_a_formula_of_a_spreadsheet_or_a_word_of_a_shell(begins):
+    name = begins + "1+1; touch x"
+    claim = dict(id=name, paper=name, cites=name, kind=name, command="")
+    claim["verdict"] = dict(status="holds", printed=None, tightness=-0.5, certificate=None)
+    book = dict(claims=[claim])
+    (row,) = csv.DictReader(io.StringIO(alone.table(book, {name: dict(seconds=1, megabytes=None)})))
+    for field in ("id", "paper", "where", "kind"):
+        text = row[field]
+        assert text.replace("'", "").split() == name.split() and not re.search(r"[^\S ]", text)
+        for part in re.split("[;\n\r]", text):
+            assert part.strip()[0] not in "=+-@\uff1d"
+    assert row["ratio"] == "-0.5"  # numbers stay numbers
+
+
+def test_a_command_quotes_what_a_shell_would_read():
+    claim = ft.claim("lamb.lemma1").replace(name="mine")
+    object.__setattr__(claim, "id", "=1+1; touch x")
+    command = ledger.again(claim, 1.0, 0)
+    assert shlex.split(command)[2] == claim.id
+    assert ledger.again(ft.claim("lamb.lemma1"), 1.0, 0).startswith("fedtheory check lamb.lemma1 -")
 
 
 def test_the_crate_describes_every_file(made):

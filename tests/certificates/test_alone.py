@@ -32,7 +32,20 @@ SHIPPED = Path(opinion.__file__).parent
 DOCUMENTS = json.loads((SHIPPED / "certificates.json").read_text())
 PROOFS = json.loads((SHIPPED / "proofs.json").read_text())
 INSTANCES = [name for name, d in DOCUMENTS.items() if d["format"] != "fedtheory structure 1"]
-STANDARD = {"hashlib", "json", "re", "sys", "fractions", "math", "pathlib", "reprlib", "types"}
+STANDARD = {
+    "csv",
+    "hashlib",
+    "html",
+    "io",
+    "json",
+    "re",
+    "sys",
+    "fractions",
+    "math",
+    "pathlib",
+    "reprlib",
+    "types",
+}
 
 
 def plain(value):
