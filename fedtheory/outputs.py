@@ -17,7 +17,10 @@ from pathlib import Path
 from fedtheory.errors import InvalidInput, printable
 from fedtheory.files import PART, stage
 
-LOG = ".fedtheory"
+LOG, ASIDE = (
+    ".fedtheory",
+    ".aside",
+)  # ASIDE is for what stood in the places of a command's own files
 HEAD = "fedtheory wrote these files: SHA-256, two blanks, name"
 LINE = re.compile(r"([0-9a-f]{64})  (.+)")
 LARGEST = 2**26  # bytes of a log that is read
@@ -45,7 +48,7 @@ class Folder:
                 "must be a folder in which this file is the log of what was written", self.log
             )
         lines = place.read_bytes().decode(errors="replace").split("\n")
-        if lines[0] != HEAD:
+        if lines not in ([""], []) and lines[0] != HEAD:
             self.refuse(
                 "must be a folder in which this file is the log of what was written", self.log
             )
@@ -101,6 +104,15 @@ class Folder:
             if staged:
                 _leave(made)
         self.remove(name for name in stale if name not in files)
+
+    def write_over(
+        self, files: Mapping[str, bytes], stale: Iterable[str] = (), room: str = ASIDE
+    ) -> list[str]:
+        """Put files here, and move aside what stands in their places and no command wrote: where it
+        went."""
+        moved = self.put_aside([n for n, c in files.items() if not self._holds(n, c)], room)
+        self.write(files, stale)
+        return moved
 
     def remove(self, names: Iterable[str]) -> None:
         """Remove those files that are a command's own, as it wrote them."""

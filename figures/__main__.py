@@ -6,10 +6,11 @@ Exit 0: all were made. 1: one of them failed; the others were made. 2: bad input
 
 import json
 import os
+import re
 import sys
 from pathlib import Path
 
-from fedtheory import brought, figures, spreading, terminal
+from fedtheory import brought, figures, outputs, spreading, terminal
 from fedtheory.app.parsing import Parser
 from fedtheory.data._sets import FOLDER
 from fedtheory.errors import FedtheoryError, explain_system, refuse
@@ -90,12 +91,21 @@ def _made(arguments):
     given = {str(Path(name).resolve()) for name in arguments.files}
     own = [name for name, (file, _) in figures.own().items() if file.path in given]
     ids = list(dict.fromkeys(arguments.ids)) or own or figures.ids()
+    _writable(outputs.Folder(out), ids)
     failed = _making.make(ids, arguments.scale, out, folders, executor=executor)
     made = [name for name in ids if name not in failed]
     told = dict(made=made, failed=failed, scale=arguments.scale, out=str(out))
     text = f"{len(made)} of {len(ids)} figures are in {out}"
     print(json.dumps(told, indent=2) if arguments.json else text)
     return 1 if failed else 0
+
+
+def _writable(folder, ids):
+    """Refuse a folder that cannot be written to, or that is somebody else's: it holds what is to be made,
+    and figures were never made there."""
+    files = [f"{re.escape(name)}\\.[\\w.]+" for name in ids] + [r"(findings|figures)\.json"]
+    there = [name for pattern in files for name in folder.matching(pattern)]
+    folder.check([] if folder.entries() else there)
 
 
 if __name__ == "__main__":

@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedtheory import discover, sources
+from fedtheory import discover, outputs, sources
 from fedtheory.certificates import alone
 from fedtheory.errors import refuse
 from fedtheory.figures import _caption, _findings, _slim, _style
-from fedtheory.files import write
+from fedtheory.files import alone as locked
 
 METADATA = {
     "pdf": {"CreationDate": None, "ModDate": None, "Creator": "fedtheory", "Producer": None},
@@ -64,18 +64,20 @@ def drawn(name, record, data, scale):
 
 
 def keep(name, record, made, scale, out):
-    """Write what was drawn; every figure's findings and claims stand in two files of all."""
-    hashes = dict(made.files)
-    for file, content in made.files.items():
-        if isinstance(content, bytes):
-            write(out / file, content)
-            hashes[file] = hashlib.sha256(content).hexdigest()
+    """Write what was drawn; every figure's findings and claims stand in two files of all. Where what
+    no command wrote was moved to from their places, in words."""
+    files = {file: content for file, content in made.files.items() if isinstance(content, bytes)}
+    hashes = dict(made.files) | {file: outputs.digest(content) for file, content in files.items()}
     stamp = json.dumps(made._replace(files=hashes)._asdict(), indent=1, **STRICT) + "\n"
-    write(_stamp(name, out), stamp.encode())
+    files[_stamp(name, out).relative_to(out).as_posix()] = stamp.encode()
     found = [(claim, name, scale, *said) for claim, said in made.findings.items()]
-    merge(out / "findings.json", ENTRY, name, found)
     claims = sorted({*record.shows, *made.findings})
-    merge(out / "figures.json", INDEX, name, [(name, record.title, record.cites, scale, claims)])
+    row = (name, record.title, record.cites, scale, claims)
+    folder = outputs.Folder(out)
+    with locked(out / outputs.LOG):  # two commands may be at work on one folder
+        files["findings.json"] = merged(out / "findings.json", ENTRY, name, found)
+        files["figures.json"] = merged(out / "figures.json", INDEX, name, [row])
+        return folder.write_over(files)
 
 
 def _stamp(name, out):
@@ -216,9 +218,9 @@ def entries(file, fields=ENTRY):
     return [e for e in _read(file, []) if isinstance(e, dict) and set(e) == set(fields)]
 
 
-def merge(file, fields, name, rows):
-    """Put what there is of a figure into the file of all; that of other figures stays."""
+def merged(file, fields, name, rows):
+    """The file of all figures with what there is of this one; that of others stays."""
     others = [entry for entry in entries(file, fields) if entry["figure"] != name]
     all_ = others + [dict(zip(fields, row)) for row in rows]
     all_.sort(key=lambda entry: (entry["figure"], str(entry.get("claim"))))
-    write(file, (json.dumps(all_, indent=1, **STRICT) + "\n").encode())
+    return (json.dumps(all_, indent=1, **STRICT) + "\n").encode()

@@ -48,7 +48,7 @@ def made(ids, scale, out, folders, line, executor):
         if drawn is None:
             wanted.append((name, scale, data))
         else:
-            _export.keep(name, figures.figure(name), drawn, scale, out)
+            say_moved(line, _export.keep(name, figures.figure(name), drawn, scale, out))
             yield name, "", f"saved before{counted(drawn)}"
     here = executor in (None, "serial") or executor == EXECUTOR and len(wanted) < 2
     if not here:
@@ -59,7 +59,7 @@ def made(ids, scale, out, folders, line, executor):
         for results in batches:
             for place, result in results.items():
                 name = wanted[place][0]
-                keep(name, scale, result, out)
+                say_moved(line, keep(name, scale, result, out))
                 yield name, result.wrong, result.how
             left -= results.keys()
             if not here:
@@ -88,7 +88,7 @@ def saved(name, scale, folders, out, line):
                 line.say(f"{name}: {error}; it is computed anew")
                 continue
             if file != kept:
-                _store.save(kept, data)
+                say_moved(line, _store.save(kept, data))
             return data
     return None
 
@@ -114,11 +114,20 @@ def one(name, scale, data, line=None):
 
 
 def keep(name, scale, result, out):
-    """Keep what a worker made: arrays also where nothing could be drawn from them."""
+    """Keep what a worker made: arrays also where nothing could be drawn from them. What was moved
+    aside, in words."""
+    moved = []
     if result.data is not None:
-        _store.save(_store.path(out / "data", name, scale), result.data)
+        moved += _store.save(_store.path(out / "data", name, scale), result.data)
     if result.drawn is not None:
-        _export.keep(name, figures.figure(name), result.drawn, scale, out)
+        moved += _export.keep(name, figures.figure(name), result.drawn, scale, out)
+    return moved
+
+
+def say_moved(line, moved):
+    """Say what was moved aside."""
+    for sentence in moved:
+        line.say(f"this was no figure's as it was, and is moved aside: {sentence}")
 
 
 def counted(drawn):

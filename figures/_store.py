@@ -8,14 +8,14 @@ run keeps what it finished.
 
 import hashlib
 import io
+import re
 from pathlib import Path
 
 import numpy as np
 
-from fedtheory import figures, sources
+from fedtheory import figures, outputs, sources
 from fedtheory.data.formats.arrays import KINDS, npz
 from fedtheory.errors import refuse
-from fedtheory.files import write
 
 LARGEST = 2**30  # bytes of one file's arrays
 
@@ -49,13 +49,13 @@ def checked(name, arrays):
 
 
 def save(file, arrays):
-    """Keep arrays; those of the same figure and scale under an older key go."""
+    """Keep arrays; those of the same figure and scale under an older key go, as they were kept. Where
+    what no command wrote was moved to from their place, in words."""
     stream = io.BytesIO()
     np.savez_compressed(stream, **dict(sorted(arrays.items())))
-    write(file, stream.getvalue())
-    for other in file.parent.glob(f"{file.name.rpartition('-')[0]}-*.npz"):
-        if other != file:
-            other.unlink(missing_ok=True)
+    folder, name = outputs.at(file)
+    older = folder.matching(re.escape(name.rpartition("-")[0]) + r"-\w+\.npz")
+    return folder.write_over({name: stream.getvalue()}, older)
 
 
 def load(file, name=None, most=None):

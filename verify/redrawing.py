@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fedtheory import figures
+from fedtheory import figures, outputs
 from fedtheory.app import ledger, package
 from fedtheory.errors import FedtheoryError
 from fedtheory.figures import _export, _store
@@ -23,7 +23,11 @@ def again(drawn, differ, compute=False):
         out, made, failed = Path(folder), [], []
         for name, scale in _index(drawn, differ):
             (made if _made(name, scale, drawn, out, differ, compute) else failed).append(name)
-        mine, _ = package.contents(out)
+        mine = {
+            name: content
+            for name, content in package.contents(out)[0].items()
+            if Path(name).name != outputs.LOG
+        }
     for name in sorted({*mine, *drawn}):
         if name not in drawn:
             differ(f"figures/{name}: it is missing")

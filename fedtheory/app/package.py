@@ -282,6 +282,7 @@ def build(
     linked(folder)
     place = outputs.Folder(folder, log=WRITTEN)
     before = {name for _, name in place.entries()}
+    aside = place.put_aside([SUMS], ASIDE)
     place.remove([SUMS])  # until all of it is there, it is no package
     place.sweep(RESULTS)
     files = {
@@ -295,8 +296,7 @@ def build(
     files |= archive.beside(book, certificates, more.get("timings.json", {}), figures, derived)
     files["index.html"] = page(book, pictures(files), checkers, certificates, sliders)
     files[archive.CRATE] = archive.crate(book, files, archive.today())
-    aside = place.put_aside([*files, SUMS], ASIDE)
-    place.write(files, before - {*files, SUMS})
+    aside += place.write_over(files, before - {*files, SUMS}, ASIDE)
     place.write({SUMS: listing(files)})
     return aside
 

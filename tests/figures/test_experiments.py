@@ -275,7 +275,6 @@ def test_what_is_not_judged_is_counted_with_its_reason(tmp_path, capsys):
     ]
     for claim, figure, verdict, sentence in rows:
         entry = (claim, figure, "quick", verdict, sentence)
-        _export.merge(tmp_path / "findings.json", _export.ENTRY, f"{figure}{claim}", [])
         found = _export.entries(tmp_path / "findings.json")
         text = json.dumps([*found, dict(zip(_export.ENTRY, entry))])
         (tmp_path / "findings.json").write_text(text)

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fedtheory import figures
+from fedtheory import figures, outputs
 from fedtheory.app import cli
 from fedtheory.figures import __main__ as command
 from fedtheory.figures._record import Figure
@@ -24,7 +24,7 @@ def files(folder):
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in sorted(folder.rglob("*"))
-        if path.is_file()
+        if path.is_file() and path.name != outputs.LOG and outputs.ASIDE not in path.parts
     }
 
 
@@ -183,3 +183,10 @@ def test_the_library_lists_them(capsys):
     assert cli.main(["list", "figures", "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)
     assert set(listed) == set(figures.ids()) and listed[ONE]["cites"] == "mixed FL, table 5"
+
+
+def test_a_folder_of_somebody_elses_with_such_a_file_is_left_alone(tmp_path, capsys):
+    (tmp_path / f"{ONE}.pdf").write_bytes(b"dear")
+    assert command.main([ONE, "--scale", "smoke", "--out", str(tmp_path)]) == 2
+    assert "--out holds this already, which no command wrote" in capsys.readouterr().err
+    assert files(tmp_path) == {f"{ONE}.pdf": b"dear"}

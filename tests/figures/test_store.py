@@ -6,7 +6,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from fedtheory import files
+from fedtheory import files, outputs
 from fedtheory.errors import InvalidInput
 from fedtheory.figures import _store
 
@@ -39,21 +39,24 @@ def test_what_is_saved_is_read_and_equal_arrays_are_equal_bytes(tmp_path):
 
 
 def test_arrays_of_an_older_key_go_and_others_stay(tmp_path):
+    (tmp_path / "n-smoke-mine.npz").write_bytes(b"dear")
     for name in ("n-smoke-1.npz", "n-quick-1.npz", "nn-smoke-1.npz", "n-smoke-2.npz"):
         _store.save(tmp_path / name, dict(a=np.zeros(1)))
     assert sorted(path.name for path in tmp_path.iterdir()) == [
+        outputs.LOG,
         "n-quick-1.npz",
         "n-smoke-2.npz",
+        "n-smoke-mine.npz",
         "nn-smoke-1.npz",
     ]
 
 
 def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
     file = tmp_path / "x.txt"
-    _store.write(file, b"old")
+    files.write(file, b"old")
     monkeypatch.setattr(files.os, "replace", lambda *a: (_ for _ in ()).throw(OSError("disk full")))
     with pytest.raises(OSError):
-        _store.write(file, b"new")
+        files.write(file, b"new")
     assert file.read_bytes() == b"old" and list(tmp_path.iterdir()) == [file]
 
 
