@@ -11,6 +11,7 @@ import re
 import sys
 from pathlib import Path
 
+from fedtheory import outputs
 from fedtheory.rocq import coqc
 from fedtheory.rocq.exporting import Refused, Unwritten, export, theorems
 
@@ -107,8 +108,8 @@ def one(name, document, given, tally):
         print(f"{name}: not written: {why}", flush=True)
         return
     if given.keep is not None:
-        given.keep.mkdir(parents=True, exist_ok=True)
-        (given.keep / f"{re.sub('[^A-Za-z0-9]', '_', name)}.v").write_text(text)
+        file = f"{re.sub('[^A-Za-z0-9]', '_', name)}.v"
+        outputs.Folder(given.keep, "--keep").write({file: text.encode()})
     names = theorems(text)
     answer = coqc.judged(text, names)
     tally["accepted"] += answer.accepted

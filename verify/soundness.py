@@ -58,7 +58,7 @@ class Store:
         self.found[name] = answer
         if self.path is not None:
             with self.path.open("a") as out:
-                out.write(json.dumps([name, answer]) + "\n")
+                out.write("\n" + json.dumps([name, answer]) + "\n")  # apart from a line cut off
 
 
 # ---------------------------------------------------------------- questions, by part, name and

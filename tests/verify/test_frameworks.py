@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from fedtheory.errors import InvalidInput
 from fedtheory.verify.frameworks import __main__ as command
 from fedtheory.verify.frameworks import asking
 from tests.conformance.test_conforming import FedAvg
@@ -59,6 +60,11 @@ def test_an_environment_is_made_once(tmp_path, monkeypatch):
         ["a==2"],
     ]
     assert all("numpy>=2.0" in words for words in given)
+    (tmp_path / "c").mkdir()  # somebody else's
+    (tmp_path / "c" / "dear.txt").write_text("mine")
+    with pytest.raises(InvalidInput, match="--at must be a folder in which no other thing has"):
+        command.environment("c", ("c==1",), tmp_path)
+    assert (tmp_path / "c" / "dear.txt").read_text() == "mine"
     monkeypatch.setattr(command.subprocess, "run", lambda *_, **__: SimpleNamespace(returncode=1))
     monkeypatch.setitem(command.__dict__, "frameworks", lambda: {"b": ("b==1",)})
     assert command.main(["b", "--at", str(tmp_path)]) == 2

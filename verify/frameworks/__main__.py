@@ -15,6 +15,7 @@ import sys
 import venv
 from pathlib import Path
 
+from fedtheory import outputs
 from fedtheory.errors import FedtheoryError, InvalidInput, refuse
 
 HERE = Path(__file__).resolve().parent
@@ -46,6 +47,11 @@ def environment(name, pins, at):
     wanted = "\n".join([*pins, *ours()])
     if made.is_file() and made.read_text() == wanted:
         return python
+    folder, sign = outputs.Folder(home.parent, "--at"), f"{name}.environment"
+    made_here = (home.parent / sign).is_file() and not folder.foreign(sign)
+    if os.path.lexists(home) and (home.is_symlink() or not made_here):
+        refuse("--at", "must be a folder in which no other thing has a framework's name", str(home))
+    folder.write({sign: b"The folder of this name is emptied and filled by verify.frameworks.\n"})
     print(f"{name}: making {home} with {', '.join(pins)}", file=sys.stderr, flush=True)
     venv.create(home, clear=True, with_pip=True)
     command = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
