@@ -125,7 +125,8 @@ class Folder:
     def put_aside(self, names: Iterable[str], room: str) -> list[str]:
         """Move what no command wrote away from these places, into a folder inside this one; where each
         of it went."""
-        entries, moved = self.entries(), []
+        entries = self.entries()
+        moved: list[str] = []
         for name in names:
             if self.foreign(name, entries):
                 place = self.path / room / f"{len(moved)}-{time.time_ns()}" / name
