@@ -570,7 +570,6 @@ SPECIAL: dict = {
     "run of a file that leads above": a_run_file_that_leads("../../x"),
     "run of a file that leads anywhere": a_run_file_that_leads("{root}/elsewhere"),
     "run of a file that leads through a link": a_run_file_that_leads("link/x"),
-    "run of a file that leads to where it runs": a_run_file_that_leads("."),
     "run with a cache of somebody else's": a_cache_of_somebody_elses,
     "run with a cache that is a file": a_cache_that_is_a_file,
     "run with settings that are a file": settings_that_are_a_file,

@@ -223,15 +223,16 @@ def _headline(result):
 
 
 def inside(named, whose):
-    """The folder that a run file names: below the one in which the command runs, whoever wrote the
+    """The folder that a run file names: below, or at, the one in which the command runs, whoever wrote the
     file."""
-    rule = "must be a folder below the one in which this runs; --out may be any"
+    rule = "must be a folder below the one in which this runs (--out may be any)"
     here = Path.cwd().resolve()
     try:
         place = (here / named).resolve()
     except (TypeError, ValueError, OSError, RuntimeError):
         refuse(whose, rule, named)
-    return Path(named) if here in place.parents else refuse(whose, rule, named)
+    inner = here in (place, *place.parents)
+    return Path(named) if inner else refuse(whose, rule, str(named))
 
 
 def _archive(arrays):

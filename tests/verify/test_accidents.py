@@ -68,7 +68,10 @@ def test_what_is_lost_and_what_is_half_is_seen(tmp_path):
 
 
 def test_the_command_says_what_was_lost(monkeypatch, capsys):
-    some = {"a loss": lambda root: accidents.judge(accidents.Ended(0, "")), "none": lambda root: None}
+    some = {
+        "a loss": lambda root: accidents.judge(accidents.Ended(0, "")),
+        "none": lambda root: None,
+    }
     monkeypatch.setattr(accidents, "accidents", lambda: some)
     assert accidents.main([]) == 1
     told = capsys.readouterr().out
