@@ -432,6 +432,52 @@ def family(document, derivations):
             even = all(a * c == b * b for a, b, c in zip(at, at[1:], at[2:]))
             grows = all(b >= 4 * a for a, b in zip(at, at[1:]))
             require(grows if name == constant else even, f"{name} does not move as it should")
+    compare_moves(document["moves"], members, constant)
+
+
+def compare_moves(moves, members, constant):
+    """Refused unless free numbers move by the factors that are said, and others with an instance that
+    moves by those said of its coordinates."""
+    require(isinstance(moves, dict), "what moves is not said by names and factors")
+    factors = {name: fraction(text) for name, text in moves.items()}
+    require(
+        all(f > 0 and f != 1 for f in factors.values()), "a move is by no positive factor but 1"
+    )
+    numbers = [
+        {name: fraction(text) for name, text in member["numbers"].items() if isinstance(text, str)}
+        for member in members
+    ]
+    free = all(name in numbers[0] for name in factors)
+    for name in numbers[0]:
+        at = [each.get(name) for each in numbers]
+        factor = factors.get(name, 1 if free and name != constant else None)
+        said = factor is None or all(b == factor * a for a, b in zip(at, at[1:]))
+        require(said, f"{name} does not move as it is said to")
+    instances = [dict(leaves(member["instance"])) for member in members]
+    require(not free or all(each == instances[0] for each in instances), "an instance moves unsaid")
+    tracks = [
+        [each[place] for each in instances]
+        for place in instances[0]
+        if all(place in each for each in instances)
+    ]
+    steps = [[b - a for a, b in zip(track, track[1:])] for track in tracks]
+    for name in factors:
+        follows = lambda track: (
+            track[0] and all(b == factors[name] * a for a, b in zip(track, track[1:]))
+        )
+        require(
+            name in numbers[0] or any(map(follows, steps)), f"nothing moves as {name} is said to"
+        )
+
+
+def leaves(data, place=()):
+    """(place, number) of what plain data are made of, lengths of lists among them."""
+    if isinstance(data, (dict, list)):
+        yield (*place, "length"), Fraction(len(data))
+        for key, value in data.items() if isinstance(data, dict) else enumerate(data):
+            yield from leaves(value, (*place, key))
+    elif type(data) is int or isinstance(data, str) and DIGITS.fullmatch(data):
+        yield place, Fraction(data)
 
 
 # ---------------------------------------------------------------- cells, and two ways to run

@@ -3,7 +3,7 @@ at each step.
 
 Each member is a counterexample to left <= C shape with its own constant C, derived anew by
 `certificate_run`. All state the same line under the same hypotheses; C grows geometrically; free
-numbers that move do so geometrically; and what the shape does not mention, which its hidden
+numbers that move do so geometrically, by the factors that the document says; and what the shape does not mention, which its hidden
 constant may depend on, stays as it is or becomes easier. Where the left side is infinite at each of
 them, as rounds to an error that is never reached are, coefficients of a regime go to 0: no constant
 helps, and no small step either.
@@ -12,7 +12,7 @@ helps, and no small step either.
 from fractions import Fraction
 
 from fedtheory.certificates import check_instance
-from fedtheory.certificates.check_proof import require
+from fedtheory.certificates.check_proof import Refused, require
 from fedtheory.certificates.documents import refusing, sealed
 from fedtheory.enclosure.arithmetic import pair
 from fedtheory.settings import by_name
@@ -73,6 +73,7 @@ def check(document):
                 all(a * c == b * b for a, b, c in zip(at, at[1:], at[2:])),
                 f"{name} does not move geometrically",
             )
+    compare_moves(document["moves"], members)
     first, *rest = map(hidden, members)
     require(
         all(first.keys() == other.keys() for other in rest), "its members speak of different things"
@@ -97,6 +98,68 @@ def check(document):
     return dict(
         status="violated", claim=document["claim"], says=document["says"], constants=constants
     )
+
+
+def compare_moves(moves, members):
+    """Refuse moves that are not what the members do: a free number is multiplied by its factor at each
+    step; of a coordinate of the instance, something that it is made of grows at each step by that
+    factor times what it grew by before; and where no coordinate is said to move, no number moves that
+    is not named."""
+    require(
+        isinstance(moves, dict) and all(isinstance(text, str) for text in moves.values()),
+        "what moves is not said by names and factors",
+    )
+    factors = {name: check_instance.fraction(text) for name, text in moves.items()}
+    require(
+        all(f > 0 and f != 1 for f in factors.values()), "a move is by no positive factor but 1"
+    )
+    numbers = [
+        {n: check_instance.fraction(t) for n, t in member["numbers"].items() if isinstance(t, str)}
+        for member in members
+    ]
+    coordinates = [name for name in factors if name not in numbers[0]]
+    for name in numbers[0]:
+        at = [each.get(name) for each in numbers]
+        if name in factors:
+            follows = all(b == factors[name] * a for a, b in zip(at, at[1:]))
+            require(follows, f"{name} does not move by {moves[name]} at each step")
+        elif name != CONSTANT and not coordinates:
+            require(len(set(at)) == 1, f"{name} moves, and is not among what is said to move")
+    laid_out = [dict(leaves(member["instance"])) for member in members]
+    if not coordinates:
+        require(
+            all(each == laid_out[0] for each in laid_out), "an instance moves, and nothing says so"
+        )
+    tracks = [
+        [each[place] for each in laid_out]
+        for place in laid_out[0]
+        if all(place in each for each in laid_out)
+    ]
+    for name in coordinates:
+        require(
+            any(grows_by(factors[name], track) for track in tracks),
+            f"nothing of the instances moves by {moves[name]} at each step, as {name} is said to",
+        )
+
+
+def leaves(data, place=()):
+    """(place, number) of everything that plain data are made of, lengths of lists included."""
+    if isinstance(data, dict | list):
+        items = data.items() if isinstance(data, dict) else enumerate(data)
+        yield (*place, "length"), Fraction(len(data))
+        for key, value in items:
+            yield from leaves(value, (*place, key))
+    elif isinstance(data, str | int) and not isinstance(data, bool):
+        try:
+            yield place, check_instance.fraction(str(data))
+        except Refused:  # a word
+            return
+
+
+def grows_by(factor, track):
+    """Whether each step of a track is the one before times a factor."""
+    steps = [b - a for a, b in zip(track, track[1:])]
+    return steps[0] != 0 and all(b == factor * a for a, b in zip(steps, steps[1:]))
 
 
 def symbols(steps):

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory.certificates import alone
+from fedtheory.certificates import alone, check_family
 from fedtheory.certificates.check_instance import approximately
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.enclosure.arithmetic import pair
@@ -26,7 +26,7 @@ from fedtheory.search.rationals import Point
 from fedtheory.search.target import Target
 from fedtheory.settings import conditions, fitting
 from fedtheory.verify.textbook import FALSE
-from tests.second_opinion import opinion
+from tests.second_opinion import judge, opinion
 
 SHIPPED = Path(opinion.__file__).parent
 DOCUMENTS = json.loads((SHIPPED / "certificates.json").read_text())
@@ -69,6 +69,38 @@ def test_the_one_file_imports_nothing_but_the_standard_library(tmp_path):
 @pytest.mark.parametrize("name", INSTANCES)
 def test_it_accepts_every_shipped_counterexample(name):
     assert alone.judged(DOCUMENTS[name], plain(derivations.derivations(DOCUMENTS[name])))
+
+
+FAMILIES = [name for name in INSTANCES if DOCUMENTS[name]["format"] == "fedtheory family 1"]
+MOVES = [
+    {"tau_0": "2"},  # Gamma_l moves
+    {"Gamma_l": "2"},
+    {"Gamma_l": "1/1296", "tau_0": "2"},
+    {"Gamma_l": "1/1296", "a_0": "2"},  # no coordinate moves
+    {"Gamma_l": "x"},
+    {"Gamma_l": "1/0"},
+    {"Gamma_l": 2},
+    ["Gamma_l"],
+    "Gamma_l",
+    {},
+]
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("moves", MOVES, ids=str)
+def test_a_family_moves_as_it_is_said_to(name, moves):
+    """Told by three checkers: replay, the one that stands alone, the second opinion."""
+    forged = resealed(copy.deepcopy({**DOCUMENTS[name], "moves": moves}))
+    found = plain(derivations.derivations(DOCUMENTS[name]))
+    assert alone.judged(DOCUMENTS[name], found)
+    with pytest.raises(Refused):
+        alone.judged(forged, found)
+    with pytest.raises(check_family.Refused):
+        check_family.check(forged)
+    with pytest.raises(opinion.Refused):
+        judge.judged(forged)
+    judge.judged(DOCUMENTS[name])
+    assert check_family.check(DOCUMENTS[name])["status"] == "violated"
 
 
 @pytest.mark.parametrize("name", list(PROOFS)[::5])
