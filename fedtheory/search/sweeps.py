@@ -19,8 +19,12 @@ DRAWS, START, PAIRS, PASSES = (
     15,
     4,
 )  # points drawn, those swept, sweeps of two symbols, and repetitions
+STEPS = np.arange(FAR + 1)
 CLIMBS, OFFSPRING = 20, 20  # generations of steps from where sweeps end, and steps of each point
 RISING = 1.25  # growth at each of the last steps that is taken for growth without bound
+SQUARED = 9  # sweeps whose steps double the logarithm go to 4^256: log log grows evenly along them
+EVEN = 0.7  # of an increment to the one before, from which on they are taken to add up to no end
+NOISE = 1e-9  # relative: increments below it are rounding's
 HIGHEST = 40.0  # rounds are looked for up to e to this
 SAID = (
     f"sweeps of {FAR} steps by {BASE:g} of what the shape mentions, alone and in pairs, from {START} of {DRAWS} drawn "
@@ -30,7 +34,7 @@ SAID = (
 
 def sweeps(hunt, shown, held, others, rounds):
     """(largest ratio of the goal's sides, or of rounds over shape; what it grows along); None:
-    nothing is admitted.
+    nothing is admitted, or equations leave nothing that could move.
 
     What the shape mentions goes to its extremes, alone and in pairs, from drawn points, then from
     where it was largest.
@@ -62,9 +66,17 @@ def sweeps(hunt, shown, held, others, rounds):
         pairs[k]
         for k in hunt.rng.permutation(len(pairs))[: PAIRS if rounds is None else PAIRS // 3]
     ]
-    most = []
+    if not ways:
+        return None
+    most, moves = [], [{n: way} for n, way in ways] + pairs
+    steps = hunt.steps  # so far out, coefficients that equations fix are no steps of anybody's
+    _, tracks = swept(hunt, points, moves, rounds, 2 ** np.arange(SQUARED))
+    hunt.steps = steps
+    for each, track in zip(moves, tracks):
+        growth = creeping(hunt, points, each, track)
+        if growth:
+            return float(np.nanmax(track)), growth
     for _ in range(PASSES):
-        moves = [{n: way} for n, way in ways] + pairs
         every, tracks = swept(hunt, points, moves, rounds)
         for each, track in zip(moves, tracks):
             growth = growing(hunt, points, each, track)
@@ -134,13 +146,14 @@ def kept_inside(hunt, points):
     return points
 
 
-def swept(hunt, points, moves, rounds):
-    """(points of all sweeps, their ratios of shape (sweeps, FAR + 1, number of points)) as symbols
-    move geometrically; all at once, since an operation on few points costs as much as on many."""
-    here = np.tile(points, (len(moves), FAR + 1, 1, 1))
+def swept(hunt, points, moves, rounds, steps=STEPS):
+    """(points of all sweeps, their ratios of shape (sweeps, steps, number of points)) as symbols
+    move by powers of the base; all at once, since an operation on few points costs as much as on
+    many."""
+    here = np.tile(points, (len(moves), len(steps), 1, 1))
     for sweep, each in zip(here, moves):
         for n, way in each.items():
-            sweep[:, :, n] *= (BASE ** (way * np.arange(FAR + 1)))[:, None]
+            sweep[:, :, n] *= (BASE ** (way * steps))[:, None]
     shape, here = here.shape[:-1], here.reshape(-1, points.shape[1])
     return here, ratios(hunt, here, rounds)[0].reshape(shape)
 
@@ -161,6 +174,28 @@ def growing(hunt, points, moves, track):
     by = ", ".join(f"{names[n]} times {'4' if way > 0 else '1/4'}" for n, way in moves.items())
     at = ", ".join(f"{name} = {value:.4g}" for name, value in zip(names, points[k]))
     return f"{by} at each step from {at}: from {track[0][k]:.4g} at first to {track[-1][k]:.4g} at step {FAR}"
+
+
+def creeping(hunt, points, moves, track):
+    """In words, along which sweep that doubles logarithms the ratio goes on by increments that do not
+    become smaller, as log log does; "" along none.
+
+    What tends to an end like a power of what moves, or of its logarithm, has increments that shrink by
+    half at least; floats end before anything else is told from growth without bound."""
+    for k, column in enumerate(track.T):
+        here = column[: np.argmin(np.append(np.isfinite(column), False))]
+        gained = np.diff(here)[-4:]
+        if (
+            len(here) > 5
+            and (gained > NOISE * here[-1]).all()
+            and (gained[1:] > EVEN * gained[:-1]).all()
+        ):
+            names = [s.name for s in hunt.symbols]
+            by = ", ".join(f"{names[n]} {'up' if way > 0 else 'down'}" for n, way in moves.items())
+            at = ", ".join(f"{name} = {value:.4g}" for name, value in zip(names, points[k]))
+            gains = ", ".join(f"{each:.3g}" for each in gained)
+            return f"{by} from {at}: by {gains} more as the logarithm of what moves doubles"
+    return ""
 
 
 def ratios(hunt, points, rounds):

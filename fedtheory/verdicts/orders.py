@@ -111,6 +111,12 @@ def supported(claim, at, budget, seed, check, notes):
             f"{companion.id}, from which it would follow, assumes what it does not: {'; '.join(more)}.",
             verdict.cases,
         )
+    if not families.mentioned(claim, at):
+        return open_(
+            "Its shape mentions nothing: the constant may depend on everything, and the order says only "
+            "that what it measures is finite.",
+            verdict.cases,
+        )
     reached = swept(claim, at, companion, seed, held)
     if reached is None:
         return open_(

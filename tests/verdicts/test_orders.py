@@ -200,6 +200,53 @@ def test_a_supremum_between_the_steps_of_sweeps_is_found():
     assert 6.999 < most <= 7.0001 and not growth
 
 
+@pytest.mark.parametrize(
+    "left",
+    [
+        y * sympy.log(2 + y),
+        y * sympy.log(2 + sympy.log(2 + y)),
+        y * sympy.log(2 + sympy.log(2 + sympy.log(2 + y))),
+        y * sqrt(sympy.log(2 + sympy.log(2 + y))),
+        y * sympy.log(2 + sympy.log(2 + 1 / y)),
+        y * sympy.log(2 + sympy.log(2 + y)) + 1000 * y / (1 + y**2),
+        x * y * sympy.log(2 + sympy.log(2 + x / y)) / x,
+    ],
+    ids=str,
+)
+def test_growth_that_no_factor_shows_is_no_support(left):
+    """Each of these over y grows without end, however slowly; none by a factor at each step."""
+    shape = y + x - x if x not in left.free_symbols else y + 0 * x
+    verdict = ft.check(order(left, shape, explicit=explicit(left, left)), budget=0.3)
+    assert verdict.status == "undecided", verdict
+    assert any("grows along" in note for note in verdict.notes)
+
+
+@pytest.mark.parametrize(
+    "left",
+    [
+        y * sympy.log(2 + y) / sympy.log(3 + y),
+        y * (2 - 1 / sympy.log(3 + y)),
+        y * sqrt(y) / (2 + sqrt(y)),
+        y * (1 + sympy.exp(-y)),
+        y * sympy.log(2 + sympy.log(2 + y)) / sympy.log(2 + y),
+    ],
+    ids=str,
+)
+def test_growth_that_ends_slowly_is_supported(left):
+    verdict = ft.check(order(left, y, explicit=explicit(left, left)), budget=0.3)
+    assert verdict.status == "holds", verdict
+
+
+@pytest.mark.parametrize("shape", [1, 2, sympy.Rational(1, 3)])
+def test_a_shape_that_mentions_nothing_supports_nothing(shape):
+    for left in (z / (1 + z), z, 1 + z / (1 + z)):
+        verdict = ft.check(order(left, shape, explicit=explicit(left, left)), budget=0.3)
+        assert verdict.status == "undecided" and "mentions nothing" in verdict.why
+    # nor does one whose symbols equations fix
+    fixed = order(z, eta, explicit=explicit(z, 2 * z), assumes=(Eq(eta, 1), z <= 1))
+    assert ft.check(fixed, budget=0.3).status == "undecided"
+
+
 def test_an_order_is_not_held_by_a_companion_that_assumes_more():
     """x <= 2 y is all of a companion's reason, and no hypothesis of the order x = O(y)."""
     companion = explicit(x, 2 * y, assumes=(x <= 2 * y,))
