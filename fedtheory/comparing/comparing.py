@@ -5,12 +5,13 @@ import numpy as np
 from fedtheory import arguments, discover
 from fedtheory.comparing import own
 from fedtheory.comparing.case import admitted, meets, method, prescribed, read, right_side, side
-from fedtheory.comparing.comparison import ROOM, Comparison, joined
+from fedtheory.comparing.comparison import Comparison, joined
 from fedtheory.comparing.letters import constant_over_rounds, missing
 from fedtheory.comparing.lines import line_of
-from fedtheory.comparing.measured import needs
+from fedtheory.comparing.measured import needs, over_rounds
+from fedtheory.comparing.objectives import objective
 from fedtheory.comparing.requests import given, letters_of, requests
-from fedtheory.comparing.rounding import Rounding
+from fedtheory.comparing.rounding import FAR, FINE, ROOM, Rounding
 from fedtheory.comparing.setup import certain, setup_of
 from fedtheory.comparing.usual import participation as usual
 from fedtheory.errors import NotExact, refuse
@@ -22,7 +23,7 @@ from fedtheory.runs.running import Run
 from fedtheory.runs.running import run as carry_out
 
 TRIALS = 64
-FAR = 4.0  # how much farther out than its ends a run is taken to go, for the rounding of its points
+TRACED = 100  # coordinates up to which covariances are followed where no distance says their size
 
 
 def compare(
@@ -108,6 +109,7 @@ class _Case:
         self.T = T[good]
         self.numbers = {n: v[good] if np.ndim(v) else v for n, v in numbers.items()}
         self.metrics, self.path = needs(line.run.values())
+        self.rounding, self.taken = Rounding(plan), []  # and what it does not know of
 
     def carried(self, exact=True, progress=None, run=None, more=()):
         plan = self.plan
@@ -118,6 +120,14 @@ class _Case:
         }
         shared = dict(S=plan.S, participation=plan.participation, **hyper)
         x_0 = self.x_0
+        e = self._expected(shared) if exact and np.ndim(x_0) == 1 and not self.path else None
+        if (
+            run is None
+            and e is None
+            and not self.rounding.why
+            and self.problem.minimize is not None
+        ):
+            more = (*more, "sq_distance")  # says how far out points are, for their rounding
         if run is None or not set(self.metrics) <= set(run.metrics) or self.path and run.x is None:
             # the same numbers again, with what was not kept
             run = carry_out(
@@ -133,19 +143,27 @@ class _Case:
                 **shared,
             )
         points = None if run.x is None else run.x[:, self.idle :]
-        curves = self._exact(shared) if exact and np.ndim(x_0) == 1 and not self.path else None
+        curves = None if e is None else {name: e.metrics[name][None] for name in self.metrics}
         rows = self._read(run.metrics, points, curves)
         there = None if curves is None else self._read(curves, None)
         if exact and self.path and np.ndim(x_0) == 1 and certain(plan):
             there = {name: each[:1] for name, each in rows.items()}
-        return self.compared(run, rows, there)
+        return self.compared(run, rows, there, e)
 
-    def _exact(self, shared):
-        """Exact curves of what is measured, None where there are none."""
-        plan = self.plan
+    def _expected(self, shared):
+        """The exact expectation of what is measured, None where there is none."""
+        plan, problem = self.plan, self.problem
+        traced = problem.minimize is None and problem.d <= TRACED and not certain(plan)
         try:
-            e = expected(self.problem, plan.algorithm, rounds=plan.rounds, x_0=self.x_0, **shared)
-            return {name: e.metrics[name][None] for name in self.metrics}
+            e = expected(
+                problem,
+                plan.algorithm,
+                rounds=plan.rounds,
+                x_0=self.x_0,
+                covariance=traced,
+                **shared,
+            )
+            return e if all(e.metrics[name] is not None for name in self.metrics) else None
         except NotExact:
             return None
 
@@ -175,7 +193,7 @@ class _Case:
             for name, entry in mine.items()
         }
 
-    def compared(self, run, rows, there):
+    def compared(self, run, rows, there, e=None):
         line, T, numbers = self.line, self.T, self.numbers
         means = {name: values.mean(axis=0, keepdims=True) for name, values in rows.items()}
         judged = means if there is None else there
@@ -183,6 +201,7 @@ class _Case:
         left = side(line, "left", numbers, means)[0]
         low, high = np.quantile(every, showing.BAND, axis=0)
         of = lambda values: np.broadcast_to(values, T.shape).copy()
+        least, most = self._ends(run, judged, e)
         return Comparison(
             line.claim,
             line.number,
@@ -197,7 +216,8 @@ class _Case:
             None if there is None else of(side(line, "left", numbers, there)[0]),
             right_side(line, self.letters, numbers, judged, T),
             self._size(judged),
-            self._least(run, judged),
+            least,
+            most,
             self._notes(run),
         )
 
@@ -216,31 +236,89 @@ class _Case:
                 total = total + np.abs(alone[0])
         return np.broadcast_to(total, self.T.shape).copy()
 
-    def _least(self, run, measured):
-        """The left side with what is measured as small as floats leave open; as it is where it is
-        no function of one nonnegative quantity."""
-        entries = self.line.on(self.line.left)
-        as_it_is = np.broadcast_to(side(self.line, "left", self.numbers, measured)[0], self.T.shape)
-        if len(entries) != 1 or next(iter(entries.values())).domain != "nonnegative":
-            return as_it_is.copy()
-        ((name, entry),) = entries.items()
-        farthest = FAR * max(float(np.abs(x).max()) for x in (run.start, run.final))
-        rounding = Rounding(
-            self.problem,
-            self.plan.algorithm,
-            self.h._asdict(),
-            self.plan.rounds,
-            entry.measure.metric,
-        )
-        values = measured[name]
-        below = (
-            rounding.below(values, farthest)
-            if np.isfinite(rounding.L) and np.isfinite(getattr(rounding, "share", np.inf))
-            else np.maximum(np.sqrt(np.maximum(values, 0)) - ROOM * np.sqrt(np.nanmax(values)), 0)
-            ** 2
-        )
-        lowest = side(self.line, "left", self.numbers, {**measured, name: below})[0]
-        return np.broadcast_to(np.fmin(lowest, as_it_is) + 0 * as_it_is, self.T.shape).copy()
+    def _ends(self, run, measured, e):
+        """The left side with what is measured as small, and as large, as rounding leaves open; what
+        is measured on the right counts against it. Both sides are taken to be monotone in each."""
+        sides = {which: self._side(which, measured) for which in ("left", "right")}
+        least, most = sides["left"].copy(), sides["left"].copy()
+        for name, ends in self._rounded(run, measured, e).items():
+            hidden = np.isfinite(measured[name][0]) & ~np.isfinite(sum(ends))
+            ends = [np.where(hidden, measured[name], end) for end in ends]
+            for which, sign in (("left", 1), ("right", -1)):
+                if name in self.line.on(getattr(self.line, which)):
+                    moved = [self._side(which, {**measured, name: end}) for end in ends]
+                    with np.errstate(invalid="ignore"):
+                        moved = [sign * (each - sides[which]) for each in moved]
+                    least = least + np.fmin(np.fmin(*moved), 0.0)
+                    most = most + np.fmax(np.fmax(*moved), 0.0)
+            least, most = (
+                np.where(hidden[0], far, side) for far, side in ((-np.inf, least), (np.inf, most))
+            )
+        return least, most
+
+    def _side(self, which, measured):
+        found = side(self.line, which, self.numbers, measured)[0]
+        return np.broadcast_to(found, self.T.shape)
+
+    def _rounded(self, run, measured, e):
+        """name -> (low, high) of what is measured, for each T, as far as rounding leaves it open."""
+        curves, found = run.metrics if e is None else e.metrics, {}
+        sizes, traces = self._sizes(run, e)
+        for name, entry in self.line.run.items():
+            if entry.domain == "nonnegative":
+                how = entry.measure
+                margins = self._margins(how, curves, sizes, traces)
+                found[name] = (
+                    self._nearly(how, measured[name], sizes)
+                    if margins is None
+                    else self._followed(how, curves, *margins)
+                )
+        return found
+
+    def _margins(self, how, curves, sizes, traces):
+        if how.metric not in self.metrics or how.metric not in curves:
+            return None
+        return self.rounding.margins(how.metric, sizes, traces, self._lowest(how))
+
+    def _lowest(self, how):
+        """The ends of the infimum that is taken off what is measured, None where none is."""
+        if not how.minus:
+            return None
+        return objective(self.problem, how.metric, self.letters.gamma).lowest()
+
+    def _followed(self, how, curves, root, flat):
+        """As far as the method carries errors on."""
+        lowest = self._lowest(how)
+        infimum = 0.0 if lowest is None else lowest.high
+        values = np.reshape(curves[how.metric], (-1, len(root))).mean(axis=0) - infimum
+        ends = self.rounding.ends(values, root, flat, infimum)
+        return [over_rounds(how.at, end[None, self.idle :], self.T) for end in ends]
+
+    def _nearly(self, how, values, sizes):
+        """Where nothing says how errors grow: as if by a share of the largest value."""
+        self.taken.append(how.metric)
+        largest = np.abs(values[np.isfinite(values)]).max(initial=0.0)
+        farthest = sizes.max() if how.metric == "sq_distance" else 0.0
+        return self.rounding.ends(values, ROOM * np.sqrt(largest) + FINE * farthest, 0.0)
+
+    def _sizes(self, run, e):
+        """(norms of the points x_0 .. x_T at most, traces of their covariances or None)."""
+        count = self.plan.rounds + 1
+        if e is not None:
+            sizes, certainly = np.linalg.norm(e.mean, axis=1), certain(self.plan)
+            if certainly:
+                return sizes, np.zeros(count)
+            if e.covariance is not None:
+                return sizes, np.trace(e.covariance, axis1=1, axis2=2)
+            known = self.problem.minimize is not None and "sq_distance" in e.metrics
+            return sizes, e.metrics["sq_distance"] if known else np.full(count, np.inf)
+        if run.x is not None:
+            return np.linalg.norm(run.x, axis=2).max(axis=0), None
+        if "sq_distance" in run.metrics:
+            star = np.linalg.norm(self.problem.minimizer())
+            return star + np.sqrt(run.metrics["sq_distance"].max(axis=0)), None
+        farthest = max(float(np.linalg.norm(x, axis=-1).max()) for x in (run.start, run.final))
+        return np.full(count, FAR * farthest), None
 
     def _notes(self, run):
         notes = [
@@ -252,6 +330,10 @@ class _Case:
                 f"its hypotheses hold at {len(self.T)} of {len(self.T) + len(self.left_out)} numbers "
                 f"of rounds, from T = {self.T[0]} to {self.T[-1]}"
             )
+        if self.taken:
+            why = self.rounding.why or "how rounding moves " + ", ".join(dict.fromkeys(self.taken))
+            why += "" if self.rounding.why else " is not known"
+            notes.append(f"{why}: it is taken for {ROOM:g} of the root of the largest value")
         used = set(self.letters.constants.values())
         notes += [
             f"{constant} holds within {self.problem.constants[constant].radius:g} of the minimiser, "

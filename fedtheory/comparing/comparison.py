@@ -33,7 +33,8 @@ class Comparison(Shown):
     left_exact: np.ndarray
     right: np.ndarray
     size: np.ndarray  # of what the left side is a sum of: what rounding is relative to
-    least: np.ndarray  # the left side, less what floats of a stagnant run may add to it
+    least: np.ndarray  # the left side, less what rounding may add to it beside the right one
+    most: np.ndarray  # and with what rounding may take off it
     notes: tuple = ()
 
     @property
@@ -53,17 +54,24 @@ class Comparison(Shown):
             self.judged, self.right, out=np.full(len(self.T), np.nan), where=self.right > 0
         )
 
+    def _kept(self, side):
+        """Where the claim holds, up to the last digits of its formulas, if the left side is `side`."""
+        room = ROOM * (np.abs(self.right) + self.size)
+        with np.errstate(invalid="ignore"):
+            return side <= self.right + room if self.upper else side >= self.right - room
+
     @property
     def exceeded(self):
         """The first T at which the right side is exceeded (or undercut, where it is claimed to be
         the smaller one) by more than rounding; None where it never is. NaN counts."""
-        room = ROOM * (np.abs(self.right) + self.size)
-        with np.errstate(invalid="ignore"):
-            kept = (
-                self.least <= self.right + room if self.upper else self.judged >= self.right - room
-            )
-        away = np.flatnonzero(~kept)
+        away = np.flatnonzero(~self._kept(self.least if self.upper else self.most))
         return int(self.T[away[0]]) if len(away) else None
+
+    @property
+    def undecided(self):
+        """Each T at which rounding hides which side is larger."""
+        for_sure = self._kept(self.most if self.upper else self.least)
+        return self.T[self._kept(self.least if self.upper else self.most) & ~for_sure]
 
     @property
     def says(self):
@@ -73,16 +81,23 @@ class Comparison(Shown):
             if self.left_exact is not None
             else f"mean of {self.runs[0].trials} trials"
         )
-        last = int(self.T[-1])
-        if self.exceeded is not None:
+        away = "exceeded" if self.upper else "undercut"
+        hidden, first = self.undecided, self.exceeded
+        if first is not None:
+            before = hidden[hidden < first]
+            unless = f", unless {_at(before)}, where rounding hides it" if len(before) else ""
+            return f"on this run the bound is {away} first at T = {first}, by the {how}{unless}"
+        side = f"the left side stays {'below' if self.upper else 'above'} the bound"
+        if len(hidden) == len(self.T):
+            return f"on this run rounding hides which side is larger, by the {how}, at every T: undecided"
+        if len(hidden):
             return (
-                f"on this run the bound is exceeded first at T = {self.exceeded}, by the {how}"
-                if self.upper
-                else f"on this run the bound is undercut first at T = {self.exceeded}, by the {how}"
+                f"on this run {side} wherever rounding shows which is larger; {_at(hidden)} it hides "
+                f"that: undecided there, by the {how}"
             )
-        stays = "below" if self.upper else "above"
+        last = int(self.T[-1])
         ratio = f"; at T = {last} it is {self.share[-1]:.2g} of it" if self.right[-1] > 0 else ""
-        return f"on this run the left side stays {stays} the bound at every T{ratio}"
+        return f"on this run {side} at every T{ratio}"
 
     def columns(self):
         """name -> array over T."""
@@ -165,6 +180,15 @@ class Comparison(Shown):
         return f"<{self.heading()}: {self.says}>"
 
 
+def _at(T):
+    """Numbers of rounds, in words."""
+    first, last = int(T[0]), int(T[-1])
+    if first == last:
+        return f"at T = {first}"
+    all_of_them = len(T) == last - first + 1
+    return f"from T = {first} to {last}" if all_of_them else f"at {len(T)} T from {first} to {last}"
+
+
 def joined(found):
     """Comparisons of one T each as one."""
     stack = lambda name: np.concatenate([getattr(each, name) for each in found])
@@ -178,5 +202,8 @@ def joined(found):
         },
         left_exact=stack("left_exact") if exact else None,
         notes=tuple(dict.fromkeys(note for each in found for note in each.notes)),
-        **{name: stack(name) for name in ("T", "left", "low", "high", "right", "size", "least")},
+        **{
+            name: stack(name)
+            for name in ("T", "left", "low", "high", "right", "size", "least", "most")
+        },
     )

@@ -1,71 +1,300 @@
-"""How far a run in floats may be from the run that a theorem speaks of."""
+"""How far a run, or an expectation, in floats may be from the one that a theorem speaks of."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
+from fedtheory import discover
+from fedtheory.problems._quadratic import Dense, Diagonal
+
 UNIT = 2.0**-53  # of rounding
-# The numbers of methods that do no more than add gradients up, and clients' points with weights.
-STEPS, COUNTS, WORDS = (
-    ("eta_l", "eta", "eta_g", "eta_0", "gamma", "ratio"),
-    ("K", "K_0", "E"),
-    ("weighting", "option"),
+ROOM = 1e-9  # relative: what rounding is taken for along methods of which no more is known
+FINE = 1e-13  # of the size of a point, likewise
+SLACK = 4  # units of rounding for each number that is added up
+FAR = 4.0  # how much farther out than its ends a run is taken to go, where no more of it is known
+TAIL = 13  # standard deviations that no noise exceeds, but with a probability below 1e-37
+# Methods whose clients and server do nothing but gradient steps and weighted means of their points.
+STEPPING = (
+    "fedsgd",
+    "fedavg",
+    "data_sharing",
+    "server_sgd",
+    "fsl",
+    "fsl_parallel",
+    "dsl",
+    "flex_a",
+    "flex_b",
+    "flex_c",
+)
+VARIATES = ("scaffold",)  # whose clients' steps read gradients of earlier rounds, too
+SQUARES = (  # of gradients, or of what is between two of them
+    "sq_grad_norm",
+    "sq_server_grad_norm",
+    "sq_tilde_grad_norm",
+    "sq_mixed_grad_norm",
+    "sq_xi",
+    "sq_dissimilarity",
 )
 
 
-class Rounding:
-    """How far a run in floats may be from the run that a theorem speaks of, in the root of what is
-    measured.
+class Walk(NamedTuple):
+    """What steps from a point do to distances from it: factors of the directions, where Hessians are
+    constant; else the larger of both in size is a factor of all distances."""
 
-    Each gradient and each step errs by some units of rounding of what it adds; a step of size s
-    from an L-smooth loss carries an error e on as at most (1 + 4 s L) e, with control variates too.
-    Where a method does more than add gradients up, or no L is known, nothing is known of the error:
-    it is infinite.
+    low: float
+    high: float
+    calls: int  # gradients that are asked for, one after the other
+    step: float  # size of a step
+
+    @property
+    def most(self):
+        return max(abs(self.low), abs(self.high))
+
+
+class Round(NamedTuple):
+    """What a round does to errors, and what limits those that it makes itself."""
+
+    rho: float
+    step: float  # the longest
+    length: float  # of all steps one after the other, as often as they are counted
+    calls: int
+    gain: float  # the largest that weights of points add up to
+
+
+class Rounding:
+    """How far a run in floats may be from the run with the same draws in exact numbers, and how far
+    an expectation that is carried in floats may be from the exact one.
+
+    An error of a point follows e_{t+1} <= rho_t e_t + c_t. rho_t is the method's own: a gradient
+    step of size s on losses with curvatures in [mu, L] multiplies distances by at most max(|1 - s mu|,
+    |1 - s L|), which is at most 1 for convex losses and s <= 2/L, and 1 + s L where nothing is
+    known of mu; a weighted mean of points multiplies them by the weighted mean. Control variates
+    carry errors of earlier gradients on. c_t is what the round's own operations round off, at points
+    as far out as those of round t. The trace of a covariance errs likewise, with rho_t^2.
+
+    `why` says why nothing is known, where nothing is: then all errors are infinite.
     """
 
-    def __init__(self, problem, algorithm, hyper, rounds, metric):
-        self.L = float(problem.constants["L"]) if "L" in problem.constants else math.inf
-        plain = all(name in (*STEPS, *COUNTS, *WORDS) for name in algorithm.hyper)
-        h = {
-            name: hyper.get(name, field.default)
-            for name, field in algorithm.hyper.items()
-            if name not in WORDS
-        }
-        if not plain or any(np.ndim(value) or value is None for value in h.values()):
-            self.L = math.inf
-            return
-        lean = (
-            problem.N * float(problem.weights.max()) * h.get("E", 1)
-        )  # unbiased weights, and flex's E / s
-        step = max(
-            h.get("eta_l", 0.0), h.get("eta", 0.0), h.get("gamma", 1.0) * h.get("eta_0", 0.0)
-        )
-        step *= lean * max(1.0, h.get("eta_g", 1.0))
-        calls = 1 + sum(h.get(name, 0) for name in COUNTS)
-        growth = math.log1p(4 * step * self.L) * calls * rounds
-        terms = problem.d + int(problem.sizes.max(initial=0)) + problem.N + 8
-        self.share = (
-            calls * rounds * terms * 8 * UNIT * (1 + step * self.L) * math.exp(growth)
-            if growth < 600
-            else math.inf
-        )
-        self.unit = {"sq_distance": 1.0}.get(
-            metric, math.sqrt(self.L) if metric.endswith("loss") else self.L
-        )
-        self.centre = (
-            float(np.abs(problem.minimizer()).max()) if problem.minimize is not None else 0.0
-        )
-        for b in (
-            value
-            for value in problem.data
-            if isinstance(value, np.ndarray) and value.dtype.kind == "f"
-        ):
-            self.centre = max(self.centre, float(np.abs(b).max(initial=0.0)))
+    def __init__(self, plan):
+        self.plan, problem = plan, plan.problem
+        L = problem.constants.get("L")
+        self.L = math.inf if L is None else float(L)
+        self.mu = float(problem.constants.get("mu", -self.L))
+        # of n convex losses whose mean has curvature L, one may have n L
+        drawn = problem.noise == "minibatch"
+        self.stiff = self.L * (float(problem.sizes.max()) if drawn else 1.0)
+        self.symmetric = problem.affine and not drawn
+        self._rounds = {}
+        self.why = self._unknown(L, drawn)
+        if not self.why:
+            self._measure_problem()
 
-    def below(self, values, farthest):
-        """Lower bounds of what exact runs would give, for points of coordinates up to
-        `farthest`."""
-        if not math.isfinite(self.L) or not math.isfinite(self.share):
-            return np.zeros_like(values)
-        error = 2 * self.unit * self.share * (farthest + self.centre)
-        return np.maximum(np.sqrt(np.maximum(values, 0.0)) - error, 0.0) ** 2
+    def _unknown(self, L, drawn):
+        algorithm, name = self.plan.algorithm, self.plan.algorithm.name
+        unknown = "how rounding grows is not known"
+        if name not in STEPPING + VARIATES or algorithm != discover.algorithm(name):
+            return f"{unknown} of {name}, which does more than gradient steps and means"
+        if L is None or L.scope != "global" or not math.isfinite(self.L) or drawn and self.mu < 0:
+            return f"{unknown} on {self.plan.problem.name}, of whose gradients no global L is known"
+        return ""
+
+    def _measure_problem(self):
+        """How large the problem's own numbers are: data, gradients at 0, terms of its sums."""
+        problem, data = self.plan.problem, self.plan.problem.data
+        counted = 0 if problem.sizes is None else int(problem.sizes.max(initial=0))
+        alone = isinstance(data, Diagonal)  # no coordinate is added to another one
+        self.terms = 0.0 if alone else problem.d**1.5 if isinstance(data, Dense) else problem.d
+        self.terms += counted + problem.N + 8
+        if isinstance(data, (Diagonal, Dense)):
+            self.centre = float(np.linalg.norm(data.b, axis=1).max())
+            self.slope = self.L * self.centre
+        else:
+            arrays = [a for a in data if isinstance(a, np.ndarray) and a.dtype.kind == "f"]
+            self.centre = max((float(np.abs(a).max(initial=0.0)) for a in arrays), default=0.0)
+            clients = range(0 if problem.has_server else 1, problem.N + 1)
+            at_zero = [problem.client_grad(i, np.zeros(problem.d)) for i in clients]
+            self.slope = max(float(np.linalg.norm(grad)) for grad in at_zero)
+        own = problem.noise not in ("none", "minibatch") and np.size(problem.sigma)
+        self.noise = TAIL * float(np.max(problem.sigma)) if own else 0.0
+        self.unit = SLACK * UNIT * self.terms
+        self.star, self.off = self._minimiser()
+
+    def _minimiser(self):
+        """(norm of the minimiser in floats, how far it may be from the exact one)."""
+        problem, data = self.plan.problem, self.plan.problem.data
+        if problem.minimize is None:
+            return 0.0, math.inf
+        x, least = problem.minimizer(), self.mu
+        if isinstance(data, (Diagonal, Dense)):
+            H = np.abs(data.H if data.H.ndim == 1 else np.linalg.eigvalsh(data.H))
+            least = float(H[H > self.unit * self.L].min(initial=math.inf))
+        size = float(np.linalg.norm(x))
+        left = float(np.linalg.norm(problem.grad(x))) + self._grading(size)
+        return size, 0.0 if left == 0 else left / least if least > 0 else math.inf
+
+    def _grading(self, size):
+        """How far a gradient in floats may be off, at points of norms up to `size`."""
+        return self.unit * (self.L * (size + self.centre) + self.slope)
+
+    # ---------------------------------------------------------------- one round
+
+    def _walk(self, step, calls, fewer=False):
+        """`calls` steps one after the other, or `fewer`."""
+        ends = (1 - step * self.mu, 1 - step * self.stiff)
+        kept = {0, 1, calls - 1, calls} if fewer and calls else {calls}
+        factors = [_power(end, count) for count in kept for end in ends]
+        if min(ends) < 0 < max(ends) and any(count and count % 2 == 0 for count in kept):
+            factors.append(0.0)
+        if not self.symmetric:
+            most = max(map(abs, ends))
+            factors = [_power(most, count) for count in kept]
+        return Walk(min(factors), max(factors), calls, step)
+
+    def _mixed(self, share, walk):
+        """What x + share (y - x) does to distances, where y is what a walk makes of x."""
+        if self.symmetric:
+            return max(abs(1 - share * (1 - walk.low)), abs(1 - share * (1 - walk.high)))
+        if walk.calls == 1:
+            return self._walk(share * walk.step, 1).most
+        return abs(1 - share) + share * walk.most
+
+    def _weights(self, h):
+        """(least, largest) of what the weights of a cohort's points may add up to."""
+        plan, p, law = self.plan, self.plan.problem.weights[1:], self.plan.participation
+        name, word = plan.algorithm.name, getattr(h, "weighting", 0)
+        if name in ("fsl", "fsl_parallel") or word == 1:
+            return 1.0, 1.0
+        if word == 2:
+            return 0.0 if (p == 0).any() else 1.0, 1.0
+        still = not (law.arrivals or law.departures) and plan.algorithm.transform is None
+        if still and not (law.work is not None and name.startswith("flex")):
+            if plan.S == plan.problem.N and law.cohort != "with" or bool((p == p[0]).all()):
+                return 1.0, 1.0
+            return plan.problem.N * float(p.min()), plan.problem.N * float(p.max())
+        return 0.0, float(plan.problem.N * getattr(h, "E", 1))
+
+    def round(self, t):
+        """What round t does to errors."""
+        h = self.plan.hyper[0 if self.plan.hyper.constant else t]
+        if h not in self._rounds:
+            self._rounds[h] = self._round(h)
+        return self._rounds[h]
+
+    def _round(self, h):
+        algorithm = self.plan.algorithm
+        of_client, gain = getattr(h, "eta_l", getattr(h, "eta", 0.0)), getattr(h, "eta_g", 1.0)
+        of_server, gamma = getattr(h, "eta_0", 0.0), getattr(h, "gamma", 1.0)
+        count = algorithm.number(algorithm.steps, h)
+        clients = self._walk(of_client, count, self.plan.participation.work is not None)
+        beside = algorithm.name == "fsl_parallel"
+        server = self._walk(
+            of_server * (1.0 if beside else gamma), algorithm.number(algorithm.server_steps, h)
+        )
+        shares = [gain * weight if count else 0.0 for weight in self._weights(h)]
+        most = max(shares)
+        if beside:
+            one, two = gain / (1 + gamma), gamma / (1 + gamma)
+            rho, most = abs(1 - one - two) + one * clients.most + two * server.most, one + two
+        else:
+            rho = max(self._mixed(share, clients) for share in shares) * server.most
+        if algorithm.name in VARIATES:  # errors of all points so far, in their gradients
+            grown = max(1.0, clients.most)
+            late = 2 * of_client * self.stiff * count * grown
+            rho = max(1.0, grown + late, rho + most * late)
+        return Round(
+            rho,
+            max(clients.step, server.step),
+            (1 + most) * (clients.step * clients.calls + server.step * server.calls),
+            clients.calls + server.calls + 1,
+            most,
+        )
+
+    def _local(self, round, size, noise):
+        """What a round from a point of norm `size` rounds off, with noise of gradients up to a
+        norm."""
+        step, length = round.step, round.length
+        moved = size + length * self.slope
+        if (
+            self.symmetric and self.mu >= 0 and step * self.L <= 2
+        ):  # never farther from any minimiser
+            moved = min(moved, size + 2 * self.centre)
+        grown = _power(max(1.0, self._walk(step, 1).most), round.calls - 1)
+        reach = grown * (moved + length * noise)
+        off = reach + step * (self.L * (reach + self.centre) + self.slope + noise)
+        if self.plan.algorithm.name in VARIATES and step > 0:
+            off *= 1 + 1 / (step * self.L)  # a variate is a difference of points over a step
+        return self.unit * max(1.0, round.gain) * round.calls * off
+
+    # ---------------------------------------------------------------- along a run
+
+    def errors(self, sizes, drawn=True):
+        """How far the points x_0 .. x_T, `drawn` or expected, may be off, their norms up to
+        `sizes`."""
+        found, at = np.full(len(sizes), math.inf), 0.0
+        if self.why:
+            return found
+        for t, size in enumerate(sizes):
+            found[t] = at + self.unit * size
+            if t + 1 < len(sizes) and at < math.inf:
+                round = self.round(t)
+                at = round.rho * at + self._local(round, size, self.noise * drawn)
+        return found
+
+    def spread(self, traces):
+        """How far the traces of the covariances of x_0 .. x_T may be off, where these are at most
+        `traces`."""
+        found, at = np.full(len(traces), math.inf), 0.0
+        if self.why:
+            return found
+        for t, trace in enumerate(traces):
+            found[t] = at + self.unit * trace
+            if t + 1 < len(traces) and at < math.inf:
+                round = self.round(t)
+                at = round.rho**2 * at + self.unit * round.calls * (trace + traces[t + 1])
+        return found
+
+    def margins(self, metric, sizes, traces=None, lowest=None):
+        """(root, flat) over x_0 .. x_T: how far rounding may move the root of what is measured, and
+        that itself.
+
+        `sizes` are norms of the points, `traces` of the covariances of what is an expectation, and
+        `lowest` the ends of the infimum that is taken off a loss. None of a metric of which nothing
+        is known."""
+        sizes = np.asarray(sizes, float)
+        if self.why:
+            return None
+        flat = np.zeros(len(sizes))
+        if metric == "sq_distance":
+            unit, own = 1.0, self.off + self.unit * (sizes + self.star)
+        elif metric.endswith("loss"):
+            unit, own = math.sqrt(self.L), 0.0
+            flat = flat + (0.0 if lowest is None else lowest.high - lowest.low)
+            if self.mu < 0:  # its terms may cancel
+                flat = flat + self.unit * self.L * (sizes + self.centre) ** 2
+        elif metric in SQUARES:
+            unit, own = 2 * self.L, 2 * self._grading(sizes)
+        else:
+            return None
+        with np.errstate(over="ignore", invalid="ignore"):
+            if traces is not None:
+                flat = flat + unit**2 * self.spread(traces)
+            return unit * self.errors(sizes, traces is None) + own, flat
+
+    def ends(self, values, root, flat, infimum=0.0):
+        """(low, high): what is measured, which is nowhere negative, lies between these in exact
+        numbers, where floats say `values`."""
+        unit = UNIT if self.why else self.unit
+        with np.errstate(over="ignore", invalid="ignore"):
+            size = np.sqrt(np.maximum(values, 0.0))
+            near = np.where(size == math.inf, size, np.maximum(size - root, 0.0)) ** 2
+            off = flat + unit * (np.abs(values) + abs(infimum))
+            low = np.where(near == math.inf, near, np.maximum(near - off, 0.0))
+            return np.where(np.isnan(values), values, low), (size + root) ** 2 + off
+
+
+def _power(base, count):
+    try:
+        return float(base) ** count
+    except OverflowError:
+        return math.inf

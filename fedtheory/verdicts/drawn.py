@@ -139,8 +139,10 @@ class Question:
         self.algorithm, self.entry = discover.algorithm(claim.algorithm), judged(claim, start)
         self.x_0, self.S = x_0, problem.N if S is None else S
         letters, values = self._letters(start)
+        self.lowest = None
         if self.how.minus and infimum is None:
-            infimum = objective(problem, self.how.metric, letters.gamma).lowest().high
+            self.lowest = objective(problem, self.how.metric, letters.gamma).lowest()
+            infimum = self.lowest.high
         self.shift = 0.0 if infimum is None else float(infimum)
         self._meets_hypotheses()
         self.bound = self._bound(letters, values)
@@ -166,7 +168,7 @@ class Question:
         return letters, values
 
     def _meets_hypotheses(self):
-        plan = plan_of(
+        self.plan = plan_of(
             self.problem,
             self.algorithm,
             rounds=self.rounds,
@@ -178,7 +180,7 @@ class Question:
             names=(),
             given=self.hyper,
         )
-        meets(self.claim, self.problem, setup_of(plan, plan.hyper[0]))
+        meets(self.claim, self.problem, setup_of(self.plan, self.plan.hyper[0]))
 
     def _bound(self, letters, values):
         """The largest that rounding leaves of the right side, over the factor of what is
@@ -203,10 +205,9 @@ class Sample:
 
     def __init__(self, question, seed):
         self.question, self.seed = question, seed
-        self.taken, self.farthest = 0, 0.0  # runs, and the largest coordinate of any
-        q = question
-        self.rounding = Rounding(q.problem, q.algorithm, q.hyper, q.rounds, q.how.metric)
-        self.method = getattr(q.claim.algorithm, "name", q.claim.algorithm)
+        self.taken, self.sizes = 0, np.zeros(question.rounds + 1)  # runs, norms of their points
+        self.rounding = Rounding(question.plan)
+        self.method = getattr(question.claim.algorithm, "name", question.claim.algorithm)
 
     def rows(self, look, first, count):
         """Runs first .. first + count - 1 of a look: what is judged of each, NaN outside a
@@ -225,7 +226,7 @@ class Sample:
                 keep="x",
                 **q.hyper,
             )
-            self.farthest = max(self.farthest, float(np.abs(r.x).max()))
+            self.sizes = np.maximum(self.sizes, np.linalg.norm(r.x, axis=2).max(axis=0))
             stayed = np.all([r.inside[c] for c in q.balls & set(r.inside or ())], axis=0)
             values = at_end(q.how.at, r.metrics[q.how.metric] - q.shift, q.rounds)
             found.append(np.where(np.reshape(stayed, (-1, 1)), values, np.nan))
@@ -249,12 +250,29 @@ class Sample:
     def evidence(self, rows):
         """Against every round's expectation being at most the bound, by the least of them."""
         bound = self.question.bound
-        if not bound > 0:
-            return -math.inf
+        if bound < 0:  # what is judged is nowhere negative
+            return math.inf
         return min(against_at_most(column, bound).max() for column in rows.T)
 
+    def least(self, rows):
+        """What is judged of each run, less what rounding may have added to it."""
+        q = self.question
+        margins = self.rounding.margins(q.how.metric, self.sizes, lowest=q.lowest)
+        if margins is None:
+            return np.zeros_like(rows)
+        # of a mean over rounds, the largest of theirs is one that counts
+        mean = q.how.at.startswith("mean")
+        root, flat = (
+            each.max(keepdims=True)[None] if mean else at_end(q.how.at, each[None], q.rounds)
+            for each in margins
+        )
+        return self.rounding.ends(rows, root, flat, q.shift)[0]
+
     def verdict(self, draws, alpha):
-        """The Verdict, after a look and, where that refutes, one by fresh seeds."""
+        """The Verdict, after a look and, where that refutes, one by fresh seeds.
+
+        Both looks have to refute for "violated"; a claim that only the first one refutes is
+        undecided, for what the first one says with confidence stands against "holds"."""
         needed, bound, best, refuted = math.log(2 / alpha), self.question.bound, None, []
         for look in (0, 1):
             seen, evidence = self.looked(look, draws, needed)
@@ -263,10 +281,7 @@ class Sample:
                     "A run left the finite numbers, or the "
                     "ball on which a constant is known: it says nothing."
                 )
-            if (
-                evidence > needed
-                and self.evidence(self.rounding.below(seen, self.farthest)) <= needed
-            ):
+            if evidence > needed and self.evidence(self.least(seen)) <= needed:
                 return self.undecided(
                     f"Its left side lies above its right side {bound:.6g}, by no "
                     f"more than the rounding of {self.question.rounds} rounds in floats may make of it."
@@ -276,6 +291,11 @@ class Sample:
             refuted.append(evidence > needed)
             if not refuted[-1]:
                 break
+        if refuted == [True, False]:
+            return self.undecided(
+                f"Its left side seems to lie above its right side {bound:.6g}, with confidence "
+                f"{1 - alpha / 2:g}, but {draws} fresh draws do not confirm it."
+            )
         return self.decided(refuted == [True, True], float(best), alpha)
 
     def decided(self, broken, best, alpha):

@@ -11,7 +11,7 @@ import fedtheory as ft
 from fedtheory.claim import Claim
 from fedtheory.errors import InvalidInput
 from fedtheory.symbols.run import TABLE, gap_T
-from fedtheory.verdicts.drawn import check_on, seed_of
+from fedtheory.verdicts.drawn import Sample, check_on, seed_of
 
 PROBLEM = ft.problems.quadratic(
     d=2, clients=3, L=1.0, mu=1.0, G=0.5, xi_bar=0.2, sigma=0.4, sigma_0=0.4, seed=2
@@ -86,6 +86,45 @@ def test_a_false_bound_is_refuted_and_confirmed():
         **SETTING,
     )
     assert true.status == "holds"
+
+
+PARABOLA = ft.problems.quadratic_from_arrays([1.0], [[3.0], [0.5]])
+BOUND = Claim(
+    id="mine.bound",
+    cites="by hand",
+    symbols=TABLE,
+    algorithm="fedsgd",
+    measures=gap_T,
+    bound=Rational(1, 100),
+)
+STEP = dict(rounds=1, eta=0.5, x_0=[1.0])
+
+
+@pytest.mark.parametrize(
+    "looks, status", [((1.0, 1.0), "violated"), ((1.0, 0.0), "undecided"), ((0.0, 1.0), "holds")]
+)
+def test_what_the_second_look_says_of_the_first(monkeypatch, looks, status):
+    """Runs of which all of a look are 1, or 0, beside a bound of 1/100."""
+    row = lambda self, look, first, count: np.full((count, 1), looks[look])
+    monkeypatch.setattr(Sample, "rows", row)
+    v = check_on(BOUND, PARABOLA, draws=128, **STEP)
+    assert v.status == status
+    assert (v.tightness is None) == (status == "undecided")
+
+
+def test_a_bound_below_nothing_is_violated():
+    v = check_on(BOUND.replace(name="negative", bound=-1), PARABOLA, draws=64, **STEP)
+    assert v.status == "violated"
+
+
+def test_rounding_hides_no_excess_of_a_method_that_contracts():
+    """x - 1/2 = 2^-(T + 1) after T steps of size 1/2: floats know it well after 40 of them."""
+    steps = dict(STEP, rounds=20)
+    half = Rational(1, 2) ** 43 / 2  # of ((1/2)^21)^2 / 2
+    v = check_on(BOUND.replace(name="half", bound=half), PARABOLA, draws=4096, **steps)
+    assert v.status == "violated"
+    v = check_on(BOUND.replace(name="twice", bound=4 * half), PARABOLA, draws=64, **steps)
+    assert v.status == "holds"
 
 
 def test_the_same_seed_gives_the_same_verdict():
