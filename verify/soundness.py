@@ -7,7 +7,8 @@ verdict is a bug.
 
 Parts: `textbook`, true statements that are never violated and, where they are tight, found tight;
 `hostile`, claims of one's own that invite an error; `vectors`, forms of degree four; `orders`,
-`structures`; `methods`, worst cases of hostile methods; `relatives`, drawn ones of all recorded claims. Each answer is kept in --out as it is
+`structures`; `factors`, claims under equations whose factors may vanish; `compared`, bounds of
+known truth set against runs; `methods`, worst cases of hostile methods; `relatives`, drawn ones of all recorded claims. Each answer is kept in --out as it is
 found: what was interrupted goes on where it was, and what was found with other sources, budgets or
 seeds is not counted.
 """
@@ -28,11 +29,22 @@ from fedtheory.errors import FedtheoryError
 from fedtheory.terminal import duration
 from fedtheory.verdicts import checking
 from fedtheory.verdicts.verdict import Verdict
-from fedtheory.verify import drawn, hostile, hostile_methods, hundreds, relatives, textbook
+from fedtheory.verify import (
+    compared,
+    drawn,
+    factors,
+    hostile,
+    hostile_methods,
+    hundreds,
+    relatives,
+    textbook,
+)
 from fedtheory.verify.textbook import TIGHT, reached
 
 TRUE = {**textbook.TRUE, **hundreds.TRUE}
-LOOK = dict(hostile=0.5, vectors=0.5)  # seconds at least: in less a search sees one kind of shape
+LOOK = dict(
+    hostile=0.5, vectors=0.5, factors=0.1
+)  # seconds at least: in less a search sees one kind of shape
 LONGER = 5.0  # seconds at least for a claim of which a relative is refuted
 
 
@@ -110,6 +122,19 @@ def of_method(trait, seed, budget):
     return verdict, ""
 
 
+def of_factors(name, seed, budget):
+    claim, truth = factors.drawn(name, seed)
+    verdict = checking.check(claim, budget=budget, seed=seed)
+    right = verdict.status in drawn.allowed(truth)
+    return verdict, "" if right else f"{'true' if truth else 'false'}: {factors.worded(claim)}"
+
+
+def of_compared(name, seed, budget):
+    said = compared.answer(seed, name)
+    verdict = Verdict(name, said, "", "")
+    return verdict, f"a bound that is {name}" if compared.wrong(name, said) else ""
+
+
 def base(name, seed, budget):
     """A recorded claim itself."""
     return checking.check(name, budget=budget, seed=0), ""
@@ -154,6 +179,8 @@ ASK = dict(
     hostile=of_hostile,
     vectors=of_vectors,
     drawn=of_drawn,
+    factors=of_factors,
+    compared=of_compared,
     base=base,
     methods=of_method,
 )
@@ -232,6 +259,11 @@ def questions(part, given):
         ]
     if part == "vectors":
         return [(part, "form", seed) for seed in range(given.drawn)]
+    if part == "factors":
+        kinds = [kind for kind in factors.KINDS if given.only in kind]
+        return [(part, kind, seed) for seed in range(given.drawn // 5) for kind in kinds]
+    if part == "compared":
+        return [(part, kind, seed) for seed in range(given.drawn) for kind in compared.SHARES]
     if part == "orders":
         return [("drawn", "order", seed) for seed in range(given.drawn)]
     if part == "methods":
@@ -254,7 +286,17 @@ def tightened(only, budget):
     return loose
 
 
-PARTS = ("hostile", "vectors", "orders", "structures", "methods", "textbook", "relatives")
+PARTS = (
+    "hostile",
+    "vectors",
+    "orders",
+    "structures",
+    "factors",
+    "compared",
+    "methods",
+    "textbook",
+    "relatives",
+)
 
 
 def main(arguments=None):
@@ -271,7 +313,10 @@ def main(arguments=None):
         "--seeds", type=int, default=1000, help="seeds for each textbook statement (1000)"
     )
     parser.add_argument(
-        "--drawn", type=int, default=200, help="forms of vectors and orders that are drawn (200)"
+        "--drawn",
+        type=int,
+        default=200,
+        help="forms of vectors, orders and bounds that are drawn (200)",
     )
     parser.add_argument(
         "--relatives", type=int, default=2000, help="relatives of recorded claims (2000)"

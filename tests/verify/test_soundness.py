@@ -11,7 +11,7 @@ from fedtheory.settings import by_name, fitting, losses
 from fedtheory.symbols.run import N, T, a, sq_x, sq_y
 from fedtheory.verdicts import checking
 from fedtheory.verdicts.verdict import Verdict
-from fedtheory.verify import drawn, hostile, relatives, soundness
+from fedtheory.verify import drawn, factors, hostile, relatives, soundness
 from fedtheory.verify.textbook import FALSE, TIGHT, TRUE, reached
 
 
@@ -194,3 +194,32 @@ def test_a_relative_that_a_family_refutes_is_asked_of_its_base():
     verdict = checking.check(weaker, budget=5.0, seed=463)
     assert verdict.status == "violated" and "setting" not in verdict.certificate
     assert soundness.fails_too(base, verdict, 0.02, 463)
+
+
+def _point(claim, values):
+    """What a claim's hypotheses, then its line, say at numbers."""
+    at = {
+        symbol: values[symbol.name] for symbol in (factors.U, factors.V, factors.W, factors.COUNT)
+    }
+    left, sign, right = claim.lines[0]
+    gap = (right - left if sign == "<=" else left - right).subs(at)
+    return all(bool(a.relation.subs(at)) for a in claim.assumptions), bool(gap >= 0)
+
+
+@pytest.mark.parametrize("kind", factors.KINDS[:-1])
+def test_claims_under_factors_are_what_they_are_said_to_be(kind):
+    """On a grid of rational numbers, those at which a factor vanishes among them."""
+    grid = {Rational(a, b) for a in range(1, 6) for b in (1, 2, 3)}
+    grid = sorted(grid | {Rational(1, 100), Rational(50)})
+    for seed in range(4):
+        claim, truth = factors.drawn(kind, seed)
+        one, other = sorted(
+            claim.lines[0][0].free_symbols | claim.assumptions[0].relation.free_symbols, key=str
+        )[:2]
+        found = [
+            _point(claim, {**dict.fromkeys("uvwn", Rational(100)), one.name: x, other.name: y})
+            for x in grid
+            for y in grid
+            if not (one.is_integer and x.q > 1 or other.is_integer and y.q > 1)
+        ]
+        assert truth == all(met for good, met in found if good), factors.worded(claim)
