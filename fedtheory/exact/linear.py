@@ -59,7 +59,7 @@ class Linear:
     def _compared(self, other=None):
         raise TypeError("what it does depends on the size or the sign of unknown numbers")
 
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __bool__ = __abs__ = _compared  # type: ignore[assignment]
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __bool__ = __abs__ = _compared
     __hash__ = None  # type: ignore[assignment]
 
     def __rtruediv__(self, other):

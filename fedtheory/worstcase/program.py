@@ -63,6 +63,9 @@ __all__ = [
 ]
 
 
+SHORT = 20  # letters of a fraction that is shown
+
+
 class Unknown(Linear):
     """A combination of x_0 (0) and answers (1, 2, ...), with exact coefficients."""
 
@@ -196,14 +199,17 @@ class WorstCase:
         return instance.of(self.certificate)
 
     def __str__(self):
-        gap = (
-            ""
-            if self.least is None
-            else f", attained up to a share of {float(1 - self.least / self.bound):.1e}"
-            if self.bound
-            else ", attained"
-        )
-        return f"worst case {self.value:.10g}, proved by {len(self.multipliers)} multipliers{gap}"
+        simple = self.bound.denominator > 1 and len(str(self.bound)) <= SHORT
+        value = f"{self.bound} ({self.value:.10g})" if simple else f"{self.value:.10g}"
+        gap = ""
+        if self.least is not None:
+            short = self.bound - self.least
+            gap = (
+                f", attained up to a share of {float(short / self.bound):.1e}"
+                if short and self.bound
+                else ", attained"
+            )
+        return f"worst case {value}, proved by {len(self.multipliers)} multipliers{gap}"
 
 
 def worst_case(method, rounds, **about):

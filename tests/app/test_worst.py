@@ -23,6 +23,16 @@ def test_gradient_descent_has_the_known_rate_and_its_certificate_replays(tmp_pat
     assert least <= bound and float(bound) == pytest.approx(1 / 10, rel=1e-8)
 
 
+def test_a_worst_case_in_a_short_fraction_is_told_as_one(capsys):
+    """Without convexity the least gradient after three steps is at most 4 L gap/(3 T + 2)."""
+    asked = ["eta=1", "--rounds", "3", "--mu", "-1", "--measure", "sq_grad_norm", "--over", "least"]
+    assert main(["worst", "gradient_descent", *asked]) == 0
+    assert "worst case 4/11 (0.3636363636), proved by" in capsys.readouterr().out
+    assert main(["worst", "fedsgd", "eta=1/1000001", "--rounds", "2"]) == 0
+    told = capsys.readouterr().out
+    assert "/" not in told.partition("worst case")[2].partition(",")[0]
+
+
 def test_a_library_method_is_read_from_its_kernels(capsys):
     """FedAvg with K = 1 and eta_g = 1 on one client is gradient descent."""
     assert main(["worst", "fedavg", "N=1", "K=1", "eta_l=1", "--rounds", "1", "--json"]) == 0
