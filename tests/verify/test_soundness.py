@@ -11,7 +11,7 @@ from fedtheory.settings import by_name, fitting, losses
 from fedtheory.symbols.run import N, T, a, sq_x, sq_y
 from fedtheory.verdicts import checking
 from fedtheory.verdicts.verdict import Verdict
-from fedtheory.verify import drawn, factors, hostile, relatives, soundness
+from fedtheory.verify import drawn, factors, hostile, hostile_methods, relatives, soundness
 from fedtheory.verify.textbook import FALSE, TIGHT, TRUE, reached
 
 
@@ -223,3 +223,14 @@ def test_claims_under_factors_are_what_they_are_said_to_be(kind):
             if not (one.is_integer and x.q > 1 or other.is_integer and y.q > 1)
         ]
         assert truth == all(met for good, met in found if good), factors.worded(claim)
+
+
+def test_programs_of_hostile_methods_are_asked_of_each_trait():
+    asked = soundness.questions("methods", SimpleNamespace(drawn=20, only=""))
+    assert {trait for _, trait, _ in asked} == set(hostile_methods.TRAITS)
+    assert len(asked) == 2 * len(hostile_methods.TRAITS)
+    refused = [each for each in asked if each[1] in ("gossip", "norm", "origin")]
+    found = soundness.campaign(refused, 0.02, soundness.Store(None), say=print)
+    assert len(found) == 6
+    assert {each["status"] for each in found.values()} == {hostile.REFUSED}
+    assert not any(each["objection"] for each in found.values())
