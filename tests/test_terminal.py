@@ -1,6 +1,10 @@
 """What a terminal shows: live lines, tables as wide as it is, and no styles where none are wanted."""
 
+import os
 import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -117,3 +121,54 @@ def test_running_text_is_as_wide_as_the_terminal_within_what_is_read_well(monkey
 
 def test_elsewhere_running_text_has_a_width_of_its_own():
     assert terminal.reading() == 88 and terminal.reading(86) == 86
+
+
+ROOT = Path(__file__).resolve().parents[1]
+needs_full = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no such device")
+
+
+@needs_full
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["list", "papers"],
+        ["list", "claims", "--json"],
+        ["--help"],
+        ["completion", "bash"],
+        ["verify", "--help"],
+        ["figures", "--help"],
+    ],
+    ids=" ".join,
+)
+def test_an_answer_that_cannot_be_written_out_is_said_in_one_sentence(command):
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "fedtheory", *command],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=ROOT,
+        )
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert "No space left on device" in done.stderr
+
+
+@needs_full
+def test_progress_that_cannot_be_written_stops_nothing():
+    with open("/dev/full", "w") as full:
+        line = terminal.Line(full)
+        line.say("on the way")
+        line.clear()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sys, "stderr", full)
+            terminal.say("a sentence")
+        os.dup2(os.open(os.devnull, os.O_WRONLY), full.fileno())
+
+
+def test_a_reader_who_has_seen_enough_is_no_error(monkeypatch):
+    def closed():
+        raise BrokenPipeError(32, "Broken pipe")
+
+    assert terminal.finish("fedtheory", closed) == 0
+    with pytest.raises(SystemExit):
+        terminal.finish("fedtheory", lambda: sys.exit(3))

@@ -2,6 +2,7 @@
 
 import argparse
 import difflib
+import sys
 
 from fedtheory import __version__, spreading
 from fedtheory.errors import printable
@@ -24,6 +25,10 @@ class Parser(argparse.ArgumentParser):
         first, last = self.prog.split()[0], self.prog.split()[-1]
         whose = last if last in ABOVE else first
         self.exit(2, f"{whose}: {printable(message)}; see {self.prog} --help\n")
+
+    def _print_message(self, message, file=None):
+        """Write a message; an error of the system is whoever's asked, and not passed over."""
+        (file or sys.stderr).write(message or "")
 
     def parse_args(self, args=None, namespace=None):
         found, rest = self.parse_known_args(args, namespace)

@@ -24,6 +24,7 @@ import html
 import io
 import json
 import math
+import os
 import re
 import sys
 from fractions import Fraction
@@ -846,5 +847,17 @@ def main(arguments):
     return 1 if differs else 0
 
 
+def ended(arguments):
+    """The exit status, 2 where what was found could not be written out."""
+    try:
+        status = main(arguments)
+        sys.stdout.flush()
+        return status
+    except OSError as error:
+        where = "" if error.filename is None else f" {error.filename}"
+        print(f"the system refuses{where}: {error.strerror}", file=sys.stderr, flush=True)
+        os._exit(2)  # Python would try once more to write it
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(ended(sys.argv[1:]))

@@ -53,6 +53,18 @@ def test_the_checker_accepts_every_certificate(made):
     assert (status, told) == (0, f"{number} certificates accepted, 0 not judged, 0 differences\n")
 
 
+def test_a_report_that_cannot_be_written_out_is_no_good_report(made):
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", made / "check.py"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert done.returncode == 2
+    assert done.stderr == "the system refuses: No space left on device\n"
+
+
 def test_what_is_altered_added_removed_or_swapped_is_named(mine):
     one, other = mine / "certificates/lamb.lemma1.json", mine / "certificates/mixed.stepD2.json"
     first, second = one.read_bytes(), other.read_bytes()

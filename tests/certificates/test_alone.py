@@ -42,6 +42,7 @@ STANDARD = {
     "sys",
     "fractions",
     "math",
+    "os",
     "pathlib",
     "reprlib",
     "types",
