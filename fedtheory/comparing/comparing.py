@@ -23,6 +23,7 @@ from fedtheory.runs.running import Run
 from fedtheory.runs.running import run as carry_out
 
 TRIALS = 64
+SAFE = 1000.0  # how much larger than it is taken for rounding may be where no note speaks of it
 TRACED = 100  # coordinates up to which covariances are followed where no distance says their size
 
 
@@ -202,6 +203,9 @@ class _Case:
         low, high = np.quantile(every, showing.BAND, axis=0)
         of = lambda values: np.broadcast_to(values, T.shape).copy()
         least, most = self._ends(run, judged, e)
+        right = right_side(line, self.letters, numbers, judged, T)
+        with np.errstate(invalid="ignore"):
+            far = np.minimum(np.abs(least - right), np.abs(most - right)) > SAFE * (most - least)
         return Comparison(
             line.claim,
             line.number,
@@ -214,11 +218,11 @@ class _Case:
             of(low),
             of(high),
             None if there is None else of(side(line, "left", numbers, there)[0]),
-            right_side(line, self.letters, numbers, judged, T),
+            right,
             self._size(judged),
             least,
             most,
-            self._notes(run),
+            self._notes(run, not far.all()),
         )
 
     def _size(self, measured):
@@ -320,7 +324,7 @@ class _Case:
         farthest = max(float(np.linalg.norm(x, axis=-1).max()) for x in (run.start, run.final))
         return np.full(count, FAR * farthest), None
 
-    def _notes(self, run):
+    def _notes(self, run, near):
         notes = [
             f"{name} = {value:g}, which nothing fixes, makes the bound after all rounds least"
             for name, value in self.letters.chosen.items()
@@ -330,7 +334,7 @@ class _Case:
                 f"its hypotheses hold at {len(self.T)} of {len(self.T) + len(self.left_out)} numbers "
                 f"of rounds, from T = {self.T[0]} to {self.T[-1]}"
             )
-        if self.taken:
+        if self.taken and near:
             why = self.rounding.why or "how rounding moves " + ", ".join(dict.fromkeys(self.taken))
             why += "" if self.rounding.why else " is not known"
             notes.append(f"{why}: it is taken for {ROOM:g} of the root of the largest value")
