@@ -250,7 +250,8 @@ class Reading:
             tree = f"{min(v, w)}.{max(v, w)}" if dot else tree
             if tree in self.solved:
                 if tree not in self.values:
-                    self.values[tree] = self.read(self.solved[tree])
+                    self.values[tree] = self.unfolded(tree)
+                require(self.values[tree], "it is made of itself", tree)
                 return self.values[tree]
             if tree in self.domains or tree in self.finite or dot and {v, w} <= self.vectors:
                 return {((tree, 1),): Fraction(1)}, {}
@@ -292,6 +293,15 @@ class Reading:
             tree,
         )
         return num, den
+
+    def unfolded(self, name):
+        """What a solved symbol reads as; nothing may ask for it before it is known."""
+        self.values[name] = None
+        try:
+            return self.read(self.solved[name])
+        finally:
+            if self.values.get(name, 0) is None:
+                del self.values[name]
 
     def lifted(self, num, den, full):
         """A numerator over another denominator."""

@@ -86,6 +86,8 @@ class Search:
             slope = {m: way * v for m, v in slope.items()}
             rest = {m: -way * v for m, v in num.items() if m not in having}
             value = ["*", positivity.tree(rest), ["^", positivity.tree(slope), -1]]
+            if symbol in self.reach(value, ("define", "cases")):  # z = max(z, y)
+                continue
             trial = reading.again()
             try:
                 trial.solve(symbol, value, name)
@@ -279,11 +281,11 @@ class Search:
         ]
         return sorted(nodes, key=lambda n: n not in reach)
 
-    def reach(self, tree):
-        """The symbols a tree mentions, definitions followed."""
+    def reach(self, tree, through=("define", "root", "cases")):
+        """The symbols a tree mentions, nodes of some kinds followed."""
         found = set(_names(tree))
         for node, parts in reversed(self.document["nodes"].items()):
-            if node in found:
+            if node in found and parts[0] in through:
                 found |= set(_names(list(parts)))
         return found
 
