@@ -201,6 +201,14 @@ class Table:
         """Names of the symbols that stand for these constants of a problem, or are so called."""
         return [name for name in self.entries if self.constants.get(name, name) in names]
 
+    def describe(self, name):
+        """All that is said of a letter but for how it is typeset; None where there is no such letter.
+        Two tables have a letter in common where they describe it alike: its name says nothing."""
+        if name not in self.entries:
+            return None
+        entry, paced = self.entries[name]._replace(latex=""), name in self.paced
+        return entry, self.constants.get(name), self.run.get(name), paced
+
     def extended(self, entries):
         """This table with entries added or redefined."""
         return Table(

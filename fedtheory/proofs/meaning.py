@@ -11,6 +11,8 @@ import sympy
 
 from fedtheory.conditions import Along, Root
 from fedtheory.errors import refuse
+from fedtheory.symbols import fsl
+from fedtheory.symbols.fsl import eta_0, gamma
 from fedtheory.writing import plain
 
 
@@ -58,10 +60,8 @@ def squared(v):
 F, SERVER, OTHER_F, OTHER_SERVER, FIRST, SECOND = map(
     Vector, ("vec_F", "vec_0", "vec_F_w", "vec_0_w", "vec_i", "vec_j")
 )
-gamma = sympy.Symbol("gamma", nonnegative=True)
-eta_0 = sympy.Symbol("eta_0", positive=True)
 
-# Metrics of one round, not averaged.
+# Metrics of one round, not averaged, in the letters of FSL for the server's weight and step.
 INNER = {
     "sq_grad_norm": squared(F),
     "sq_server_grad_norm": squared(SERVER),
@@ -97,19 +97,42 @@ def facts(claim):
         if entry.measure.average == "" and entry.measure.at == "t" and entry.measure.minus == ""
     }
     found = [
-        sympy.Eq(symbol, INNER[metric], evaluate=False)
+        sympy.Eq(symbol, product, evaluate=False)
         for metric, symbol in single.items()
-        if metric in INNER
+        if metric in INNER and (product := lettered(INNER[metric], claim.table)) is not None
     ]
     if single.keys() & {"sq_grad_norm", "sq_server_grad_norm", "sq_xi"}:
         for _, (metric, constant) in meant(claim, Root):
-            found.append(sympy.Le(INNER[metric], claim.table[constant].symbol ** 2, evaluate=False))
+            of = letter(claim, constant)
+            if of is not None:
+                found.append(sympy.Le(INNER[metric], of**2, evaluate=False))
     return found
 
 
-# The components of a gradient along a straight line of R^d, at two points s apart.
-g_x, g_y = (sympy.Symbol(name, real=True) for name in ("g_x", "g_y"))
-s = sympy.Symbol("s", positive=True)
+def lettered(product, table):
+    """An inner product in the letters of a table; None where it has none for a number in it."""
+    mine = {number: named(number, table) for number in (gamma, eta_0) if product.has(number)}
+    return None if None in mine.values() else product.xreplace(mine)
+
+
+def named(number, table):
+    """The letter that a table has for a number of FSL: the one that it says stands for it, or else
+    the same letter; None where it has none."""
+    own = next((name for name, what in table.run.items() if what == number.name), None)
+    if own is None:
+        return number if table.describe(number.name) == fsl.TABLE.describe(number.name) else None
+    entry = table[own] if own in table else None
+    free = entry is not None and entry.measure is None and entry.definition is None
+    return entry.symbol if free and entry.own is None else None
+
+
+def unused(name, table, **domain):
+    """A symbol that is no letter of a table."""
+    while name in table:
+        name += "_"
+    return sympy.Symbol(name, **domain)
+
+
 # Metric of a squared gradient -> (metric of its loss, how many smooth losses that is the sum of).
 GRADIENT_OF = {
     "sq_grad_norm": ("loss", 1),
@@ -120,9 +143,10 @@ GRADIENT_OF = {
 
 def letter(claim, constant):
     """A claim's symbol for a constant of a problem, papers' letters being their own; None where it
-    has none."""
-    own = claim.table.certified({constant})
-    return claim.table[own[-1]].symbol if own else None
+    has none, or has that letter for what is measured or derived."""
+    own = [claim.table[name] for name in claim.table.certified({constant})]
+    own = [entry for entry in own if entry.measure is None and entry.definition is None]
+    return own[-1].symbol if own else None
 
 
 def along(claim):
@@ -133,9 +157,13 @@ def along(claim):
     the conditions on R^d.
     """
     found, steep, bounds = [], [], []
+    # The components of a gradient along a straight line of R^d, at two points s apart.
+    g_x, g_y = (unused(name, claim.table, real=True) for name in ("g_x", "g_y"))
+    s = unused("s", claim.table, positive=True)
     for assumption, (kind, constant, _) in meant(claim, Along):
         of = letter(claim, constant)
-        of = sympy.Symbol(f"{constant}_{kind}", nonnegative=True) if of is None else of
+        if of is None:
+            of = unused(f"{constant}_{kind}", claim.table, nonnegative=True)
         relations = dict(
             steeper=[g_y - g_x >= of * s, of > 0],
             flatter=[g_y - g_x <= of * s],

@@ -16,10 +16,13 @@ from sympy import Eq, Ge, Le, Lt, Max, Min, Rational, Symbol, sqrt
 
 from fedtheory import discover, enclosure
 from fedtheory.certificates import check_proof
+from fedtheory.claim import Claim
 from fedtheory.claims.fsl._assumptions import EQ11_STEP, EQ13
+from fedtheory.conditions import LIPSCHITZ
 from fedtheory.errors import InvalidInput
 from fedtheory.proofs import algebra, meaning, positivity
 from fedtheory.proofs.algebra import Counterexample, Proof
+from fedtheory.symbol import Table
 from fedtheory.symbols import fsl as f
 
 x, y, z = (Symbol(name, positive=True) for name in "xyz")
@@ -458,3 +461,47 @@ def test_a_search_in_vain_is_remembered_and_a_larger_one_is_made():
     assert algebra.prove(target, budget=0.2, refute=False) is None
     assert algebra.prove(target, [Eq(x, y)], budget=0.1, refute=False)
     assert len(algebra.VAIN) == 2
+
+
+Z, Y, B_ = (sympy.Symbol(name, real=True) for name in ("z", "y", "b"))
+COUNT = sympy.Symbol("n", integer=True, positive=True)
+CIRCLES = [
+    sympy.Eq(Z, sympy.Max(Z, Y), evaluate=False),
+    sympy.Eq(Z, sympy.Abs(Z), evaluate=False),
+    sympy.Eq(Z, sympy.Min(COUNT, Z), evaluate=False),
+    sympy.Eq(2 * Z, sympy.Max(Z, Y) + sympy.Min(Z, Y), evaluate=False),
+    sympy.Eq(B_, sympy.Piecewise((B_, B_ > 0), (Y, True)), evaluate=False),
+]
+
+
+@pytest.mark.parametrize("relation", CIRCLES, ids=str)
+def test_an_equation_that_asks_for_what_it_gives_is_not_solved(relation):
+    """z = max(z, y) says z >= y; it fixes no z, and unfolding it has no end."""
+    symbol = relation.lhs.free_symbols.pop()
+    for goal in (symbol <= Y, symbol >= Y + 1, symbol * Y <= 1):
+        assert not algebra.prove(goal, [relation], budget=0.3, refute=False)
+    more = sympy.Le(symbol, symbol + 1, evaluate=False)
+    assert algebra.prove(more, [relation], budget=0.3, refute=False)
+
+
+def test_a_document_that_solves_in_a_circle_is_refused():
+    document = algebra.stated(Z <= Y, [CIRCLES[0]], {}).document()
+    (node,) = document["nodes"]
+    circle = dict(
+        solve=[["z", node, "assumed:0"]], split=node, branches=[dict(scale="1", terms=[])] * 2
+    )
+    with pytest.raises(algebra.Refused, match="made of itself"):
+        algebra.replay(dict(document, proof=circle))
+
+
+def test_letters_that_proofs_use_within_are_no_letters_of_a_table():
+    """One's own g_x, s and L_flatter are not the components, points and constants along a line."""
+    table = Table("mine")
+    for name, domain in dict(g_x="real", g_y="real", s="positive", L_curved="nonnegative").items():
+        table.add(name, name, name, domain=domain)
+    mine = {entry.symbol for entry in table.values()}
+    claim = Claim(
+        "mine.a", "mine, (1)", table, measures=table["g_x"].symbol, bound=1, assumes=[LIPSCHITZ]
+    )
+    found, _ = meaning.along(claim)
+    assert found and not {s for r, _ in found for s in r.free_symbols} & mine
