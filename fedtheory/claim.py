@@ -9,7 +9,7 @@ from typing import Any
 import sympy
 
 from fedtheory import given
-from fedtheory.conditions import Assumption
+from fedtheory.conditions import Assumption, Rule
 from fedtheory.errors import refuse
 from fedtheory.shown import Shown
 from fedtheory.statements import (
@@ -188,7 +188,7 @@ class Claim(Valued, Varied, Shown):
         return (
             *self.assumes,
             *self.unstated,
-            *(Assumption(rule, "by meaning") for rule in self.symbols.rules),
+            *(Rule(rule, "by meaning") for rule in self.symbols.rules),
         )
 
     # Its symbols

@@ -122,6 +122,12 @@ class Assumption:
 
 
 @dataclass(frozen=True, repr=False)
+class Rule(Assumption):
+    """What a claim's letters mean wherever they stand: made of its table's rules, and of nothing
+    else. Where one is handed in, it is a hypothesis like any other."""
+
+
+@dataclass(frozen=True, repr=False)
 class Outside:
     """A number outside its symbol's domain (K = 0, S > N are of this kind)."""
 

@@ -12,7 +12,7 @@ import sympy
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import BooleanAtom
 
-from fedtheory.conditions import Along, Assumption, Condition, Confined, Root
+from fedtheory.conditions import Along, Assumption, Condition, Confined, Root, Rule
 from fedtheory.errors import refuse
 from fedtheory.symbol import Table
 
@@ -75,6 +75,8 @@ def _hypothesis(whose, given, stated):
         refuse(f"{whose}: a hypothesis", HYPOTHESIS, holds)
     if isinstance(holds, sympy.Basic):
         written(f"{whose}: a hypothesis", holds)
+    if isinstance(given, Rule):  # of another claim's table, perhaps
+        return Assumption(given.holds, given.where, given.stated, given.note)
     return given if isinstance(given, Assumption) else Assumption(given, stated=stated)
 
 

@@ -6,6 +6,7 @@ import textwrap
 from fractions import Fraction
 
 from fedtheory import discover
+from fedtheory.conditions import Rule
 from fedtheory.enclosure import above
 from fedtheory.errors import InvalidInput, article, refuse, show
 from fedtheory.symbol import DOMAINS
@@ -160,7 +161,7 @@ def of_paper(name, width=88):
 def described(claim):
     """What `explain` says, as data."""
     claim = discover.claim(claim)
-    hypotheses = [a for a in claim.assumptions if a.where != "by meaning"]
+    hypotheses = [a for a in claim.assumptions if not isinstance(a, Rule)]
     return dict(
         id=claim.id,
         paper=claim.paper,
@@ -177,7 +178,7 @@ def described(claim):
         ],
         stated=[_assumption(a, claim) for a in hypotheses if a.stated],
         unstated=[_assumption(a, claim) for a in hypotheses if not a.stated],
-        by_meaning=[claim.plain(a.holds) for a in claim.assumptions if a.where == "by meaning"],
+        by_meaning=[claim.plain(a.holds) for a in claim.assumptions if isinstance(a, Rule)],
         follows=_steps(claim),
         comparisons=[_comparison(c) for c in claim.compares],
         cells={name: (printed, computed) for name, printed, computed in claim.cells()},
