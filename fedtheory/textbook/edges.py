@@ -3,9 +3,9 @@ follow from.
 
 What a premise says counts where its own hypotheses are among those of the line, or follow from
 them; where it assumes more, the step is refused. Premise and line speak of the same quantities:
-letters of one table, measured in one run of one method, at every instance inside the line's
-hypotheses. All of it is then an implication between numbers and inner products, which algebra
-decides with a document.
+letters that are the same records (`letters.py`), measured in one run of one method, at every
+instance inside the line's hypotheses; a constant that a premise leaves open is its own. All of it is
+then an implication between numbers and inner products, which algebra decides with a document.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from fedtheory import conditions, discover
 from fedtheory.errors import refuse
 from fedtheory.proofs import algebra, meaning
 from fedtheory.symbol import expand
-from fedtheory.textbook import facts, kept
+from fedtheory.textbook import facts, kept, letters
 from fedtheory.writing import plain
 
 BUDGET = 0.1  # seconds of a core, counted as work, for the proof of a step
@@ -103,11 +103,10 @@ def edge(claim, at):
         return make("undecided", INDUCTION)
     lines = [one for one in some if not isinstance(one, str)]
     documents = []
+    if why := reopened(claim, some):
+        return make("refused", why)
     for other, n in lines:
-        why = apart(claim, other, n)
-        if why is None:
-            why = assumed_more(claim, other, documents)
-        if why:
+        if why := apart(claim, other, n) or assumed_more(claim, other, documents):
             return make("refused", why)
     if silent := unmentioned(claim, at, tuple(some)):
         return make("undecided", f"none of these speaks of {', '.join(silent)}")
@@ -125,17 +124,40 @@ def apart(claim, other, n):
         return None
     if other.table.paper != claim.table.paper:
         return f"{other.id} is written in the letters of another paper"
-    runs = any(entry.measure.of_a_run for entry in other.quantities.values())
-    if runs and not set() < methods(claim) <= methods(other):
+    if strange := letters.differing(other.table, claim.table, other.symbols):
+        return f"{other.id} means something else by {', '.join(strange)}"
+    if any(entry.measure.of_a_run for entry in other.quantities.values()):
+        same = bool(letters.methods(claim)) and bool(letters.methods(other))
+    else:
+        same = bool(letters.methods(claim)) or not letters.methods(other) or not other.quantities
+    if not same or other.quantities and letters.methods(other) and not covered(claim, other):
         return f"{other.id} speaks of another method"
     return None
 
 
+def covered(claim, other):
+    """Whether a premise speaks of each method that a claim speaks of."""
+    return letters.covered(claim, letters.methods(other))
+
+
+def reopened(claim, some):
+    """Why a constant that a premise leaves open is another one here; None where each is its own."""
+    others = lambda premises: list(
+        dict.fromkeys(
+            one[0] for one in premises if not isinstance(one, str) and one[0] is not claim
+        )
+    )
+    everywhere = [one for at in claim.follows for one in premises(claim, at - 1)]
+    name = letters.reopened(claim, others(some), others(everywhere))
+    return (
+        name
+        and f"{name} is a constant for some value of which one line is said, and another line has it as well"
+    )
+
+
 def methods(claim):
     """Names of the methods that a claim speaks of."""
-    given = claim.algorithm
-    several = given if isinstance(given, tuple) else () if given is None else (given,)
-    return {getattr(one, "name", one) for one in several}
+    return {getattr(one, "name", one) for one in letters.methods(claim)}
 
 
 def assumed_more(claim, other, documents):
@@ -143,8 +165,6 @@ def assumed_more(claim, other, documents):
     had to be shown are added."""
     mine = () if other is claim else at_hand(claim)
     for assumption in other.assumptions if other is not claim else ():
-        if assumption.where == "by meaning":  # true of the letters, wherever they stand
-            continue
         if assumption.condition is not None:
             if assumption.condition not in mine:
                 return f"{other.id} assumes that {assumption.condition.says}"
@@ -158,7 +178,7 @@ def assumed_more(claim, other, documents):
 def implied(claim, other, relation):
     """A document that a premise's relation follows from a claim's hypotheses, {} where it is one of
     them, None where neither is known."""
-    if relation in [a.relation for a in claim.assumptions]:
+    if relation in _with_rules(claim, other):
         return {}
     if isinstance(relation, sympy.And):
         return None
@@ -174,9 +194,14 @@ def at_hand(claim):
 
 
 def _with_rules(claim, *others):
-    """A claim's relations, and what the letters mean wherever they stand."""
+    """A claim's relations, and what the letters of others mean wherever they stand."""
     relations = [a.relation for a in claim.assumptions if a.relation is not None]
-    rules = [rule for other in (claim, *others) for rule in other.symbols.rules]
+    rules = [
+        rule
+        for other in others
+        for rule in other.symbols.rules
+        if letters.binding(rule, claim.table)
+    ]
     return list(dict.fromkeys([*relations, *rules]))
 
 
@@ -202,14 +227,14 @@ def question(claim, at, some):
     meant = [fact for other in claims for fact in meaning.facts(other)]
     meant += [fact.relation for fact in facts.usable(claims, names, at_hand(claim))]
     if facts.PREFIX + "rounds" in names:
-        means = [facts.averaged(other, n, claim.table) for other, n in lines]
+        means = [facts.averaged(other, n) for other, n in lines]
         meant += [relation for relation in means if relation is not None]
     distinct = lambda some: list(dict.fromkeys(some))
     if lines and (meant or not names):
         free = {s: sympy.Symbol(s.name, real=True) for s in definitions}
         used = relations + meant if names else relations
         if any(target.rhs in relation.args for relation in used) and not target.rhs.is_Atom:
-            free[target.rhs] = sympy.Symbol("right_hand_side", real=True)
+            free[target.rhs] = meaning.unused("right_hand_side", claim.table, real=True)
         turned = [turn(relation, free) for relation in distinct([target, *used])]
         yield turned[0], connected(turned[0], turned[1:]), {}
     if not names:
@@ -262,18 +287,18 @@ def states(document, asked):
 def needed(claim, at):
     """What has to be shown of the hypotheses of a line's premises: (target, relations,
     definitions) each; None where one of them can never count."""
-    found = []
-    for other, n in (one for one in premises(claim, at) if not isinstance(one, str)):
+    found, some = [], premises(claim, at)
+    if reopened(claim, some):
+        return None
+    for other, n in (one for one in some if not isinstance(one, str)):
         mine = at_hand(claim)
         if apart(claim, other, n):
             return None
         for assumption in other.assumptions if other is not claim else ():
-            if assumption.where == "by meaning":  # true of the letters, wherever they stand
-                continue
             if assumption.condition is not None:
                 if assumption.condition not in mine:
                     return None
-            elif assumption.relation not in [a.relation for a in claim.assumptions]:
+            elif assumption.relation not in _with_rules(claim, other):
                 found.append(discharge(claim, other, assumption.relation))
     return found
 

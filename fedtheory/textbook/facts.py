@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 import sympy
 
+from fedtheory.conditions import ALL
 from fedtheory.errors import refuse
 from fedtheory.proofs import algebra
-from fedtheory.textbook import kept
+from fedtheory.textbook import kept, letters
 from fedtheory.textbook.axioms import AXIOMS
 from fedtheory.textbook.leaves import LEAVES
 
@@ -32,49 +33,87 @@ class Fact(NamedTuple):
 
 
 def of(table):
-    """The facts in the letters of a table: those of its paper."""
+    """The facts in the letters of a table: those of its paper, where it has these letters as this
+    library has them."""
+    found = getattr(_room(table), "FACTS", ())
+    return tuple(fact for fact in found if _stands(fact, table))
+
+
+def _room(table):
+    """The module of what textbooks say in the letters of a paper, None of others."""
     known = table.paper in PAPERS
-    return import_module(f"fedtheory.textbook.{table.paper}").FACTS if known else ()
+    return import_module(f"fedtheory.textbook.{table.paper}") if known else None
 
 
-def averaged(claim, at, table):
+def _stands(fact, table):
+    return letters.agrees(table, fact.relation.free_symbols)
+
+
+def averaged(claim, at):
     """A line of one round as it holds of means over rounds; None where it is not linear in what is
-    measured, or measures what has no mean here."""
-    known = table.paper in PAPERS
-    means = (
-        getattr(import_module(f"fedtheory.textbook.{table.paper}"), "ROUNDS", {}) if known else {}
-    )
+    measured, measures what has no mean here, or is not known to hold of every round.
+
+    It holds whatever the round's start is if nothing that the claim assumes or names has to do with
+    the start: its hypotheses are numbers that all rounds share, or conditions on the problem and on
+    who works.
+    """
+    room = _room(claim.table)
+    means = getattr(room, "ROUNDS", {})
     left, sign, right = claim.lines[at]
     measured = {entry.symbol for entry in claim.quantities.values()}
     gap = sympy.expand(claim.expand(right - left))
     slopes = [sympy.diff(gap, symbol) for symbol in measured]
     if not measured <= set(means) or any(slope.free_symbols & measured for slope in slopes):
         return None
+    if not _of_every_round(claim, measured, room) or not _stands_in(means, claim.table):
+        return None
     return algebra.related(left.xreplace(means), sign, right.xreplace(means))
+
+
+def _of_every_round(claim, measured, room):
+    """Whether what a claim says of one round it says of every one."""
+    relations = [claim.expand(a.relation) for a in claim.assumptions if a.relation is not None]
+    conditions = {a.condition for a in claim.assumptions if a.condition is not None}
+    return (
+        bool(letters.methods(claim))
+        and letters.covered(claim, room.EACH_ROUND)
+        and not any(relation.free_symbols & measured for relation in relations)
+        and conditions <= {*ALL.values(), *room.STEADY}
+        and not claim.left_open
+        and letters.agrees(claim.table, [entry.symbol for entry in claim.symbols.values()])
+    )
+
+
+def _stands_in(means, table):
+    """Whether the letters of means over rounds are this library's, and those of its own no letters."""
+    return letters.agrees(table, {*means, *means.values()})
 
 
 def stronger(table):
     """Pairs of conditions of a paper, of which the first says no less than the second."""
-    known = table.paper in PAPERS
-    return (
-        getattr(import_module(f"fedtheory.textbook.{table.paper}"), "STRONGER", ()) if known else ()
-    )
+    return getattr(_room(table), "STRONGER", ())
 
 
 def usable(claims, names, conditions):
     """The facts that a step may use: instances of what is named, and with them definitions, whose
-    conditions are among those at hand, about what the claims measure."""
+    conditions are among those at hand, about what the claims measure, of the methods that the line
+    speaks of."""
     if not names:
         return []
     measured = {entry.symbol for claim in claims for entry in claim.quantities.values()}
     quantities = {e.symbol for c in claims for e in c.table.values() if e.measure is not None}
+    of_a_run = {e.symbol for e in claims[0].table.values() if e.measure and e.measure.of_a_run}
     wanted = {*names, PREFIX + "definition"}
+    room = _room(claims[0].table)
+    if room is None or not letters.covered(claims[0], room.METHODS):
+        return []
     return [
         fact
         for fact in of(claims[0].table)
         if fact.name in wanted
         and fact.relation.free_symbols & quantities <= measured
         and all(need in conditions for need in fact.needs)
+        and (letters.methods(claims[0]) or not fact.relation.free_symbols & of_a_run)
     ]
 
 

@@ -29,6 +29,10 @@ from fedtheory.symbols.flex import (
 )
 from fedtheory.textbook.facts import PREFIX, Fact
 
+METHODS = ("flex_a", "flex_b", "flex_c")  # of whose rounds the facts speak
+EACH_ROUND = ()  # of these no round has a memory of those before it
+STEADY = ()  # conditions of the paper that hold of every round or of none
+
 
 def moved(share, steep, slope, excess):
     """The three facts of one event; the gradient of the objective without the device is 0."""

@@ -67,6 +67,10 @@ from fedtheory.symbols.fsl import (
 )
 from fedtheory.textbook.facts import PREFIX, Fact
 
+METHODS = ("fsl",)  # of whose rounds the facts speak
+EACH_ROUND = ("fsl",)  # of these no round has a memory of those before it
+STEADY = ()  # conditions of the paper that hold of every round or of none
+
 F, O = Vector("vec_F"), Vector("vec_0")
 names = ("A_a", "A_b", "B_a", "B_b", "B_c", "D_0", "D_c", "V", "C", "Z")
 A_a, A_b, B_a, B_b, B_c, D_0, D_c, V, C, Z = (Vector(f"vec_{name}") for name in names)

@@ -3,6 +3,7 @@
 from sympy import Eq, Ge, Le, Symbol
 
 from fedtheory import conditions
+from fedtheory.claims.mixed import _assumptions as stated
 from fedtheory.claims.mixed._assumptions import MU_CONVEX, MU_STRONGLY
 from fedtheory.symbols.mixed import (
     D_sq,
@@ -22,6 +23,24 @@ from fedtheory.symbols.mixed import (
     sq_grad,
 )
 from fedtheory.textbook.facts import PREFIX, Fact
+
+METHODS = ("parallel_training", "one_way_gt", "two_way_gt")  # of whose rounds the facts speak
+EACH_ROUND = (
+    "parallel_training",
+    "one_way_gt",
+)  # of these no round has a memory of those before it
+STEADY = (  # conditions of the paper that hold of every round or of none
+    stated.SMOOTH_LOSSES,
+    stated.HOMOGENEOUS,
+    stated.NOISY,
+    stated.MU_CONVEX,
+    stated.MU_STRONGLY,
+    stated.DISSIMILAR,
+    stated.EQUAL_WORK,
+    stated.PLAIN_SGD,
+    stated.SMOOTH_SUM,
+    stated.OWN_SMOOTHNESS,
+)
 
 # Means over rounds 0, ..., T of expectations: what a round ends with, and the next begins with
 before, after, f_before, f_after = (

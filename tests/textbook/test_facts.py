@@ -241,11 +241,9 @@ def test_what_is_said_of_a_run_holds_of_exact_expectations():
 
 def test_only_what_is_linear_in_what_is_measured_is_averaged():
     theorem = discover.claim("fsl.theorem1")
-    assert facts.averaged(theorem, 0, TABLE).free_symbols & set(fsl.ROUNDS.values())
+    assert facts.averaged(theorem, 0).free_symbols & set(fsl.ROUNDS.values())
     squared = theorem.replace(
         "mine.squared", bound=theorem.bound + TABLE["sq_tilde_grad"].symbol ** 2
     )
-    assert facts.averaged(squared, 0, TABLE) is None
-    assert (
-        facts.averaged(discover.claim("fsl.step24"), 0, TABLE) is None
-    )  # drifts have no mean here
+    assert facts.averaged(squared, 0) is None
+    assert facts.averaged(discover.claim("fsl.step24"), 0) is None  # drifts have no mean here
