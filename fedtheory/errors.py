@@ -30,6 +30,18 @@ class OneByOne(NotExact):
     """Code asks what a batch of instances answers in different ways: each must be asked alone."""
 
 
+class Contradiction(FedtheoryError):
+    """One line is proved and refuted: this package errs. `proof` and `counterexample` are the
+    documents of both, to be reported together."""
+
+    def __init__(self, message, proof, counterexample):
+        super().__init__(message, proof, counterexample)
+        self.proof, self.counterexample = proof, counterexample
+
+    def __str__(self):
+        return str(self.args[0])
+
+
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C reached a run; `partial` holds the rounds that were finished and can be resumed."""
 

@@ -2,6 +2,7 @@
 document.
 
 Exit 0: the answer was obtained. 1: a check that was asked to hold did not. 2: bad input, one line.
+3: what is proved is refuted, a mistake of this package; one line says so.
 """
 
 import importlib
@@ -12,7 +13,13 @@ import sys
 
 from fedtheory import brought, terminal
 from fedtheory.app import parsing
-from fedtheory.errors import FedtheoryError, Interrupted, InvalidInput, explain_system
+from fedtheory.errors import (
+    Contradiction,
+    FedtheoryError,
+    Interrupted,
+    InvalidInput,
+    explain_system,
+)
 
 
 def _finite(value):
@@ -49,6 +56,9 @@ def _status(argv):
     except KeyboardInterrupt as stopped:
         terminal.say(f"fedtheory: {stopped if isinstance(stopped, Interrupted) else 'interrupted'}")
         return 130
+    except Contradiction as error:
+        terminal.say(f"fedtheory: {error}")
+        return 3
     except (InvalidInput, FedtheoryError) as error:
         terminal.say(f"fedtheory: {error}")
         return 2

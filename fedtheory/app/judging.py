@@ -11,7 +11,7 @@ from pathlib import Path
 from fedtheory import brought, discover, outputs, spreading
 from fedtheory.app import ledger
 from fedtheory.claim import Claim
-from fedtheory.errors import InvalidInput, printable, refuse
+from fedtheory.errors import Contradiction, InvalidInput, printable, refuse
 from fedtheory.terminal import Line, reading
 
 STATUSES = ("proved", "holds", "violated", "vacuous", "undecided")
@@ -77,7 +77,7 @@ def check(
         (name, claim if alone else claim.id, workers if alone else None) for name, claim in claims
     ]
     with closing(spreading.in_order(run, jobs, None if alone else workers)) as found:
-        for verdict in found:
+        for verdict in reported(found, folder):
             verdicts.append(verdict)
             say(
                 f"{len(verdicts)}/{len(claims)} {verdict.claim}: {verdict.status} ({verdict.seconds:.1f} s)"
@@ -99,6 +99,24 @@ KEPT = r"\.(verdict|certificate|printed\.certificate|without\d+\.certificate|gra
 def earlier(folder, claim):
     """Names of what lies in a folder where an earlier verdict on a claim was written, by whoever."""
     return folder.matching(re.escape(ledger.file_name(claim)) + KEPT)
+
+
+def reported(verdicts, folder):
+    """Verdicts as they come; of a Contradiction both documents are kept before it goes on."""
+    try:
+        yield from verdicts
+    except Contradiction as wrong:
+        where = "add --out DIR to keep both"
+        if folder is not None:
+            kept = dict(proof=wrong.proof, counterexample=wrong.counterexample)
+            folder.write(
+                {
+                    f"contradiction.{label}.json": ledger.text(ledger.plain_data(document))
+                    for label, document in kept.items()
+                }
+            )
+            where = f"both are in {folder.path}"
+        raise Contradiction(f"{wrong} ({where})", wrong.proof, wrong.counterexample) from None
 
 
 def keep(folder, verdict):

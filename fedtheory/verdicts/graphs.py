@@ -12,12 +12,16 @@ of the bound is the slack of the step to it.
 
 from dataclasses import dataclass, field
 
-from fedtheory.errors import refuse
+from fedtheory.errors import Contradiction, refuse
 from fedtheory.search.counterexample import title
 from fedtheory.textbook import edges, facts
 
 FORMAT = "fedtheory graph 1"
 WORST = ("violated", "vacuous", "undecided", "holds", "proved")  # the first of any decides
+CONTRADICTED = (
+    "proved steps lead to it and an instance refutes it, so that one of the two errs: a mistake of "
+    "fedtheory, to be reported with both documents"
+)
 SHARE = 0.1  # of the budget, for each line that no proved step leads to
 
 
@@ -33,6 +37,7 @@ class Node:
     needs: float | None = (
         None  # the largest share of its bound that an instance needs, if any was found
     )
+    contradicted: bool = False  # proved steps lead to it, and an instance refutes it
 
     @property
     def slack(self):
@@ -88,6 +93,11 @@ class Graph:
         found = [name for name, node in self.nodes.items() if node.status == "violated"]
         return found[::-1]
 
+    @property
+    def contradicted(self):
+        """Names of the lines that proved steps lead to and an instance refutes: one of them errs."""
+        return [name for name, node in self.nodes.items() if node.contradicted]
+
     def leaves(self):
         """Names from which proved steps lead to the claim, and to which none does."""
         found, queue, seen = [], list(self.roots), set()
@@ -100,6 +110,8 @@ class Graph:
         return found
 
     def __str__(self):
+        if wrong := self.contradicted:
+            return f"{listed(self.nodes[name].place for name in wrong)}: {CONTRADICTED}"
         if broken := self.broken:
             return "broken at " + listed(self.nodes[name].place for name in broken)
         lines = [name for name in self.leaves() if not facts.known(name)]
@@ -251,15 +263,16 @@ def _node(claim, at, nodes, own):
     through = min((one.status for one in leads), key=WORST.index, default=None)
     known = own(claim, through in ("holds", "proved"))
     mine = known[at] if known and at < len(known) else None
-    if through == "proved" and mine == "violated":
-        raise RuntimeError(f"{claim.id}, line {at + 1} is proved and violated: one of them errs")
     found = [status for status in (through, mine) if status in ("proved", "holds")]
     status = mine if mine == "violated" else max(found, key=WORST.index, default=mine)
-    return Node(edges.label((claim, at)), place(claim, at), status or "undecided", edge, mine)
+    node = Node(edges.label((claim, at)), place(claim, at), status or "undecided", edge, mine)
+    node.contradicted = through == "proved" and mine == "violated"
+    return node
 
 
 def rests_on(claim, verdict, check):
-    """The Graph of a claim of which the Verdict is known; `check(claim)` gives the others'."""
+    """The Graph of a claim of which the Verdict is known; `check(claim)` gives the others'. Raises
+    Contradiction where a line that an instance refutes is proved."""
     known = {claim.id: verdict}
 
     def own(other, led):
@@ -267,7 +280,12 @@ def rests_on(claim, verdict, check):
             known[other.id] = check(other)
         return statuses(known[other.id], other) if other.id in known else None
 
-    return graph(claim, own, known)
+    found = graph(claim, own, known)
+    for name in found.contradicted:
+        refuted, at = known[name.rpartition("/")[0]], int(name.rpartition("/")[2]) - 1
+        document = refuted.lines[at].certificate if refuted.lines else refuted.certificate
+        raise Contradiction(f"{name}: {CONTRADICTED}", found.certificate, document)
+    return found
 
 
 def needed(claim, at, verdicts):

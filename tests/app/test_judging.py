@@ -117,3 +117,26 @@ def test_processes_find_what_one_finds(mine, capsys):
     for row in (r for found in rows for r in found):
         row.pop("seconds")
     assert rows[0] == rows[1] == rows[2]
+
+
+def test_what_is_proved_and_refuted_is_reported_with_both_documents(
+    mine, tmp_path, capsys, monkeypatch
+):
+    from fedtheory.errors import Contradiction
+    from fedtheory.verdicts import checking
+
+    def err(*arguments, **more):
+        raise Contradiction("mine.means/1: one of the two errs", dict(proof=1), dict(instance=2))
+
+    monkeypatch.setattr(checking, "check", err)
+    status, out, err_ = run(capsys, "check", mine, "--out", tmp_path / "out")
+    assert (
+        status == 3 and not out and err_.startswith("fedtheory: mine.means/1: one of the two errs")
+    )
+    kept = {
+        name: json.loads((tmp_path / "out" / f"contradiction.{name}.json").read_text())
+        for name in ("proof", "counterexample")
+    }
+    assert kept == dict(proof=dict(proof=1), counterexample=dict(instance=2))
+    status, out, err_ = run(capsys, "check", mine)
+    assert status == 3 and "add --out DIR" in err_ and len(err_.splitlines()) == 1

@@ -1,5 +1,6 @@
 """What a claim rests on: proved, resting on what only holds by search, broken, or not shown at all."""
 
+import copy
 import json
 
 import pytest
@@ -7,8 +8,10 @@ import pytest
 import fedtheory as ft
 from fedtheory import discover
 from fedtheory.claim import Claim
+from fedtheory.errors import Contradiction
 from fedtheory.symbols import fsl as f
 from fedtheory.verdicts import graphs, replaying
+from fedtheory.verdicts.verdict import Verdict
 
 
 def own(bound, name="mine.a", left=f.T_6, **more):
@@ -61,9 +64,20 @@ def test_a_step_that_was_not_shown_says_so():
     assert str(alone) == "no step is named that leads to (a)"
 
 
-def test_proved_and_violated_at_once_is_an_error():
-    with pytest.raises(RuntimeError, match="errs"):
-        graphs.graph(TRUE, ALL("violated"))
+def test_proved_and_violated_at_once_is_an_error_with_both_documents(monkeypatch):
+    found = graphs.graph(TRUE, ALL("violated"))
+    assert found.status == "violated" and found.contradicted == ["mine.d/1"]
+    assert "errs" in str(found) and "both documents" in str(found)
+    wrong = graphs.edges.Edge("mine.d/1", ("textbook.definition",), "proved", "", ({},))
+    monkeypatch.setattr(graphs.edges, "edge", lambda claim, at: wrong)
+    refuted = Verdict(TRUE.id, "violated", "exact", "", certificate=dict(shows="a counterexample"))
+    leads = own(f.E_c, "mine.d").replace(follows=("textbook.definition",))
+    with pytest.raises(Contradiction, match="errs") as error:
+        graphs.rests_on(leads, refuted, None)
+    assert error.value.counterexample == refuted.certificate
+    assert error.value.proof["edges"][0]["line"] == "mine.d/1"
+    again = copy.copy(error.value)  # made of its parts, as where a worker's crosses
+    assert (str(again), again.proof) == (str(error.value), error.value.proof)
 
 
 def test_theorem_1_of_fsl_rests_on_its_two_recursions():
