@@ -6,9 +6,11 @@ verdict is a bug.
     python -m verify.soundness relatives --relatives 300
 
 Parts: `textbook`, true statements that are never violated and, where they are tight, found tight;
-`hostile`, claims of one's own that invite an error; `vectors`, forms of degree four; `orders`,
+`hostile`, claims of one's own that invite an error; `vectors`, forms of degree four; `graphs`,
+steps of proofs with premises of other tables, methods, rounds and constants; `orders`,
 `structures`; `factors`, claims under equations whose factors may vanish; `compared`, bounds of
-known truth set against runs; `methods`, worst cases of hostile methods; `relatives`, drawn ones of all recorded claims. Each answer is kept in --out as it is
+known truth set against runs; `methods`, worst cases of hostile methods; `relatives`, drawn ones of
+all recorded claims. Each answer is kept in --out as it is
 found: what was interrupted goes on where it was, and what was found with other sources, budgets or
 seeds is not counted.
 """
@@ -36,6 +38,7 @@ from fedtheory.verify import (
     hostile,
     hostile_methods,
     hundreds,
+    premises,
     relatives,
     textbook,
 )
@@ -98,6 +101,15 @@ def of_vectors(name, seed, budget):
     return verdict, "" if verdict.status in hostile.allowed(
         refuted
     ) else f"an instance refutes it: {claim}"
+
+
+def of_premises(name, seed, budget):
+    step = premises.draw(name, seed)
+    try:
+        verdict = checking.check(step.claim, budget=budget, seed=seed)
+    except FedtheoryError as error:
+        return Verdict(name, hostile.REFUSED, "", str(error)), "it is true" * step.follows
+    return verdict, premises.objection(step, verdict)
 
 
 def of_drawn(name, seed, budget):
@@ -183,6 +195,7 @@ ASK = dict(
     compared=of_compared,
     base=base,
     methods=of_method,
+    graphs=of_premises,
 )
 
 
@@ -264,6 +277,9 @@ def questions(part, given):
         return [(part, kind, seed) for seed in range(given.drawn // 5) for kind in kinds]
     if part == "compared":
         return [(part, kind, seed) for seed in range(given.drawn) for kind in compared.SHARES]
+    if part == "graphs":
+        kinds = [name for name in premises.KINDS if given.only in name]
+        return [(part, name, seed) for name in kinds for seed in range(given.drawn)]
     if part == "orders":
         return [("drawn", "order", seed) for seed in range(given.drawn)]
     if part == "methods":
@@ -289,6 +305,7 @@ def tightened(only, budget):
 PARTS = (
     "hostile",
     "vectors",
+    "graphs",
     "orders",
     "structures",
     "factors",

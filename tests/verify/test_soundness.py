@@ -234,3 +234,21 @@ def test_programs_of_hostile_methods_are_asked_of_each_trait():
     assert len(found) == 6
     assert {each["status"] for each in found.values()} == {hostile.REFUSED}
     assert not any(each["objection"] for each in found.values())
+
+
+def test_steps_with_premises_of_something_else_are_answered_soundly():
+    kinds = ("other_rules", "other_definitions", "start_alone", "some_constants", "other_weights")
+    found = asked(*[("graphs", kind, seed) for kind in kinds for seed in range(4)])
+    assert not [each for each in found if each["objection"]]
+
+
+def test_a_step_that_is_wrongly_proved_would_be_told(monkeypatch):
+    draw = soundness.premises.draw
+    told = lambda: [
+        e["objection"][:7]
+        for e in asked(("graphs", "other_rules", 0), ("graphs", "other_rules", 1))
+    ]
+    assert told() == ["", ""]
+    swapped = lambda name, seed: draw(name, seed)._replace(follows=not seed % 2)
+    monkeypatch.setattr(soundness.premises, "draw", swapped)
+    assert told() == ["it foll", "it does"]
