@@ -39,7 +39,7 @@ def check(claim, budget=10.0, seed=0, progress=None, witnesses=(), executor=None
     its proof uses takes up to as much again.
 
     `witnesses` are documents of counterexamples, or Verdicts, to this claim or to relatives of it:
-    each is asked exactly before anything is searched.
+    each is asked exactly before anything is searched, and refutes no line that is proved.
 
     With `seeds` more than 1, as many searches are made, from `seed` on, each with the whole budget:
     one claim's search goes as deep as there are cores. `executor` says who searches, any
@@ -85,10 +85,9 @@ def from_seeds(
     """As `as_meant`, of several searches, made by workers: the first that decides, in the order of
     seeds, or what all of them say together."""
     first = lambda n: proofs and n == 0  # a proof is looked for once
-    if executor is None:
-        tasks = [(claim, budget, seed + n, progress, first(n), witnesses) for n in range(seeds)]
-    else:  # what is told of progress would have to cross to where it is made
-        tasks = [(claim, budget, seed + n, None, first(n), witnesses) for n in range(seeds)]
+    asked_of = lambda n: () if n else witnesses  # beside that proof
+    said = progress if executor is None else None  # it would have to cross to where it is made
+    tasks = [(claim, budget, seed + n, said, first(n), asked_of(n)) for n in range(seeds)]
     found = []
     with closing(spreading.in_order(as_meant, tasks, executor)) as searched:
         for verdict in searched:
@@ -104,21 +103,25 @@ def from_seeds(
 
 def as_meant(claim, budget, seed, progress=None, proofs=True, witnesses=()):
     """The Verdict on a claim with all of its hypotheses, and nothing of how it is printed; without
-    `proofs` by search alone. What `witnesses` refute is not searched."""
+    `proofs` by search alone. What `witnesses` refute is not searched; what is proved they do not
+    refute, and a note says so."""
     begun = time.perf_counter()
     if not claim.lines:
         verdict = without_lines(claim, budget, seed)
         verdict.seconds = time.perf_counter() - begun
         return verdict
     fitting(claim)  # a run without its method is refused before anything is computed
-    handed = [asked(claim, at, witnesses) for at in range(len(claim.lines) if witnesses else 0)]
-    refuting = next((found for found in handed if found.verdict), None)
-    if refuting is not None:
-        refuting.verdict.seconds = time.perf_counter() - begun
-        return refuting.verdict
     status, why, notes, certificate = (
         vacuity.vacuity(claim, seed, budget) if proofs else (None, "", [], None)
     )
+    handed = [asked(claim, at, witnesses) for at in range(len(claim.lines) if witnesses else 0)]
+    shown = lambda at: status or proofs and proof(claim, at, budget, seed) and "proved"
+    refuting = {at: known for at, known in enumerate(handed) if known.verdict}
+    wrong = {at: said for at in refuting if (said := shown(at))}
+    if unproved := [known.verdict for at, known in refuting.items() if at not in wrong]:
+        unproved[0].seconds = time.perf_counter() - begun
+        return unproved[0]
+    errors = [contradiction(at, said) for at, said in wrong.items()]
     if (
         status
     ):  # nothing meets its hypotheses, or it says nothing: there is no counterexample to look for
@@ -129,7 +132,7 @@ def as_meant(claim, budget, seed, progress=None, proofs=True, witnesses=()):
             why,
             confidence=1.0,
             certificate=certificate,
-            notes=notes,
+            notes=[*notes, *errors],
             seconds=time.perf_counter() - begun,
         )
     found = []
@@ -140,8 +143,23 @@ def as_meant(claim, budget, seed, progress=None, proofs=True, witnesses=()):
         if found[-1].status == "violated":
             break
     verdict = together(claim, found, time.perf_counter() - begun)
-    verdict.notes += notes if verdict.status in ("holds", "undecided") else []
+    verdict.notes += [*errors, *(notes if verdict.status in ("holds", "undecided") else [])]
     return verdict
+
+
+def proof(claim, at, budget, seed):
+    """The Proof of a line by algebra, or None; `budget` is that of the whole claim."""
+    seconds = min(LONGEST, max(SHORTEST, PROOF * budget / len(claim.lines)))
+    return algebra.line(claim, at, budget=seconds, refute=False, seed=seed)
+
+
+def contradiction(at, status):
+    """What is said where an instance that was handed in refutes a line that is proved, or of a claim
+    that is vacuous."""
+    return (
+        f"An instance that was handed in refutes line {at + 1}, which is {status}: one of the two errs. "
+        "That is a mistake of fedtheory, to be reported with the instance's document and the certificate."
+    )
 
 
 def line(claim, at, budget, seed, progress=None, proofs=True):

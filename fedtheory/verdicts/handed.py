@@ -2,9 +2,12 @@
 
 from typing import NamedTuple
 
+from fedtheory.proofs import algebra
 from fedtheory.search import counterexample, hunting
 from fedtheory.search.witnesses import Found, asked
 from fedtheory.verdicts.verdict import Tightness, Verdict
+
+PROOF = 0.05  # seconds of a core for the proof of a line that an instance refutes
 
 
 class Tried(NamedTuple):
@@ -41,12 +44,14 @@ def tried(claim, at, witnesses):
 
 
 def refuted(claim, at, witnesses, seconds):
-    """(the Verdict by the first witness that refutes a line, None if none does; the seconds that it
-    took, which are about so many at most)."""
+    """(the Verdict by the first witness that refutes a line, None if none does or the line is proved;
+    the seconds that it took, which are about so many at most)."""
     work = 0.0
     for found, steps in asked(claim, at, witnesses):
         work += steps
         if found is not None and found.document:
+            if algebra.line(claim, at, budget=PROOF, refute=False):  # then the instance errs
+                break
             verdict = refuted_by(claim, found, "an instance that was found before")
             return verdict, work / hunting.PER_SECOND
         if work > seconds * hunting.PER_SECOND:

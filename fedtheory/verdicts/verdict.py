@@ -214,7 +214,8 @@ def joined(claim, found):
         one = across(found)
         one.seconds = seconds
         return one
-    lines = [across(list(each)) for each in zip(*(v.lines for v in found))]
+    proved = lambda each: next((v for v in each if v.status == "proved"), None)
+    lines = [proved(each) or across(list(each)) for each in zip(*(v.lines for v in found))]
     one = together(claim, lines, seconds)
     one.notes = found[0].notes
     return one

@@ -154,3 +154,33 @@ def test_hypotheses_are_dropped_with_what_was_found_without_others(monkeypatch, 
     monkeypatch.setattr(minimiser, "as_meant", fake)
     ft.minimise(LEMMA, budget=1.0)
     assert given[:2] == [0, 0] and set(given[2:]) == {1}
+
+
+@pytest.mark.parametrize("seeds", (1, 3))
+def test_an_instance_that_lies_refutes_nothing_that_is_proved(monkeypatch, seeds):
+    """Its first line is proved; whatever an instance is made to say of that, a note reports it."""
+
+    def lies(claim, at, given):
+        refuted = checking.Verdict(
+            claim.id, "violated", "exact", "8 <= 6", certificate=dict(left="8")
+        )
+        return handed.Tried(refuted if given and at == 0 else None, None, "")
+
+    monkeypatch.setattr(checking, "asked", lies)
+    known = witnesses.read([ft.check("flex.eq2_printed", budget=0.3)])
+    found = ft.check("fsl.lemma2", budget=0.3, witnesses=known, seeds=seeds)
+    assert [line.status for line in found.lines] == ["proved", "holds"]
+    (note,) = [note for note in found.notes if "handed in" in note]
+    assert note.startswith("An instance that was handed in refutes line 1, which is proved")
+    assert not [note for note in ft.check("fsl.lemma2", budget=0.3).notes if "handed in" in note]
+    monkeypatch.setattr(
+        checking, "proof", lambda *asked: None
+    )  # where nothing proves it, it refutes
+    assert ft.check("fsl.lemma2", budget=0.3, witnesses=known, seeds=seeds).status == "violated"
+
+
+def test_a_known_instance_refutes_no_relative_that_is_proved(monkeypatch, tight):
+    claim = relative(sympy.Rational(1, 20))
+    assert handed.refuted(claim, 0, witnesses.read([tight]), 1.0)[0].status == "violated"
+    monkeypatch.setattr(handed.algebra, "line", lambda *asked, **more: True)
+    assert handed.refuted(claim, 0, witnesses.read([tight]), 1.0)[0] is None
