@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 
-from fedtheory import brought
+from fedtheory import brought, names
 from fedtheory.errors import InvalidInput, refuse, show
 
 
@@ -152,6 +152,16 @@ def recorded(name):
     """The claim that is recorded under an id, here or in a user's file; None where there is none."""
     own = next((record for record in own_claims() if record.id == name), None)
     return own or (claim(name) if _is_shipped(name) else None)
+
+
+def lookalike(name):
+    """The id of a recorded claim for which another name can be taken, None where there is none: it
+    differs by capitals, signs, blanks or what looks like a letter."""
+    base, bone = name.partition("!")[0], names.skeleton(name.partition("!")[0])
+    near = any(bone.startswith(names.skeleton(paper)) for paper in _files("claims"))
+    known = [*own_claims(), *(shipped_claims() if near else ())]
+    found = next((record.id for record in known if names.skeleton(record.id) == bone), None)
+    return None if found == base else found
 
 
 def claims():

@@ -12,19 +12,20 @@ import sympy
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import BooleanAtom
 
+from fedtheory import names
 from fedtheory.conditions import Along, Assumption, Condition, Confined, Root, Rule
 from fedtheory.errors import refuse
+from fedtheory.names import LONGEST
 from fedtheory.symbol import Table
 
-LONGEST = 200  # letters of a claim's name: it stands in sentences
 DIGITS = 4000  # of a number, as in certificates: longer ones are not written down
 HYPOTHESIS = "must be a SymPy relation, a conjunction of such, a Condition or an Assumption"
 
 
 def identity(name):
     """A claim's name."""
-    if not isinstance(name, str) or not 0 < len(name) <= LONGEST or not name.isprintable():
-        refuse("a claim's id", f"must be a name of 1 to {LONGEST} printable letters", name)
+    if not names.well_formed(name):
+        refuse("a claim's id", names.RULE, name)
     return name
 
 

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import sympy
 
-from fedtheory import given, statements
+from fedtheory import given, names, statements
 from fedtheory.conditions import Assumption
 from fedtheory.errors import refuse
 
@@ -99,7 +99,7 @@ class Varied:
     def called(self, ending):
         """The name of a variant. Of one that is too long the middle is left out, so that variants by
         one long formula are still told by where it stands and by their value."""
-        name, room = self.id + ending, given.LONGEST - len(GAP)
+        name, room = names.tidy(self.id + ending), given.LONGEST - len(GAP)
         if len(name) <= given.LONGEST:
             return name
         return name[: room // 2] + GAP + name[len(name) - (room - room // 2) :]

@@ -27,6 +27,7 @@ import math
 import os
 import re
 import sys
+import unicodedata
 from fractions import Fraction
 from pathlib import Path
 
@@ -36,6 +37,8 @@ Refused, require = check_proof.Refused, check_proof.require
 WORKS, LARGEST, BITS, BOXES = 2_000_000, 2**24, 300, 20_000
 DIGITS = re.compile(r"-?[0-9]{1,4000}(/[0-9]{1,4000})?")
 SHOWN = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?(e[+-]?[0-9]{1,5})?")
+PLACE = re.compile(r"./[1-9][0-9]{0,3}$")  # of a line in its claim
+EMPTY = "\u115f\u1160\u2800\u3164"  # letters and signs that show as a blank
 DECIMAL = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?")
 INFINITE = float("inf")
 RELATION = {
@@ -570,8 +573,14 @@ def proof(document):
 
 def graph(document):
     for edge in document["edges"]:
+        require(PLACE.search(edge["line"]), f"no line: {edge['line']!r:.60}")
         for each in (edge["proof"], *edge["hypotheses"]):
             proof(each)
+        for name in edge["premises"]:
+            known = (
+                name in document["textbook"] if name.startswith("textbook.") else PLACE.search(name)
+            )
+            require(known, f"it does not prove {name!r:.60}")
     for some in document["textbook"].values():
         for each in some:
             proof(each)
@@ -579,7 +588,8 @@ def graph(document):
 
 def judged(document, derivations):
     """Refused unless a certificate shows what it is said to; False where it is not judged here."""
-    kind = document["format"]
+    kind, name = document["format"], document.get("claim", "a proof of no claim")
+    require(well_formed(name), f"no name of a claim: {name!a:.60}")
     if kind == "fedtheory existence 1":  # the failure, or the proof, of its denial
         return judged(document["denial"], derivations)
     if kind in FOLLOWED and not derivations:
@@ -600,6 +610,38 @@ def judged(document, derivations):
     else:
         return False
     return True
+
+
+def well_formed(name):
+    """Whether a text may be a claim's name: nothing in it is hidden, and nothing looks like another."""
+    return (
+        isinstance(name, str)
+        and 0 < len(name) <= 200
+        and name == unicodedata.normalize("NFKC", name) == " ".join(name.split())
+        and all(c == " " or c not in EMPTY and unicodedata.category(c)[0] in "LNPS" for c in name)
+    )
+
+
+def steps(book, files):
+    """Sentences: graphs of proofs whose steps are not those that the ledger says are proved."""
+    told = {}
+    for entry in book["claims"]:
+        for edge in (entry.get("rests_on") or {}).get("edges", ()):
+            if edge["status"] == "proved":
+                told.setdefault(entry["id"], {})[edge["line"]] = edge["premises"]
+    found = []
+    for name in files:
+        if name.startswith("certificates/") and name.endswith(".graph.json"):
+            try:
+                document = json.loads(files[name])
+                shown = {edge["line"]: edge["premises"] for edge in document["edges"]}
+                alike = shown == told.pop(document["claim"], None)
+                alike = alike and len(shown) == len(document["edges"])
+            except (ValueError, LookupError, TypeError):
+                alike = False
+            if not alike:
+                found.append(f"{name}: its steps are not those of the ledger")
+    return found + [f"{name}: nothing proves the steps of its proof" for name in told]
 
 
 def unlooked(document):
@@ -801,7 +843,7 @@ def report(folder):
     }
     differs, accepted, told, unjudged = sums(files), [], {}, []
     book = json.loads(files["ledger.json"])
-    for look in (named, unlike):
+    for look in (named, steps, unlike):
         try:
             differs += look(book, files)
         except Exception as why:  # whatever a malformed ledger leads to

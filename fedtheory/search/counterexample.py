@@ -8,7 +8,7 @@ from fedtheory.certificates import check_instance
 from fedtheory.certificates.check_instance import approximately
 from fedtheory.claim import ANY
 from fedtheory.enclosure.arithmetic import Interval
-from fedtheory.given import LONGEST
+from fedtheory.names import LONGEST, skeleton
 from fedtheory.search.rationals import UNANSWERED
 from fedtheory.search.target import Target
 from fedtheory.settings import by_name, conditions, fitting
@@ -97,9 +97,24 @@ def recorded(name):
     claim = discover.recorded(base)
     if claim is None or not reading:
         return claim
-    readings = [claim.as_printed, *claim.lacking.values()]
-    readings += [r.denied for r in (claim, *readings) if r.denied is not None]
-    return next((r for r in readings if r.id == name), None)
+    return next((r for r in readings(claim) if r.id == name), None)
+
+
+def readings(claim):
+    """A claim as it is printed, without each unstated hypothesis, and what denies each of these."""
+    found = [claim.as_printed, *claim.lacking.values()]
+    return [*found, *(r.denied for r in (claim, *found) if r.denied is not None)]
+
+
+def lookalike(name):
+    """The id of a recorded claim, or of a reading of one, for which another name can be taken; None
+    where there is none."""
+    claim = discover.recorded(name.partition("!")[0])
+    if claim is None:
+        return discover.lookalike(name)
+    others = [reading.id for reading in readings(claim)] if "!" in name else []
+    alike = [other for other in others if skeleton(other) == skeleton(name)]
+    return None if name in alike else next(iter(alike), None)
 
 
 def title(claim):

@@ -7,7 +7,7 @@ certificate. What seems not to be needed is then dropped together, as far as the
 
 from dataclasses import dataclass, field
 
-from fedtheory import arguments, discover, given
+from fedtheory import arguments, discover
 from fedtheory.certificates import check_instance
 from fedtheory.errors import refuse
 from fedtheory.search import witnesses
@@ -82,7 +82,7 @@ def minimise(claim, budget=60.0, seed=0, progress=None):
     def judged(kept, seconds):
         """The Verdict under some of the hypotheses."""
         lacking = [a.name for a in all_of_them if a not in kept]
-        name = (claim.id + (f"!without {', '.join(lacking)}" if lacking else ""))[: given.LONGEST]
+        name = claim.called(f"!without {', '.join(lacking)}" if lacking else "")
         verdict = as_meant(claim.under(kept, name), seconds, seed, witnesses=known)
         if verdict.status == "violated" and verdict.certificate["format"] == check_instance.FORMAT:
             known[:] = [*witnesses.read([verdict.certificate]), *known][: witnesses.MOST]

@@ -7,6 +7,8 @@ its numbers are free. Any other document stands for the statement that it carrie
 says so.
 """
 
+import re
+
 from fedtheory.certificates import (
     check_family,
     check_instance,
@@ -17,9 +19,10 @@ from fedtheory.certificates import (
 from fedtheory.certificates.check_proof import WORK, Refused, Ring, require
 from fedtheory.certificates.documents import EXISTENCE, having, refusing
 from fedtheory.errors import InvalidInput, NotExact, refuse, show
+from fedtheory.names import RULE, well_formed
 from fedtheory.proofs import algebra
 from fedtheory.search import counterexample, families
-from fedtheory.search.counterexample import recorded
+from fedtheory.search.counterexample import lookalike, recorded
 from fedtheory.search.target import Target
 from fedtheory.settings import by_name, fitting
 from fedtheory.textbook import facts
@@ -28,6 +31,7 @@ from fedtheory.verdicts import graphs
 from fedtheory.worstcase import methods
 from fedtheory.worstcase.structure import require_method
 
+PLACE = re.compile("[1-9][0-9]{0,3}")  # of a line in its claim
 RECORDED, OWN = "the claim as it is recorded here", "a statement of its own"
 ALONE = "fractions alone"  # no record, no method, no formula of ours
 
@@ -48,12 +52,33 @@ def replay(document):
     kind = document.get("format")
     if not isinstance(kind, str) or kind not in FORMATS:
         raise Refused(f"its format is none of {', '.join(FORMATS)}: {show(kind)}")
+    for name in named(document):
+        called(name)
     return FORMATS[kind](document)
 
 
 @refusing
 def given(document):
     return documents.plain(document)
+
+
+def named(document):
+    """The claims that a document names, once each, those that it holds within too."""
+    parts = [document, document.get("denial"), *listed(document.get("members"))]
+    names_ = [part["claim"] for part in parts if isinstance(part, dict) and "claim" in part]
+    return [name for n, name in enumerate(names_) if name not in names_[:n]]
+
+
+def listed(value):
+    return value if isinstance(value, list) else []
+
+
+@refusing
+def called(name):
+    """Refused where a claim is named by what is no name, or can be taken for a recorded one."""
+    require(well_formed(name), f"its claim {RULE}; got {show(name)}")
+    other = lookalike(name)
+    require(other is None, f"its claim {show(name)} can be taken for {other}, and is another")
 
 
 def violation(document):
@@ -200,20 +225,40 @@ def graph(document):
         having(step, "a step", "line", "premises", "proof", "hypotheses")
         for proof in (step["proof"], *step["hypotheses"]):
             check_proof.check(proof, Ring(WORK))
-    if claim is not None:
-        lines = {graphs.edges.label(one) for one in graphs.ordered(graphs.lines(claim))}
-        for step in steps:
+    require(len({step["line"] for step in steps}) == len(steps), "it proves a step twice")
+    lines = graphs.ordered(graphs.lines(claim)) if claim is not None else []
+    lines = {graphs.edges.label(one): one for one in lines}
+    for step in steps:
+        about, *_ = [line_of(one) for one in (step["line"], *step["premises"])]
+        if claim is not None:
             require(step["line"] in lines, f"no line of this proof: {show(step['line'])}")
-            alike_step(step, *graphs.edges.named(step["line"]))
-        textbook(document["textbook"], {one for step in steps for one in step["premises"]})
+            about = lines[step["line"]]
+        if about is not None:  # the line of a recorded claim, whatever the document is about
+            alike_step(step, *about)
+    textbook(document["textbook"], {one for step in steps for one in step["premises"]})
+    own = "" if claim is not None else ", under names that this document gives"
     return dict(
         status="follows",
         claim=document["claim"],
-        says="each of these follows from what leads to it: "
+        says=f"each of these follows from what leads to it{own}: "
         + ", ".join(str(step["line"]) for step in steps),
         rests_on=f"{ALONE}, and what is said of the lines that no step leads to",
         about=OWN if claim is None else RECORDED,
     )
+
+
+def line_of(label):
+    """(claim, place) of a line of a recorded claim that a step names; None of a textbook fact, or of a
+    line of the document's own, whose name may be taken for no other."""
+    require(isinstance(label, str), f"no line: {show(label)}")
+    if facts.known(label):
+        return None
+    name, _, number = label.rpartition("/")
+    called(name)
+    if recorded(name) is not None:
+        return graphs.edges.named(label)
+    require(PLACE.fullmatch(number), f"no line: {show(label)}")
+    return None
 
 
 def alike_step(step, claim, at):

@@ -46,6 +46,7 @@ STANDARD = {
     "pathlib",
     "reprlib",
     "types",
+    "unicodedata",
 }
 
 
