@@ -254,19 +254,27 @@ class Sample:
             return math.inf
         return min(against_at_most(column, bound).max() for column in rows.T)
 
-    def least(self, rows):
-        """What is judged of each run, less what rounding may have added to it."""
+    def ends(self, rows):
+        """(least, most) that what is judged of each run may be in exact numbers."""
         q = self.question
         margins = self.rounding.margins(q.how.metric, self.sizes, lowest=q.lowest)
         if margins is None:
-            return np.zeros_like(rows)
+            return np.zeros_like(rows), np.full_like(rows, np.inf)
         # of a mean over rounds, the largest of theirs is one that counts
         mean = q.how.at.startswith("mean")
         root, flat = (
             each.max(keepdims=True)[None] if mean else at_end(q.how.at, each[None], q.rounds)
             for each in margins
         )
-        return self.rounding.ends(rows, root, flat, q.shift)[0]
+        return self.rounding.ends(rows, root, flat, q.shift)
+
+    def hidden(self, rows, needed):
+        """Whether draws would refute if rounding had taken off what it may; asked where rounds carry
+        errors on without making them larger, for others it is not known that closely."""
+        if self.rounding.why or self.rounding.round(0).rho > 1:
+            return False
+        most = self.ends(rows)[1]
+        return bool(np.isfinite(most).all()) and self.evidence(most) > needed
 
     def verdict(self, draws, alpha):
         """The Verdict, after a look and, where that refutes, one by fresh seeds.
@@ -281,7 +289,7 @@ class Sample:
                     "A run left the finite numbers, or the "
                     "ball on which a constant is known: it says nothing."
                 )
-            if evidence > needed and self.evidence(self.least(seen)) <= needed:
+            if evidence > needed and self.evidence(self.ends(seen)[0]) <= needed:
                 return self.undecided(
                     f"Its left side lies above its right side {bound:.6g}, by no "
                     f"more than the rounding of {self.question.rounds} rounds in floats may make of it."
@@ -291,6 +299,11 @@ class Sample:
             refuted.append(evidence > needed)
             if not refuted[-1]:
                 break
+        if refuted == [False] and self.hidden(seen, needed):
+            return self.undecided(
+                f"Its right side {bound:.6g} is below what rounding of {self.question.rounds} rounds in "
+                "floats may hide of its left side."
+            )
         if refuted == [True, False]:
             return self.undecided(
                 f"Its left side seems to lie above its right side {bound:.6g}, with confidence "

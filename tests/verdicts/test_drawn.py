@@ -127,6 +127,18 @@ def test_rounding_hides_no_excess_of_a_method_that_contracts():
     assert v.status == "holds"
 
 
+def test_a_bound_that_rounding_hides_is_undecided():
+    """x - 1/3 = 2^-T (x_0 - 1/3) is below every float's distance to 1/3 after 100 steps."""
+    third = ft.problems.quadratic_from_arrays([1.0], [[1 / 3], [1 / 3]])
+    steps = dict(rounds=100, eta=0.5, x_0=[1.0])
+    truth = Rational(1, 4) ** 100 * Rational(2, 9)
+    for share in (Rational(1, 2), 2):
+        v = check_on(BOUND.replace(name="share", bound=share * truth), third, draws=64, **steps)
+        assert v.status == "undecided" and "rounding" in v.why
+    v = check_on(BOUND.replace(name="far", bound=Rational(1, 10**20)), third, draws=64, **steps)
+    assert v.status == "holds"
+
+
 def test_the_same_seed_gives_the_same_verdict():
     one, other = (
         check_on(THEOREM, PROBLEM, start=start(), draws=128, **SETTING).as_dict() for _ in range(2)
