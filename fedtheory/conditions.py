@@ -213,7 +213,8 @@ SAMPLED_BY_WEIGHT = Condition(
     lambda problem, setup: (
         setup.cohort == "with" and not setup.partial and EQUAL_WEIGHTS(problem, setup)
     ),
-    settles=lambda problem: dict(cohort="with"),
+    # a mean over draws by weight weighs by p_i already
+    settles=lambda problem: dict(cohort="with", weighting="plain"),
 )
 BOUNDED_BELOW = Condition(
     "bounded_below",
@@ -270,3 +271,30 @@ ALL = {
         EXACT_GRADIENTS,
     )
 }
+# What chance in a run is like, which no loss and no constant shows: a text that forgets one of these
+# reads as any other. With the names of conditions that say the same, or that leave it nothing to say.
+LAWS = {
+    EQUAL_WEIGHTS.name: frozenset({SAMPLED_BY_WEIGHT.name}),
+    UNIFORM_COHORT.name: frozenset({SAMPLED_BY_WEIGHT.name}),
+    INDEPENDENT.name: frozenset({EXACT_GRADIENTS.name}),
+    NOISE.name: frozenset({GROWING_NOISE.name, "coordinate_noise", EXACT_GRADIENTS.name}),
+}
+
+
+def unsaid(names):
+    """Those of LAWS of which nothing is said by conditions with these names."""
+    said = set(names)
+    return frozenset(law for law, others in LAWS.items() if not {law, *others} & said)
+
+
+def settled(held, problem, hyper):
+    """(words that conditions settle of a method with these hyper-parameters, what else they settle)."""
+    found = {}
+    for condition in held:
+        found.update(condition.settles(problem) if condition.settles else {})
+    words = {
+        name: value
+        for name, value in found.items()
+        if name in hyper and value in (hyper[name].choices or (value,))
+    }
+    return words, {name: value for name, value in found.items() if name not in words}

@@ -5,7 +5,7 @@ them. Units are powers of (point, loss), so that bounds can be checked for homog
 
 >>> import fedtheory as ft
 >>> ft.metrics["sq_distance"].meaning
-'squared distance to the minimiser'
+'squared distance to the minimiser, of several to that of least norm'
 """
 
 import sys
@@ -115,7 +115,10 @@ _ALL = (
         ("sq_xi",),
     ),
     Metric(
-        "sq_distance", r"\|x_t-x^\star\|^2", "squared distance to the minimiser", ("sq_distance",)
+        "sq_distance",
+        r"\|x_t-x^\star\|^2",
+        "squared distance to the minimiser, of several to that of least norm",
+        ("sq_distance",),
     ),
     Metric(
         "sq_dissimilarity",

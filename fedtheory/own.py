@@ -59,7 +59,7 @@ class Landscape:
 
     @property
     def minimizer(self):
-        """Where F is least."""
+        """Where F is least; one of many such points where there are many."""
         raise NotImplementedError
 
     def client_infimum(self, i):
@@ -76,7 +76,7 @@ class Landscape:
         raise NotImplementedError
 
     def sq_distance(self, x):
-        """||x - x*||^2."""
+        """||x - x*||^2, x* the minimiser that is nearest where that is known."""
         away = x - self.minimizer
         return away.dot(away)
 

@@ -16,14 +16,17 @@ from fedtheory.claim import Claim
 from fedtheory.conditions import (
     BOUNDED_BELOW,
     CONVEX,
+    DISSIMILAR,
     EXACT_GRADIENTS,
     GROWING_NOISE,
     LIPSCHITZ,
     SAMPLED_BY_WEIGHT,
     Condition,
+    settled,
 )
 from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import Interval, Many
+from fedtheory.errors import InvalidInput
 from fedtheory.own import Own, Way, number, weighted_mean
 from fedtheory.settings import by_name, losses, polyak
 from fedtheory.settings.general import own
@@ -210,22 +213,47 @@ def test_noise_that_grows():
 
 def test_draws_by_weight():
     """Weights 1/4 and 3/4, one draw a round, gradients 3 and -1 at the minimiser: by hand. The
-    method multiplies a client's change by N p_i: both steps are 3/2 long."""
+    method takes plain means, for the draws weigh: to -3 or 1."""
     setting = by_name("run_fedsgd")
     curve = dict(slope=F(1), tilt=F(0), bends=[], soft=[])
     one = dict(N=2, S=1, T=1, K=1, convex=1, lipschitz=1, losses=[dict(curves=[curve])])
     one.update(at_star=[[F(3)]], x_0=[F(0)], noise=[], p=[F(1, 4), F(3, 4)])
     assert Clients(one).at_star[1][0] == -1
     found = setting.measure(one, dict(eta=F(1)), ["sq_distance_T"])["sq_distance_T"]
-    assert found == F(9, 4)
+    assert found == F(9, 4) + F(3, 4)
     assert {"sampled_by_weight"} <= setting.holds(one)
     assert not {"equal_weights", "uniform_cohort"} & setting.holds(one)
-    two = {**one, "S": 2}  # cohorts 11, 12, 22 with 1/16, 6/16, 9/16: points -3/2, 0, 3/2
-    assert setting.measure(two, dict(eta=F(1)), ["sq_distance_T"])["sq_distance_T"] == F(45, 32)
+    two = {**one, "S": 2}  # cohorts 11, 12, 22 with 1/16, 6/16, 9/16: points -3, -1, 1
+    assert setting.measure(two, dict(eta=F(1)), ["sq_distance_T"])["sq_distance_T"] == F(3, 2)
     for wrong in ([F(1, 2), F(1, 4)], [F(2), F(-1)], [F(1)]):
         with pytest.raises(Undefined):
             Clients({**one, "p": wrong})
     assert SAMPLED_BY_WEIGHT.name in setting.ensures
+
+
+def by_weight(method, *assumes):
+    """One round of clients that differ by nothing, drawn by weight, leads no further away."""
+    G = RUN["G"].symbol
+    alike = (DISSIMILAR, Eq(G, 0), Eq(T, 1), Eq(K, 1), eta_l * L <= 1)
+    return Claim(
+        id="mine.by_weight",
+        cites="a test",
+        symbols=RUN,
+        algorithm=method,
+        measures=sq_T,
+        bound=sq_0,
+        assumes=(LIPSCHITZ, CONVEX, EXACT_GRADIENTS, SAMPLED_BY_WEIGHT, *alike, *assumes),
+    )
+
+
+def test_cohorts_drawn_by_weight_are_not_weighed_again():
+    """With steps N p_i / S long a cohort of alike clients could go too far."""
+    true = by_weight("fedavg", Eq(RUN["eta_g"].symbol, 1))
+    assert ft.check(true, budget=0.5).status in ("holds", "proved")
+    words, rest = settled([SAMPLED_BY_WEIGHT], None, ft.algorithm("fedavg").hyper)
+    assert words == dict(weighting="plain") and rest == dict(cohort="with")
+    with pytest.raises(InvalidInput, match="must take plain means of a cohort"):
+        ft.check(by_weight("scaffold"), budget=0.1)
 
 
 def test_conditions_of_ones_own():

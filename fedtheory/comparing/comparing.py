@@ -12,7 +12,7 @@ from fedtheory.comparing.measured import needs, over_rounds
 from fedtheory.comparing.objectives import objective
 from fedtheory.comparing.requests import given, letters_of, requests
 from fedtheory.comparing.rounding import FAR, FINE, ROOM, Rounding
-from fedtheory.comparing.setup import certain, setup_of
+from fedtheory.comparing.setup import certain, several_minimisers, setup_of
 from fedtheory.comparing.usual import participation as usual
 from fedtheory.errors import NotExact, refuse
 from fedtheory.exact.expected import expected
@@ -21,6 +21,10 @@ from fedtheory.problem import Problem
 from fedtheory.runs import showing
 from fedtheory.runs.running import Run
 from fedtheory.runs.running import run as carry_out
+from fedtheory.symbols.run import TABLE as HOUSE
+
+# What letters of the house measure from the nearest minimiser.
+NEAREST = {e.measure for e in HOUSE.values() if e.measure and e.measure.metric == "sq_distance"}
 
 TRIALS = 64
 SAFE = 1000.0  # how much larger than it is taken for rounding may be where no note speaks of it
@@ -110,6 +114,14 @@ class _Case:
         self.T = T[good]
         self.numbers = {n: v[good] if np.ndim(v) else v for n, v in numbers.items()}
         self.metrics, self.path = needs(line.run.values())
+        nearest = NEAREST & {entry.measure for entry in claim.quantities.values()}
+        if (nearest or claim.parameters.get("R") == HOUSE["R"]) and several_minimisers(problem):
+            refuse(
+                "problem",
+                "must have one minimiser where the claim measures the distance to the nearest: runs "
+                "measure that to the one of least norm",
+                problem.name,
+            )
         self.rounding, self.taken = Rounding(plan), []  # and what it does not know of
 
     def carried(self, exact=True, progress=None, run=None, more=()):

@@ -6,7 +6,8 @@ import numpy as np
 from fedtheory import arguments
 from fedtheory.comparing.case import Letters, admitted, certifies, marks, method, schedule
 from fedtheory.comparing.letters import chosen, constant_over_rounds, missing
-from fedtheory.comparing.usual import cheapest, settled
+from fedtheory.comparing.usual import cheapest
+from fedtheory.comparing.usual import words as settled_words
 from fedtheory.errors import InvalidInput, refuse
 from fedtheory.participation import Participation
 from fedtheory.runs.planning import plan_of, start_of
@@ -61,7 +62,9 @@ def requests(line, problem, rounds, x_0, asked, settings):
     """(plan, start, letters, T) of each run: one, or one for each T where the steps depend on
     it."""
     claim, algorithm = line.claim, method(line.claim)
-    hyper, rest = given(claim, algorithm, {**settled(line.claim, problem)[0], **settings})
+    hyper, rest = given(
+        claim, algorithm, {**settled_words(claim, problem, algorithm.hyper), **settings}
+    )
     for name, value in hyper.items():
         if not algorithm.hyper[name].choices:
             algorithm.hyper[name].check(name, value)

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from fedtheory.enclosure import above
+from fedtheory.problem import FLAT
 
 
 def work_table(problem, participation, steps):
@@ -48,6 +49,16 @@ def setup_of(plan, h, idle=0):
         )
         found.layers_apart = layers_apart(problem)
     return found
+
+
+def several_minimisers(problem):
+    """Whether a quadratic problem is known to be least at more than one point."""
+    if problem.minimize is None or not hasattr(problem.data, "A"):
+        return False
+    A, p = problem.data.A, problem.weights[1:]
+    mean = A[0] if len(A) == 1 else np.tensordot(p, A[1:], 1)
+    found = mean if mean.ndim == 1 else np.linalg.eigvalsh(mean)
+    return bool(found.min() <= FLAT * abs(found).max())
 
 
 def quiet(problem):

@@ -9,6 +9,7 @@ from scipy.optimize import minimize_scalar
 from fedtheory.comparing.case import right_side
 from fedtheory.comparing.measured import POINTWISE
 from fedtheory.comparing.objectives import LOSSES
+from fedtheory.conditions import settled
 from fedtheory.errors import InvalidInput
 from fedtheory.participation import Participation
 
@@ -16,20 +17,21 @@ DECADES = np.linspace(-9, 6, 61)  # of a letter, where its bound is looked at fi
 FIGURES = 3  # that are kept of it
 
 
-def settled(claim, problem):
-    """(hyper-parameters and words, fields of a Participation) that conditions settle."""
-    found = {}
-    for assumption in claim.assumptions:
-        settles = getattr(assumption.condition, "settles", None)
-        found.update(settles(problem) if settles else {})
-    fields = {field.name for field in dataclasses.fields(Participation)}
-    rest = {name: value for name, value in found.items() if name not in fields}
-    return rest, {name: value for name, value in found.items() if name in fields}
+def words(claim, problem, hyper):
+    """{hyper-parameter: value} that conditions settle of a method with these."""
+    return settled(held(claim), problem, hyper)[0]
+
+
+def held(claim):
+    """The conditions that a claim assumes."""
+    return [a.condition for a in claim.assumptions if a.condition is not None]
 
 
 def participation(claim, problem):
     """How clients take part where nobody says it: as the claim assumes."""
-    return Participation(**settled(claim, problem)[1])
+    fields = {field.name for field in dataclasses.fields(Participation)}
+    found = settled(held(claim), problem, {})[1]
+    return Participation(**{name: value for name, value in found.items() if name in fields})
 
 
 def cheapest(letters, T):

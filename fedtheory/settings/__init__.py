@@ -18,6 +18,7 @@ import sympy
 
 from fedtheory import brought, discover
 from fedtheory.claim import ANY
+from fedtheory.conditions import EQUAL_WEIGHTS, SAMPLED_BY_WEIGHT, unsaid
 from fedtheory.errors import InvalidInput, refuse
 
 
@@ -167,6 +168,14 @@ def conditions(claim):
     }
 
 
+def tacit(setting, claim):
+    """Laws of chance by which a claim is read that says nothing of them: F on a run in the house's
+    letters is the plain mean of the clients' losses, unless that is what a variant has dropped."""
+    if setting.table.paper != HOUSE or not setting.algorithms:
+        return frozenset()
+    return unsaid(a.name for a in (*claim.assumptions, *claim.dropped)) & {EQUAL_WEIGHTS.name}
+
+
 def methods(claim):
     """Names of the methods that a claim speaks of; none where it speaks of no run. A record of one's
     own under the name of a method here is refused: that method's settings would speak for it."""
@@ -192,6 +201,7 @@ def fitting(claim):
         return []
     wanted, named = {entry.measure for entry in claim.quantities.values()}, set(methods(claim))
     refuse_letters(claim, named)
+    refuse_weights(claim, named)
     bearing = set(conditions(claim))
     found = [
         setting
@@ -269,6 +279,25 @@ def refuse_letters(claim, named):
                 f"must be, with the domain and the unit that they have there, those of {name} and "
                 f"of its runs ({', '.join(takes)}) where it is no measured one",
                 ", ".join(strange[0]),
+            )
+
+
+def refuse_weights(claim, named):
+    """Refuse a claim on clients drawn by weight about a method of the library that weighs them again
+    and has no word for plain means: no cohort's weights add up to 1."""
+    if SAMPLED_BY_WEIGHT.name not in {a.name for a in claim.assumptions}:
+        return
+    from fedtheory import discover
+    from fedtheory.settings.general import run_methods
+
+    shipped = discover.shipped_algorithms()
+    for name in sorted(named & shipped.keys()):
+        if not run_methods.alike_by_weight(shipped[name]):
+            refuse(
+                f"{claim.id}: algorithm",
+                f"must take plain means of a cohort where {SAMPLED_BY_WEIGHT.says}: one that counts "
+                "client i by p_i counts it twice",
+                name,
             )
 
 

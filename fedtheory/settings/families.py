@@ -146,9 +146,21 @@ def by_coordinate(noise, sigma):
 
 def sound_noise(noise, d):
     """Whether probabilities add up to 1, and the mean to 0."""
+    return drawn_noise(noise, d)
+
+
+def drawn_noise(noise, d, centred=True):
+    """Whether noise is drawn: probabilities add up to 1, and, where it is to be `centred`, the mean
+    to 0."""
     return (
         not noise
         or sum(p for p, _ in noise) == 1
         and all(p > 0 for p, _ in noise)
-        and all(sum(p * v[j] for p, v in noise) == 0 for j in range(d))
+        and (not centred or all(sum(p * v[j] for p, v in noise) == 0 for j in range(d)))
     )
+
+
+def shifted(noise, bias, d):
+    """Noise whose mean is `bias` along the first coordinate; without noise, a bias alone."""
+    along = lambda v: [v[0] + bias, *v[1:]]
+    return [[p, along(v)] for p, v in noise or [[Fraction(1), [Fraction(0)] * d]]]

@@ -277,20 +277,10 @@ def least(losses, weights):
 
 
 def least_of(curves, weights):
-    at = ordered([knot for f in curves for knot in knots(f)] or [ZERO])
-    slope = lambda y: sum(w * slope_at(f, y) for f, w in zip(curves, weights))
-    height = lambda y: sum(w * value([f], [y]) for f, w in zip(curves, weights))
-    ends = [sum(w * slopes(f)[end] for f, w in zip(curves, weights)) for end in (0, -1)]
-    gs = [slope(y) for y in at]
-    tried = at[1:]
-    for y, h, z, k in zip(at, gs, at[1:], gs[1:]):  # a zero of the derivative between two knots
-        tried.append(where(crosses(h, k), y + (z - y) * ratio(-h, k - h), y))
-    outer = ((at[0], gs[0], ends[0], -1), (at[-1], gs[-1], ends[1], 1))
-    for y, g, end, outward in outer:  # beyond the last knot
-        tried.append(where(both(outward * g < 0, end > 0), y - ratio(g, end), y))
-    place = at[0]
+    outer, places, height = turns(curves, weights)
+    place = places[0]
     best = height(place)
-    for y in tried:
+    for y in places[1:]:
         found = height(y)
         better = found < best
         place, best = where(better, y, place), minimum(best, found)
@@ -298,6 +288,23 @@ def least_of(curves, weights):
         best = _unbounded(both(outward * g < 0, _not(end > 0)), best)
         best = _unbounded(end < 0, best)
     return best, place
+
+
+def turns(curves, weights):
+    """(first and last knot, each with the derivative there, the second one beyond and the way outward;
+    knots, then zeros of the derivative; the value) of a weighted sum of curves."""
+    at = ordered([knot for f in curves for knot in knots(f)] or [ZERO])
+    slope = lambda y: sum(w * slope_at(f, y) for f, w in zip(curves, weights))
+    height = lambda y: sum(w * value([f], [y]) for f, w in zip(curves, weights))
+    ends = [sum(w * slopes(f)[end] for f, w in zip(curves, weights)) for end in (0, -1)]
+    gs = [slope(y) for y in at]
+    places = [*at]
+    for y, h, z, k in zip(at, gs, at[1:], gs[1:]):  # a zero of the derivative between two knots
+        places.append(where(crosses(h, k), y + (z - y) * ratio(-h, k - h), y))
+    outer = ((at[0], gs[0], ends[0], -1), (at[-1], gs[-1], ends[1], 1))
+    for y, g, end, outward in outer:  # beyond the last knot
+        places.append(where(both(outward * g < 0, end > 0), y - ratio(g, end), y))
+    return outer, places, height
 
 
 def ordered(values):

@@ -44,7 +44,7 @@ mu_PL = TABLE.constant(
     lambda problem: problem.polyak_lojasiewicz,
     bound="lower",
 )
-R = TABLE.nonnegative("R", "R", "distance of the start to the minimiser", POINT)
+R = TABLE.nonnegative("R", "R", "distance of the start to the nearest minimiser", POINT)
 
 # Derived
 rho_s = TABLE.define(
@@ -118,7 +118,7 @@ gap_of_mean = M(
 sq_distance_0 = M(
     "sq_distance_0",
     r"\|x_0-x^\star\|^2",
-    "squared distance of the start to the minimiser",
+    "squared distance of the start to the nearest minimiser",
     SQ_POINT,
     "sq_distance",
     "0",
@@ -127,7 +127,7 @@ sq_distance_0 = M(
 sq_distance_T = M(
     "sq_distance_T",
     r"\mathbb{E}\|x_T-x^\star\|^2",
-    "expected squared distance after T rounds",
+    "expected squared distance to the nearest minimiser after T rounds",
     SQ_POINT,
     "sq_distance",
     "T",

@@ -11,6 +11,7 @@ import fedtheory as ft
 from fedtheory.certificates.check_instance import digest, numbers
 from fedtheory.claim import Claim
 from fedtheory.enclosure import Undefined
+from fedtheory.enclosure.arithmetic import pair
 from fedtheory.search.counterexample import texts
 from fedtheory.settings import all_settings, by_name, fitting
 from fedtheory.settings.families import by_coordinate, two_point, variance
@@ -371,3 +372,108 @@ def test_noise_along_each_coordinate_by_hand():
     assert (variance(along), by_coordinate(along, F(3))) == (9, 3)
     skewed = [[F(4, 5), [F(1), F(2)]], [F(1, 5), [F(-4), F(-8)]]]  # variances 4 and 16
     assert by_coordinate(skewed, None) == 4
+
+
+# Laws of chance that an instance breaks
+
+
+def alike_losses(law, S=2, T=1, **more):
+    """Two clients, or three, with x^2/2 - g_i x."""
+    return line(1, at_star=[3, F(-3, 2)], x_0=F(0), S=S, T=T, breaks=law, **more)
+
+
+LAWS_BY_HAND = {
+    # always client 1, whose gradient at 0 is 3: from 0 to -3
+    "the same client": (alike_losses("uniform_cohort", S=1), "uniform_cohort", 9),
+    # one draw of size 1 of all three in both rounds: from 0 to -n to -n
+    "one draw": (line(1, at_star=[0, 0], x_0=F(0), noise=even(1), breaks="independent_noise"),
+                 "independent_noise", 1),
+    # from 0 to -(n - n + n)/3, then to -(-n + n - n)/3, for noise is all that is left of a step
+    "a draw that turns": (
+        line(1, at_star=[0, 0], x_0=F(0), noise=even(1), breaks="independent_noise", turns=1),
+        "independent_noise", F(1, 9)),
+    "a mean": (line(1, x_0=F(0), T=1, noise=[[F(1), [F(2)]]], breaks="noise"), "noise", 4),
+    # weights 1/2, 1/4, 1/4; F's gradient at 0 stays 0, so the third client's is that of the others,
+    # weighed: all three move at once, by N p_i each
+    "weights": (alike_losses("equal_weights", S=3, p=[F(1, 2), F(1, 4), F(1, 4)]),
+                "equal_weights", 0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LAWS_BY_HAND)
+def test_what_breaks_a_law_by_hand(name):
+    instance, law, value = LAWS_BY_HAND[name]
+    setting = by_name("run_fedsgd")
+    setting.constants(instance)
+    found = setting.measure(instance, dict(eta=F(1)), ["sq_distance_T"])["sq_distance_T"]
+    assert found == value and law not in setting.holds(instance)
+    lost = {law, "coordinate_noise", "growing_noise"} if law == "noise" else {law}
+    others = {"equal_weights", "uniform_cohort", "independent_noise", "noise"} - lost
+    assert others <= setting.holds(instance)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        dict(breaks="quadratic"),
+        dict(breaks="noise", turns=1),
+        dict(turns=1),
+        dict(breaks="uniform_cohort", p=[F(1, 2), F(1, 4), F(1, 4)]),
+        dict(breaks="independent_noise", noise=[[F(1), [F(2)]]]),
+        dict(breaks="noise", noise=[[F(1, 2), [F(2)]]]),
+    ],
+)
+def test_what_is_broken_is_one_law_and_says_so(wrong):
+    with pytest.raises(Undefined):
+        by_name("run_fedsgd").constants(line(1, at_star=[3, F(-3, 2)], **wrong))
+
+
+def test_what_makes_no_difference_is_not_broken():
+    holds = by_name("run_fedsgd").holds
+    same = line(1, at_star=[3, F(-3, 2)], p=[F(1, 3)] * 3, breaks="equal_weights")
+    assert "equal_weights" in holds(same)
+    assert "uniform_cohort" in holds(line(1, at_star=[3], breaks="uniform_cohort"))
+    assert "independent_noise" in holds(line(1, breaks="independent_noise"))
+    assert "noise" in holds(line(1, noise=even(1), breaks="noise"))
+
+
+COHORTS_BY_HAND = {
+    # gradients 3, 0, 0, of mean 1: the first is 2 away, and G_t^2 = 6/3
+    "the same client": (dict(breaks="uniform_cohort"), 4, 2),
+    # their mean by weights 1/2, 1/4, 1/4 is 3/2, each is 3/2 away
+    "weights": (dict(breaks="equal_weights", p=[F(1, 2), F(1, 4), F(1, 4)]), F(9, 4), F(9, 4)),
+    "one draw": (dict(breaks="independent_noise", S=3, noise=even(2)), 4, 2),
+    "a draw that turns": (dict(breaks="independent_noise", S=3, noise=even(3), turns=1), 1, 2),
+    "a mean": (dict(breaks="noise", S=3, noise=[[F(1), [F(2)]]]), 4, 2),
+}
+
+
+@pytest.mark.parametrize("name", COHORTS_BY_HAND)
+def test_a_cohort_that_breaks_a_law_by_hand(name):
+    more, error, dissimilarity = COHORTS_BY_HAND[name]
+    setting = by_name("run_cohort")
+    instance = dict(dict(S=1, grads=[[F(3)], [F(0)], [F(0)]], noise=[]), **more)
+    found = setting.measure(instance, {}, ["cohort_error", "G_t_sq"])
+    assert found == dict(cohort_error=error, G_t_sq=dissimilarity)
+    G = setting.constants(instance)["G"]
+    low, high = pair(G * G)
+    assert low <= dissimilarity <= high
+    assert more["breaks"] not in setting.holds(instance)
+    for wrong in (
+        dict(instance, p=[F(1)]),
+        dict(instance, breaks="convex"),
+        dict(instance, turns=2),
+    ):
+        with pytest.raises(Undefined):
+            setting.constants(wrong)
+
+
+@pytest.mark.parametrize("name", ["run_fedavg", "run_scaffold", "run_cohort"])
+def test_a_batch_that_breaks_laws_agrees_with_fractions(name):
+    setting = by_name(name)
+    relaxed = setting.ensures - {"convex", "strongly_convex", "lipschitz", "sampled_by_weight"}
+    relaxed |= {"sampled_by_weight", "growing_noise", "coordinate_noise"}
+    cohort = name == "run_cohort"
+    wanted = ["cohort_error", "cohort_square"] if cohort else ["loss_T", "sq_grad_T"]
+    takes = [] if cohort else ["eta_l", "eta_g"]
+    assert exact_is_batch(setting, wanted, takes, count=12, relaxed=relaxed) >= 80

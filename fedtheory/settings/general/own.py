@@ -60,6 +60,12 @@ class Exactly(own.Landscape):
     def minimizer(self):
         return self._least[1] + self._away
 
+    def sq_distance(self, x):
+        found = self._clients.sq_distance(x - self._away)
+        if isinstance(found, float):
+            raise Undefined("a minimiser that is not there, or is not known to be alone")
+        return found
+
     def client_infimum(self, i):
         found = losses.infimum([self._clients.curves[self._of(i)]], [Fraction(1)])
         if isinstance(found, float):

@@ -3,8 +3,9 @@
 from functools import partial
 from math import comb
 
+from fedtheory.conditions import unsaid
 from fedtheory.settings import Setting, kernels, losses, names
-from fedtheory.settings.families import two_point
+from fedtheory.settings.families import draw_broken, shifted, two_point
 from fedtheory.settings.general.runs import MOST, constants, measured, met
 from fedtheory.settings.general.ways import ways_of
 from fedtheory.symbols.run import TABLE
@@ -61,22 +62,64 @@ def shapes(random, relaxed, method="fedavg"):
             else random.choice(["none", "even", "skewed"]),
         )
         shape.update({name: 1 for name in ASKED if name not in relaxed})
+        if broken := draw_broken(random, breakable(relaxed)):
+            shape.update(BROKEN[broken](random, shape), breaks=broken)
         shape["turned"] = int(d == 2 and convex and not shape["shared"] and random.random() < 0.6)
         if method == "scaffold":
             shape["option"] = random.choice([1, 2])
-        if ways(shape) <= MOST:
+        if ways(shape, shape["S"] * (shape["K"] + (shape.get("option") == 1))) <= MOST:
             return shape
 
 
-def ways(shape):
-    """Outcomes of a run."""
-    draws = shape["K"] + (shape.get("option") == 1)
-    return (cohorts(shape) * each(shape) ** (draws * shape["S"])) ** shape["T"]
+def breakable(relaxed, ensures=ENSURES):
+    """The laws of chance that a claim says nothing of."""
+    return unsaid(ensures - relaxed) & ensures
+
+
+def _some_never_work(random, shape):
+    N = max(random.choice([2, 3, 3]), shape["N"])  # of two clients, either is as far from the mean
+    return dict(N=N, S=min(shape["S"], N - 1), equal=0)  # which client works makes a difference
+
+
+def _several_draws(random, shape):
+    N = max(random.choice([1, 2, 2]), shape["N"])
+    return dict(N=N, S=max(shape["S"], random.choice([1, N])))
+
+
+def _one_draw(random, shape):
+    found = _several_draws(random, shape)
+    if found["S"] == shape.get("T", 1) == shape.get("K", 1) == 1 and random.random() < 0.8:
+        found.update(N=2, S=2)
+    found["noise"] = random.choice(["even", "even", "skewed"])
+    return {**found, "turns": int(random.random() < 0.3)}
+
+
+def _several_weights(random, shape):
+    N = max(random.choice([2, 2, 3]), shape["N"])
+    return dict(N=N, S=N if shape["S"] == shape["N"] else shape["S"], equal=0)
+
+
+# What a shape is made where an instance is to break a law.
+BROKEN = dict(
+    uniform_cohort=_some_never_work,
+    independent_noise=_one_draw,
+    equal_weights=_several_weights,
+    noise=_several_draws,
+)
+
+
+def ways(shape, draws):
+    """Outcomes of a run of so many draws of a gradient in a round."""
+    if shape.get("breaks") == "independent_noise":
+        return 2 * cohorts(shape) ** shape["T"]
+    return (cohorts(shape) * each(shape) ** draws) ** shape["T"]
 
 
 def cohorts(shape):
     """How many cohorts there are."""
     N, S = shape["N"], shape["S"]
+    if shape.get("breaks") == "uniform_cohort":
+        return 1
     return comb(N + S - 1, S) if "sampled_by_weight" in shape else comb(N, S)
 
 
@@ -104,9 +147,9 @@ def coordinates(shape):
         found["sigma"] = "positive"
     if "growing_noise" in shape:
         found["growth"] = "positive"
-    if "sampled_by_weight" in shape:
+    if "sampled_by_weight" in shape or shape.get("breaks") == "equal_weights":
         found.update({f"weight_{i}": "positive" for i in range(shape["N"])})
-    return found
+    return found | ({"bias": "real"} if shape.get("breaks") == "noise" else {})
 
 
 def build(shape, point):
@@ -142,22 +185,23 @@ def build(shape, point):
         for name in ("N", "S", "T", "K", "convex", "lipschitz", "option")
         if name in shape
     }
+    noise = two_point(point.get("sigma"), shape["noise"], d, "coordinate_noise" in shape)
     return dict(
         counts,
         losses=found,
         at_star=at_star,
         x_0=[point[f"x_{j}"] for j in range(d)],
-        noise=two_point(point.get("sigma"), shape["noise"], d, "coordinate_noise" in shape),
+        noise=shifted(noise, point["bias"], d) if "bias" in point else noise,
         **asked_for(shape, point),
     )
 
 
 def asked_for(shape, point):
-    """The parts of an instance that some claims ask for."""
-    found = {}
+    """The parts of an instance that some claims ask for, and what it breaks of what none assumes."""
+    found = {name: shape[name] for name in ("breaks", "turns") if shape.get(name)}
     if "growing_noise" in shape:
         found["growth"] = point["growth"]
-    if "sampled_by_weight" in shape:
+    if "weight_0" in point:
         weights = [point[f"weight_{i}"] for i in range(shape["N"])]
         found["p"] = [weight / sum(weights) for weight in weights]
     return found

@@ -1,15 +1,29 @@
 """The mean gradient of a cohort drawn without replacement, its gradients noisy: all cohorts and all
-draws."""
+draws.
+
+What an instance `breaks` is as in runs: F has weights "p", the cohort is always the first S clients,
+one draw of noise is everybody's, or that and its opposite by turns, or noise has a mean.
+"""
 
 from fractions import Fraction
 from itertools import combinations, product
-from math import comb
+from math import comb, prod
 
 from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import Many, root, vector
 from fedtheory.enclosure.work import counted
 from fedtheory.settings import Setting, names
-from fedtheory.settings.families import by_coordinate, outcomes, sound_noise, two_point, variance
+from fedtheory.settings.families import (
+    by_coordinate,
+    draw_broken,
+    drawn_noise,
+    outcomes,
+    shifted,
+    two_point,
+    variance,
+)
+from fedtheory.settings.general._laws import broken_law, differs
+from fedtheory.settings.general.run import BROKEN, asked_for, breakable
 from fedtheory.settings.quantities import sq
 from fedtheory.symbols.run import TABLE
 
@@ -26,6 +40,8 @@ def shapes(random, relaxed):
         if "exact_gradients" not in relaxed
         else random.choice(["none", "even", "skewed"]),
     )
+    if broken := draw_broken(random, breakable(relaxed, ENSURES)):
+        shape.update(BROKEN[broken](random, shape), breaks=broken)
     if "coordinate_noise" not in relaxed:  # drawn only where a claim assumes it
         shape.update(coordinate_noise=1, d=random.choice([1, 2, 3]))
     return shape
@@ -35,15 +51,19 @@ def coordinates(shape):
     found = {f"grad_{i}_{j}": "real" for i in range(shape["N"]) for j in range(shape["d"])}
     if shape["noise"] != "none":
         found["sigma"] = "positive"
-    return found
+    if shape.get("breaks") == "equal_weights":
+        found.update({f"weight_{i}": "positive" for i in range(shape["N"])})
+    return found | ({"bias": "real"} if shape.get("breaks") == "noise" else {})
 
 
 def build(shape, point):
     d = shape["d"]
+    noise = two_point(point.get("sigma"), shape["noise"], d, "coordinate_noise" in shape)
     return dict(
         S=shape["S"],
         grads=[[point[f"grad_{i}_{j}"] for j in range(d)] for i in range(shape["N"])],
-        noise=two_point(point.get("sigma"), shape["noise"], d, "coordinate_noise" in shape),
+        noise=shifted(noise, point["bias"], d) if "bias" in point else noise,
+        **asked_for(shape, point),
     )
 
 
@@ -52,8 +72,13 @@ def constants(instance):
     d = len(grads[0])
     if not 1 <= S <= len(grads) or any(len(g) != d for g in grads):
         raise Undefined("a cohort that does not fit its clients")
-    if not isinstance(grads[0][0], Many) and not sound_noise(instance["noise"], d):
-        raise Undefined("noise with a mean")
+    exact, p, broken = not isinstance(grads[0][0], Many), instance.get("p"), broken_law(instance)
+    if ("p" in instance) != (broken == "equal_weights") or p and len(p) != len(grads):
+        raise Undefined("weights that do not fit the clients")
+    if exact and p and not (min(p) > 0 and sum(p) == 1):
+        raise Undefined("weights that are none")
+    if exact and not drawn_noise(instance["noise"], d, broken != "noise"):
+        raise Undefined("noise that is none, or has a mean")
     sigma = root(variance(instance["noise"]))
     return dict(
         N=Fraction(len(grads)),
@@ -61,36 +86,60 @@ def constants(instance):
         d=Fraction(d),
         sigma=sigma,
         sigma_j=by_coordinate(instance["noise"], sigma),
-        G=root(spread(grads)),
+        G=root(spread(instance)),
     )
 
 
-def spread(grads):
-    grads = [vector(g) for g in grads]
-    mean = sum(grads) / len(grads)
+def mean_of(instance):
+    """The gradient of F."""
+    grads = [vector(g) for g in instance["grads"]]
+    if "p" in instance:
+        return sum(p * g for p, g in zip(instance["p"], grads))
+    return sum(grads) / len(grads)
+
+
+def spread(instance):
+    grads, mean = [vector(g) for g in instance["grads"]], mean_of(instance)
     return sum(sq(g - mean) for g in grads) / len(grads)
 
 
-def measure(instance, values, wanted):
+def cohorts(instance):
+    """[(probability, gradients of a cohort)]."""
     grads, S = [vector(g) for g in instance["grads"]], instance["S"]
-    N, mean, noise = len(grads), sum(grads) / len(grads), outcomes(instance["noise"], len(grads[0]))
+    if instance.get("breaks") == "uniform_cohort":
+        return [(Fraction(1), grads[:S])]
+    chance = Fraction(1, comb(len(grads), S))
+    return [(chance, cohort) for cohort in counted(combinations(grads, S))]
+
+
+def errors(instance):
+    """[(probability, errors of a cohort's gradients)]."""
+    noise, S = outcomes(instance["noise"], len(instance["grads"][0])), instance["S"]
+    if instance.get("breaks") == "independent_noise":
+        turns = "turns" in instance
+        return [(p, [-n if turns and k % 2 else n for k in range(S)]) for p, n in noise]
+    return [
+        (prod(p for p, _ in draws), [n for _, n in draws])
+        for draws in counted(product(noise, repeat=S))
+    ]
+
+
+def measure(instance, values, wanted):
+    grads, S, mean = [vector(g) for g in instance["grads"]], instance["S"], mean_of(instance)
 
     def expected(value):
-        total = 0
-        for cohort in counted(combinations(grads, S)):
-            for draws in counted(product(noise, repeat=S)):
-                p = Fraction(1, comb(N, S))
-                for q, _ in draws:
-                    p = p * q
-                total = total + p * value(sum(g + n for g, (_, n) in zip(cohort, draws)) / S)
-        return total
+        return sum(
+            chance * p * value(sum(g + n for g, n in zip(cohort, drawn)) / S)
+            for chance, cohort in cohorts(instance)
+            for p, drawn in errors(instance)
+        )
 
     named = dict(
         cohort_error=lambda: expected(lambda g: sq(g - mean)),
         cohort_square=lambda: expected(sq),
         sq_grad=lambda: sq(mean),
-        mean_square=lambda: sum(sq(g) for g in grads) / N,
-        G_t_sq=lambda: spread(instance["grads"]),
+        mean_square=lambda: sum(sq(g) for g in grads) / len(grads),
+        G_t_sq=lambda: spread(instance),
     )
     return {name: named[name]() for name in wanted}
 
@@ -104,7 +153,20 @@ MET = frozenset(
         "equal_weights",
         "dissimilar",
     }
-)  # by every cohort
+)  # by every cohort that breaks nothing
+ENSURES = MET | {"exact_gradients"}
+
+
+def holds(instance):
+    """Conditions that an instance meets."""
+    N, broken = len(instance["grads"]), instance.get("breaks")
+    if not differs(dict(instance, N=N, x_0=instance["grads"][0])):
+        lost = set()
+    else:
+        lost = {broken, "coordinate_noise"} if broken == "noise" else {broken}
+    return (MET - lost) | (set() if instance["noise"] else {"exact_gradients"})
+
+
 SETTING = Setting(
     name="run_cohort",
     says="a cohort's gradients at one point",
@@ -119,6 +181,6 @@ SETTING = Setting(
     constants=constants,
     measure=measure,
     table=TABLE,
-    ensures=MET | {"exact_gradients"},
-    holds=lambda instance: MET | (set() if instance["noise"] else {"exact_gradients"}),
+    ensures=ENSURES,
+    holds=holds,
 )

@@ -17,7 +17,7 @@ from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import Many, maximum, minimum, root, where
 from fedtheory.enclosure.intervals import INF
 from fedtheory.exact import recursions
-from fedtheory.settings import Setting, beside, names
+from fedtheory.settings import Setting, beside, distances, names
 from fedtheory.settings.general import run as whole
 from fedtheory.settings.general.runs import TIMES, inside
 from fedtheory.symbols.run import TABLE
@@ -157,6 +157,12 @@ class Kinds:
     def exact(self):
         return not any(isinstance(a, Many) for row in self.slopes for a in row)
 
+    def apart(self, j):
+        """1 where F has one minimiser along a coordinate, 0 where F does not depend on it."""
+        slope = self.mean_slope(j)
+        size = sum(w * abs(row[j]) for w, row in zip(self.share, self.slopes))
+        return where(distances.same_to(slope, size), ZERO, ONE)
+
     def bounded(self, value):
         """A number that means something only if F has a minimum: which is then at 0."""
         lowest = minimum(*(self.mean_slope(j) for j in range(self.d)))
@@ -168,7 +174,7 @@ class Kinds:
 def constants(instance):
     clients = Kinds(instance)
     squares = [x * x for x in clients.x_0]
-    start = clients.bounded(sum(squares))
+    start = clients.bounded(sum(clients.apart(j) * x for j, x in enumerate(squares)))
     return dict(
         {name: Fraction(instance[name]) for name in ("S", "K", "T")},
         N=Fraction(clients.N),
@@ -244,7 +250,7 @@ class Run:
         self.weights = dict(
             loss=[a / 2 for a in slopes],
             sq_grad_norm=[a * a for a in slopes],
-            sq_distance=[ONE for _ in slopes],
+            sq_distance=[self.clients.apart(j) for j in range(self.clients.d)],
         )
 
     def total(self, metric, squares):

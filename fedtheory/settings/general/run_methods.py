@@ -145,6 +145,23 @@ def alike_everywhere(method):
 
 
 @cache
+def alike_by_weight(method):
+    """Whether a round of clients that are alike, and like the server, is the same whoever is drawn,
+    where clients are drawn by their weights: a method that weighs them again counts them twice."""
+    (instance, *_), values = tried(method, N=2, S=1, T=1)
+    same = [losses.curve(Q(1)), losses.curve(Q(1))]
+    instance.update(losses=[dict(curves=same)], at_star=[], p=[Q(1, 3), Q(2, 3)])
+    instance.update({"server": same} if method.server else {})
+    try:
+        ways = outcomes_of(instance, values, method, letters(method))[1][-1]
+    except (FedtheoryError, ArithmeticError, ValueError):
+        return True
+    ends = [path[-1] for _, path, _ in ways]
+    gaps = [pair(a - b) for x in ends for a, b in zip(x, ends[0])]
+    return all(low <= 0 <= high for low, high in gaps)
+
+
+@cache
 def unordered(method):
     """Why it matters to a method in which order a cohort stands, or works; "" where nothing says that
     it does."""
@@ -173,6 +190,8 @@ def shapes(random, relaxed, method, table):
             shape[letter] = random.randint(1, len(field.choices))
         if method.everyone:
             shape["S"] = shape["N"]
+            if shape.get("breaks") == "uniform_cohort":
+                shape.pop("breaks")
         shape["server"] = int(method.server)
         if not alike_everywhere(method):
             shape["away"] = int(random.random() < 0.5)
@@ -190,8 +209,7 @@ def draws(method, shape, which, asked):
 
 def ways(shape, method):
     """Outcomes of a run."""
-    calls = shape["S"] * draws(method, shape, method.steps, method.client_grad)
-    return (whole.cohorts(shape) * whole.each(shape) ** calls) ** shape["T"]
+    return whole.ways(shape, shape["S"] * draws(method, shape, method.steps, method.client_grad))
 
 
 def coordinates(shape):

@@ -4,6 +4,10 @@ on them.
 Where losses are convex, points are counted from the minimiser: clients' gradients at 0 add up to 0
 by construction, and in the plane each client's loss may be turned, since worst cases need not be
 separable.
+
+An instance `breaks` at most one of the laws of chance that a claim may be silent of: F weighs clients
+by "p", of which cohorts know nothing; the same clients work in every round; one draw of noise is
+everybody's in every step, or that and its opposite by turns; noise has a mean.
 """
 
 from fractions import Fraction
@@ -12,13 +16,15 @@ from functools import cache
 import numpy as np
 
 from fedtheory import discover
+from fedtheory.conditions import SAMPLED_BY_WEIGHT, settled
 from fedtheory.enclosure import NoInstance, Undefined
 from fedtheory.enclosure.arithmetic import Many, minimum, root, vector, where
 from fedtheory.enclosure.intervals import INF
 from fedtheory.exact.kernels import Kernels
 from fedtheory.exact.traces import Rounds, by_weight, followed, uniform
-from fedtheory.settings import losses
-from fedtheory.settings.families import by_coordinate, sound_noise, variance
+from fedtheory.settings import distances, losses
+from fedtheory.settings.families import by_coordinate, drawn_noise, variance
+from fedtheory.settings.general._laws import broken_law, differs, draws, turning
 from fedtheory.settings.general._sight import origin, sight
 from fedtheory.settings.quantities import sq
 
@@ -45,7 +51,8 @@ class Clients:
         self.convex, self.shared = instance["convex"], len(own) == 1
         given = [vector(v) for v in instance["at_star"]]
         zero = vector([ZERO] * self.d)
-        self.weighted = "p" in instance
+        self.weighted, self.breaks = "p" in instance, broken_law(instance)
+        self.drawn_by_weight = self.weighted and self.breaks != "equal_weights"
         self.p = [*instance["p"]] if self.weighted else [Fraction(1, self.N)] * self.N
         self._refuse_weights()
         self.at_star = [*given, self._balancing(given)] if given else [zero] * self.N
@@ -67,6 +74,8 @@ class Clients:
             raise Undefined("a loss that is not convex")
 
     def _refuse_weights(self):
+        if self.weighted and self.breaks not in (None, "equal_weights"):
+            raise Undefined("weights, where something else is broken")
         if len(self.p) != self.N:
             raise Undefined("weights that do not fit the clients")
         if self.exact and self.weighted and not (min(self.p) > 0 and sum(self.p) == 1):
@@ -125,9 +134,45 @@ class Clients:
         """sup over x of the dissimilarity, INF where none is known."""
         if self.shared:
             return self.spread
-        return (
-            INF if self.weighted or any(self.turns) else losses.dissimilarity(self.curves)
-        )  # a supremum over unequal weights is not computed
+        if any(self.turns):
+            return INF
+        return losses.sup_square(self.curves, self.mean_square_gap)
+
+    def mean_square_gap(self, gs):
+        """Mean square of how far derivatives lie from their mean."""
+        mean = self.mean(gs)
+        return self.mean((g - mean) * (g - mean) for g in gs)
+
+    def sq_distance(self, x):
+        """Squared distance of a point to the set of minimisers of F: the nearest of them, where there
+        are many; infinite where there is none, or where turned losses have many."""
+        if not self.convex:
+            return distances.from_least(self.curves, self.p, x)
+        if any(self.turns):
+            return self._alone(sq(x))
+        away = [distances.beyond_straight(each, y) for each, y in zip(zip(*self.curves), x)]
+        return sum(gap * gap for gap in away)
+
+    def _alone(self, value):
+        """A number that means something only if 0 is surely the only minimiser of turned losses: two
+        directions, in which no loss is straight there, span the plane."""
+        steep = []
+        for curves, turned in zip(self.curves, self.turns):
+            for j, f in enumerate(curves):
+                along = back(turned, vector([Fraction(int(k == j)) for k in range(self.d)]))
+                one, other = (distances.beyond_straight([f], Fraction(n)) for n in (1, -1))
+                steep.append((along, losses.both(one >= 1, other >= 1)))
+        spans = [
+            losses.both(losses.both(curved, also), abs(u[0] * v[1] - u[1] * v[0]) > 1e-9)
+            for n, (u, curved) in enumerate(steep)
+            for v, also in steep[:n]
+        ]
+        if self.exact:
+            return value if any(spans) else INF
+        good = ZERO
+        for each in spans:
+            good = where(each, ONE, good)
+        return where(good > 0, value, Many(np.asarray(np.nan)))
 
     def least(self):
         """(infimum of F, where it is attained)."""
@@ -184,14 +229,16 @@ def constants(instance):
     T, K, option = instance["T"], instance["K"], instance.get("option", 1)
     if not (1 <= S <= N and T >= 1 and K >= 1 and option in (1, 2)):
         raise Undefined("counts that do not fit together")
-    if clients.exact and not sound_noise(instance["noise"], d):
-        raise Undefined("noise with a mean")
+    if clients.exact and not drawn_noise(instance["noise"], d, clients.breaks != "noise"):
+        raise Undefined("noise that is none, or has a mean")
     growth = instance.get("growth", ZERO)
     if clients.exact and growth < 0:
         raise Undefined("noise that grows by less than nothing")
     infimum, x_star = clients.least()
     x_0 = vector(instance["x_0"])
+    start, found = clients.sq_distance(x_0), not isinstance(infimum, float)
     farthest, sigma = clients.farthest, root(variance(instance["noise"]))
+    spread = clients.spread if clients.convex or not found else clients.dissimilarity(x_star)
     return dict(
         N=Fraction(N),
         d=Fraction(d),
@@ -204,12 +251,12 @@ def constants(instance):
         if instance["lipschitz"]
         else losses.maximum(*(losses.curvature(f)[1] for f in clients.curves)),
         G=farthest if isinstance(farthest, float) else root(farthest),
-        zeta=root(clients.spread),
+        zeta=root(spread) if found else INF,
         sigma=sigma,
         sigma_j=by_coordinate(instance["noise"], sigma),
         growth=growth,
-        R=root(sq(x_0 - x_star)),
-        sq_distance_0=sq(x_0 - x_star),
+        R=start if isinstance(start, float) else root(start),
+        sq_distance_0=start,
         gap_0=INF if isinstance(infimum, float) else clients.gap(clients.F(x_0), x_0),
     )
 
@@ -218,8 +265,12 @@ def met(instance):
     """Conditions that an instance meets."""
     clients = Clients(instance)
     met = {"smooth", "independent_noise"}
-    met |= {"sampled_by_weight"} if clients.weighted else {"equal_weights", "uniform_cohort"}
+    by_weight = clients.drawn_by_weight
+    met |= {"sampled_by_weight"} if by_weight else {"equal_weights", "uniform_cohort"}
     met |= {"growing_noise"} if "growth" in instance else {"noise", "coordinate_noise"}
+    if differs(instance):
+        met -= {clients.breaks}
+        met -= {"coordinate_noise", "growing_noise"} if clients.breaks == "noise" else set()
     upper = losses.maximum(*(losses.curvature(f)[1] for f in clients.curves))
     infimum = clients.least()[0]
     return frozenset(
@@ -254,13 +305,18 @@ def rounds_of(clients, instance, values, method, letters=None):
             given[name] = Fraction(repr(field.default))  # 0.9 is nine tenths
     if letters is None and "option" in given:
         given["option"] = OPTIONS[instance["option"]]
+    if clients.drawn_by_weight:
+        given = {**settled([SAMPLED_BY_WEIGHT], None, method.hyper)[0], **given}
     h = Kernels(method).hyper(given)
     if clients.exact and method.check is not None:
         try:
             method.check(h, clients.N, instance["S"])
         except (ValueError, TypeError) as why:  # or what its sentence cannot write down
             raise NoInstance(str(why)) from None
-    return Rounds(method, sight(clients, instance, method, h), given)
+    rounds = Rounds(method, sight(clients, instance, method, h), given)
+    if "turns" in instance:
+        rounds.losses = rounds.losses._replace(noise=turning(rounds.losses.noise, rounds))
+    return rounds
 
 
 def chosen(field, number):
@@ -282,16 +338,26 @@ def inside(field, value):
 
 
 def law_of(clients, instance, steps):
-    """Who works in a round: S clients without replacement, or S draws by weight."""
-    if clients.weighted:
+    """Who works in a round: S clients without replacement, S draws by weight, or always the first."""
+    if clients.drawn_by_weight:
         return by_weight(clients.p, instance["S"], steps)
+    if clients.breaks == "uniform_cohort":
+        return [(ONE, tuple(range(1, instance["S"] + 1)), (steps,) * instance["S"])]
     return uniform(clients.N, instance["S"], steps)
 
 
 def outcomes_of(instance, values, method, letters=None):
     """(clients, levels t = 0, ..., T of [(probability, points x_0, ..., x_t, state)]): the method's
     own kernels."""
-    clients, method = Clients(instance), discover.algorithm(method)
+    clients, levels = Clients(instance), [[] for _ in range(instance["T"] + 1)]
+    for chance, drawn in draws(instance):
+        for level, ways in zip(levels, _followed(clients, drawn, values, method, letters)):
+            level += [(chance * p, path, state) for p, path, state in ways]
+    return clients, levels
+
+
+def _followed(clients, instance, values, method, letters):
+    method = discover.algorithm(method)
     rounds = rounds_of(clients, instance, values, method, letters)
     away = origin(instance, clients.d)
     law = law_of(clients, instance, rounds.steps)
@@ -300,23 +366,24 @@ def outcomes_of(instance, values, method, letters=None):
     levels = followed(rounds.after, law, start, instance["T"], at=rounds.at)
     if away is not None:  # what is measured is counted from there
         levels = [[(p, tuple(x - away for x in path), s) for p, path, s in ways] for ways in levels]
-    return clients, levels
+    return levels
 
 
 def measured(instance, values, entries, method, letters=None):
     """Values of symbols by what their Measures say."""
     clients, levels = outcomes_of(instance, values, method, letters)
-    x_star = clients.least()[1]
     at = dict(
         loss=clients.F,
         sq_grad_norm=lambda x: sq(clients.mean_grad(x)),
-        sq_distance=lambda x: sq(x - x_star),
+        sq_distance=clients.sq_distance,
         sq_dissimilarity=clients.dissimilarity,
     )
 
     @cache
     def series(metric, t):
-        return sum(p * at[metric](path[-1]) for p, path, _ in levels[t])
+        found = [(p, at[metric](path[-1])) for p, path, _ in levels[t]]
+        endless = any(isinstance(value, float) for _, value in found)
+        return INF if endless else sum(p * value for p, value in found)
 
     def along(metric):
         if metric == "loss_of_mean":
@@ -330,6 +397,8 @@ def measured(instance, values, entries, method, letters=None):
             if measure.metric in at
             else [along(measure.metric)]
         )
+        if any(isinstance(each, float) for each in over):
+            raise Undefined("a minimiser that is not there, or is not known to be alone")
         value = (
             minimum(*over)
             if measure.at.startswith("min") and len(over) > 1

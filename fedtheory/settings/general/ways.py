@@ -3,6 +3,7 @@
 from fedtheory import discover
 from fedtheory.enclosure.arithmetic import vector
 from fedtheory.own import Round
+from fedtheory.settings.general._laws import draws
 from fedtheory.settings.general._sight import origin
 from fedtheory.settings.general.runs import ONE, Clients, law_of, rounds_of
 
@@ -11,6 +12,14 @@ def ways_of(instance, values, method, letters=None):
     """[(probability, points x_0, ..., x_T, a Round for each)]: as `outcomes_of`, with what happened
     within rounds, where the method sees its points."""
     clients, method = Clients(instance), discover.algorithm(method)
+    return [
+        (chance * p, path, done)
+        for chance, drawn in draws(instance)
+        for p, path, done in _ways_of(clients, drawn, values, method, letters)
+    ]
+
+
+def _ways_of(clients, instance, values, method, letters):
     rounds = rounds_of(clients, instance, values, method, letters)
     away, x_0 = origin(instance, clients.d), vector(instance["x_0"])
     law = law_of(clients, instance, rounds.steps)
