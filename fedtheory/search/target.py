@@ -14,7 +14,7 @@ from fedtheory.enclosure import Undefined, arithmetic
 from fedtheory.enclosure.arithmetic import Many, pair
 from fedtheory.enclosure.intervals import Enclosures
 from fedtheory.search.rating import Rating
-from fedtheory.settings import conditions
+from fedtheory.settings import conditions, tacit
 from fedtheory.symbol import admits
 from fedtheory.writing import plain
 
@@ -33,9 +33,8 @@ class Target:
         self.claim, self.setting, self.line = claim, setting, line
         left, self.sign, right = claim.lines[line]
         self.way, self.strict = FLIPPED[self.sign]
-        self.relaxed = setting.ensures - {
-            a.name for a in claim.assumptions
-        }  # what instances need not meet
+        # what instances need not meet
+        self.relaxed = setting.ensures - {a.name for a in claim.assumptions} - tacit(setting, claim)
         self.left, self.right = claim.expand(left), claim.expand(right)
         theirs = {
             entry.measure: name

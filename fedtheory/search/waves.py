@@ -90,14 +90,15 @@ def hunts(target, seed, relaxed=frozenset()):
         n += 1
 
 
-def preferred(hunts, wanted):
+def preferred(hunts, wanted, others=OTHERS):
     """The hunts that are wanted, and a few of the others, so that there always is a next one."""
-    return (hunt for n, hunt in enumerate(hunts) if wanted(hunt) or n % OTHERS == OTHERS - 1)
+    return (hunt for n, hunt in enumerate(hunts) if n % others == others - 1 or wanted(hunt))
 
 
-def searched(target, seconds, seed, reached=lambda ratio: ratio > OVER, wanted=None):
+def searched(target, seconds, seed, reached=lambda ratio: ratio > OVER, wanted=None, others=OTHERS):
     """(hunt, ratio, point) after each generation, until the work is done: many shapes briefly, some
-    at length, and the best so far again after each wave; shapes that are `wanted` first.
+    at length, and the best so far again after each wave; shapes that are `wanted` first, and one of
+    so many `others`.
 
     A hunt whose ratio is `reached` is not climbed further; the caller may stop the search there.
     """
@@ -106,7 +107,7 @@ def searched(target, seconds, seed, reached=lambda ratio: ratio > OVER, wanted=N
     if target.impossible:
         return
     look = look_of(seconds)
-    source = source if wanted is None else preferred(source, wanted)
+    source = source if wanted is None else preferred(source, wanted, others)
     best, peaks, climbed, resizing = (-1.0, None), [], set(), set()
     while left > 0:
         wave = []

@@ -19,7 +19,7 @@ from fedtheory.search.coverage import Coverage
 from fedtheory.search.hunting import worth
 from fedtheory.search.target import Target
 from fedtheory.search.witnesses import read
-from fedtheory.settings import all_settings, conditions, fitting, methods, reads, strangers
+from fedtheory.settings import all_settings, conditions, fitting, methods, reads, strangers, tacit
 from fedtheory.verdicts import as_printed, dropped, existence, graphs, looking, orders, vacuity
 from fedtheory.verdicts.handed import tried as asked
 from fedtheory.verdicts.replaying import replay
@@ -180,22 +180,42 @@ def line(claim, at, budget, seed, progress=None, proofs=True):
     if not settings:
         return Verdict(claim.id, "undecided", "exact", unfit(claim))
     found, broken = [], dict.fromkeys(dropped.telling(claim, budget), 0)
+    laws = dict.fromkeys(dropped.silent(claim, settings), 0)
     for setting, share in zip(settings, dropped.shares(claim, at, settings, broken, seed)):
-        found.append(hunted(claim, at, setting, budget * share, seed, progress, broken))
+        found.append(hunted(claim, at, setting, budget * share, seed, progress, broken, laws))
         if found[-1].status in ("violated", "vacuous"):
             break
-    return dropped.weighed(across(found), broken)
+    if found[-1].status == "holds" and any(n < dropped.FEW for n in laws.values()):
+        found += breaking(claim, at, settings, budget, seed, laws)
+    return dropped.spoken_of(dropped.weighed(across(found), broken), laws, claim, settings)
 
 
-def hunted(claim, at, setting, budget, seed, progress=None, broken=()):
+def breaking(claim, at, settings, budget, seed, laws):
+    """Verdicts by searches among instances that break laws of chance which few have broken so far."""
+    found = []
+    for setting in settings:
+        read = tacit(setting, claim)
+        left = {a: 0 for a, n in laws.items() if n < dropped.FEW and a.name not in read}
+        if left and dropped.able(claim, at, setting, left, seed):
+            share = dropped.EXTRA * budget
+            other = -1 - seed  # shapes that were not looked at
+            verdict = _hunted(claim, at, setting, share, other, None, left, laws)
+            verdict.decided_on = setting.by
+            found += [verdict] * bool(verdict.cases)
+            if verdict.status == "violated":
+                break
+    return found
+
+
+def hunted(claim, at, setting, budget, seed, progress=None, broken=(), laws=()):
     """The Verdict on a line by search in one setting; `broken` counts instances that break what a
-    variant dropped."""
-    verdict = _hunted(claim, at, setting, budget, seed, progress, broken)
+    variant dropped, `laws` those that break laws of chance of which the claim is silent."""
+    verdict = _hunted(claim, at, setting, budget, seed, progress, broken, laws)
     verdict.decided_on = setting.by
     return verdict
 
 
-def _hunted(claim, at, setting, budget, seed, progress, broken):
+def _hunted(claim, at, setting, budget, seed, progress, broken, laws):
     target = Target(claim, setting, at)
     if target.impossible:
         return Verdict(
@@ -203,7 +223,13 @@ def _hunted(claim, at, setting, budget, seed, progress, broken):
         )
     looked, tried, best = Coverage(setting), {}, {}
     wanted = (lambda hunt: dropped.breaking(hunt, claim, broken)) if broken else None
-    for hunt, ratio, point in waves.searched(target, (1 - ENDS) * budget, seed, wanted=wanted):
+    others = waves.OTHERS
+    open_ = {a.name for a in laws} - tacit(setting, claim)
+    if open_ and not broken:  # half of what is looked at breaks one
+        wanted, others = lambda hunt: "breaks" in hunt.shape, 2
+    for hunt, ratio, point in waves.searched(
+        target, (1 - ENDS) * budget, seed, wanted=wanted, others=others
+    ):
         looked.add(hunt)
         if (
             ratio >= looking.NEAR
@@ -229,6 +255,8 @@ def _hunted(claim, at, setting, budget, seed, progress, broken):
         )
     if broken:
         dropped.count(broken, claim, best)
+    if laws:
+        dropped.note_laws(laws, claim, best)
     ranked = sorted(
         ((ratio, hunt, raw) for hunt, (ratio, raw) in best.items()), key=lambda each: -each[0]
     )

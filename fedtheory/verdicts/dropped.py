@@ -1,5 +1,5 @@
-"""Hypotheses that a variant has dropped: what is then said of it rests on instances that break
-them, which are counted.
+"""Hypotheses that a variant has dropped, and laws of chance of which a claim never spoke: what is then
+said of it rests on instances that break them, which are counted.
 
 An instance breaks a condition if its setting says that it does not meet it, or if a constant that
 the condition certified is not what the instance has; a relation, by its numbers.
@@ -8,14 +8,27 @@ the condition certified is not what the instance has; a relation, by its numbers
 from dataclasses import replace
 
 import sympy
+from sympy.core.relational import Relational
 
+from fedtheory import discover
+from fedtheory.certificates import check_instance
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.claim import ANY
+from fedtheory.conditions import (
+    ALL,
+    EQUAL_WEIGHTS,
+    INDEPENDENT,
+    LAWS,
+    UNIFORM_COHORT,
+    Assumption,
+    unsaid,
+)
 from fedtheory.enclosure.arithmetic import near
 from fedtheory.proofs import algebra
 from fedtheory.search import waves
 from fedtheory.search.rationals import UNANSWERED, Point
 from fedtheory.search.target import Target, bounded
+from fedtheory.settings import HOUSE, by_name, tacit
 from fedtheory.writing import plain
 
 ROWS, ENOUGH = 3, 60  # instances of a shape that are looked at, and those after which no more are
@@ -29,22 +42,78 @@ TRIED = 48
 AFAR = (
     1e-6  # how far beyond its edge a relation is broken, relative to its sides: no rounding's doing
 )
+EXTRA = 0.3  # of a budget, for instances that break a law where few of those searched did
+FEW = 4  # shapes at which a law is broken, below which more are searched
+HUNTS = 40  # of a setting that are asked whether they break a law, those first that say so
 SECONDS = 0.5  # for a proof that a relation follows from what is left
+LOOKED = 0.1  # for a proof that a law of chance makes no difference
 LITTLE = 0.1  # the share of a budget for all settings that break nothing, beside some that do
 
 
 def telling(claim, budget):
     """Those of a claim's dropped hypotheses that instances have to break: the others follow from
-    what is left."""
+    what is left, or make no difference."""
     left = [a.relation for a in claim.assumptions if a.relation is not None]
+    open_ = unsaid(a.name for a in claim.assumptions)
     return [
         a
         for a in claim.dropped
         if not (a.condition is not None and not claim.quantities)
+        and not (a.name in LAWS and not (a.name in open_ and matters(claim, a.name)))
         and not (
             a.relation is not None and follows(claim, a.relation, left, min(SECONDS, 0.1 * budget))
         )
     ]
+
+
+def silent(claim, settings):
+    """Laws of chance, as hypotheses, of which a claim in the house's letters says nothing though what
+    it measures depends on them. Settings of a paper are as that paper has them, and draw what breaks
+    them in any case."""
+    if any(setting.table.paper != HOUSE for setting in settings):
+        return []
+    ensured = frozenset().union(*(setting.ensures for setting in settings))
+    laws = unsaid(a.name for a in (*claim.assumptions, *claim.dropped)) & ensured
+    return [Assumption(ALL[law]) for law in sorted(laws) if matters(claim, law)]
+
+
+def matters(claim, law):
+    """Whether what a claim measures can depend on a law of chance."""
+    measures = [entry.measure for entry in claim.quantities.values()]
+    if not measures or law != EQUAL_WEIGHTS.name and not any(m.average for m in measures):
+        return False
+    if law == UNIFORM_COHORT.name and everyone(claim):
+        return False
+    counts = {name: claim.table[name].symbol for name in "NSTK" if name in claim.table}
+    left = [a.relation for a in claim.assumptions if a.relation is not None]
+    spoken = {s.name for r in left if isinstance(r, Relational) for s in r.free_symbols}
+    if not spoken & {"N", "S"} or not {"N", "S"} <= counts.keys():
+        return True
+    N, S = counts["N"], counts["S"]
+    draws = S * counts.get("T", 1) * (1 if one_step(claim) else counts.get("K", 1))
+    void = {
+        EQUAL_WEIGHTS.name: N <= 1,
+        UNIFORM_COHORT.name: S >= N,
+        INDEPENDENT.name: draws <= 1,
+    }.get(law)
+    return void is None or not follows(claim, void, [*left, S <= N], LOOKED)
+
+
+def everyone(claim):
+    """Whether all clients take part in every round of a claim's methods."""
+    methods = records(claim)
+    return bool(methods) and all(method.everyone for method in methods)
+
+
+def one_step(claim):
+    """Whether clients take one gradient a round, or no method says how many."""
+    return all(method.steps == 1 and not method.client_grad for method in records(claim))
+
+
+def records(claim):
+    """The methods that a claim speaks of."""
+    several = claim.algorithm if isinstance(claim.algorithm, tuple) else (claim.algorithm,)
+    return [discover.algorithm(each) for each in several if each is not None]
 
 
 def follows(claim, relation, left, seconds):
@@ -137,6 +206,59 @@ def tally(found, claim, hunt, row):
     facts = held, setting.constants(instance)
     for assumption in found:
         found[assumption] += breaks(assumption, claim, facts, setting, values)
+
+
+def note_laws(laws, claim, hunts):
+    """Add to {law: shapes at which an instance breaks it} those of some hunts."""
+    named = {a.name for a in laws}
+    first = sorted(hunts, key=lambda hunt: not named & set(map(str, hunt.shape.values())))
+    for hunt in first[:HUNTS]:
+        if all(n >= FEW for n in laws.values()):
+            return
+        found = dict.fromkeys(laws, 0)
+        for row in [row for row, rate in zip(hunt.top, hunt.rates) if rate >= 0][:ROWS]:
+            tally(found, claim, hunt, row)
+        for law, n in found.items():
+            laws[law] += bool(n)
+
+
+def spoken_of(verdict, laws, claim, settings):
+    """A Verdict with what it says of laws of which its claim is silent: undecided where no instance
+    breaks one of them."""
+    if verdict.status == "violated":
+        return replace(verdict, why=" ".join([verdict.why, *lacking(verdict, laws)]))
+    if verdict.status != "holds" or not laws:
+        return verdict
+    meant = frozenset().union(*(tacit(setting, claim) for setting in settings))
+    if read := [says(a) for a in laws if a.name in meant]:
+        first = f"It does not say so, and is read so: {'; '.join(read)}."
+        verdict = replace(verdict, notes=[first, *verdict.notes])
+    met = "; ".join(says(a) for a, n in laws.items() if not n and a.name not in meant)
+    told = "; ".join(says(a) for a, n in laws.items() if n)
+    if told:
+        more = f"{verdict.searched}; some of them break what the claim does not assume: {told}"
+        verdict = replace(verdict, searched=more)
+    if not met:
+        return verdict
+    why = f"Every instance that was looked at met what the claim does not assume: {met}."
+    return replace(
+        verdict, status="undecided", tightness=None, witness=None, why=f"{why} {verdict.why}"
+    )
+
+
+def lacking(verdict, laws):
+    """A sentence on the laws that the instance of a Verdict breaks, where it does."""
+    document = verdict.certificate
+    if not laws or document.get("format") != check_instance.FORMAT:
+        return []
+    setting = by_name(document["setting"])
+    if setting is None or setting.holds is None:
+        return []
+    held = setting.holds(check_instance.numbers(document["instance"]))
+    gone = [says(a) for a in laws if a.name in setting.ensures - held]
+    return [f"The instance does not meet what the claim does not assume: {'; '.join(gone)}."][
+        : len(gone)
+    ]
 
 
 def weighed(verdict, broken):

@@ -3,14 +3,28 @@
 from fractions import Fraction as Q
 
 import pytest
+from sympy import Eq
 
 import fedtheory as ft
 from fedtheory import discover
 from fedtheory.claim import Claim
-from fedtheory.conditions import CONVEX, SMOOTH, Condition
+from fedtheory.conditions import (
+    CONVEX,
+    EQUAL_WEIGHTS,
+    EXACT_GRADIENTS,
+    INDEPENDENT,
+    LIPSCHITZ,
+    NOISE,
+    SAMPLED_BY_WEIGHT,
+    SMOOTH,
+    UNIFORM_COHORT,
+    Condition,
+)
 from fedtheory.search.instances import Case, answer
+from fedtheory.settings import fitting
 from fedtheory.settings.fsl import large as fsl_large
 from fedtheory.settings.fsl import round as fsl_round
+from fedtheory.settings.general import run_cohort
 from fedtheory.settings.losses import bent
 from fedtheory.symbol import CURVATURE, Table
 from fedtheory.symbols.run import TABLE as HOUSE
@@ -213,3 +227,111 @@ def test_many_steps_that_share_a_draw_by_hand():
     assert "independent_noise" in fsl_large.holds(
         apart
     ) and "independent_noise" not in fsl_large.holds(instance)
+
+
+# Laws of chance that were never written
+
+
+def of_cohorts(*assumes):
+    """The variance of a cohort's mean gradient, by every law that it needs."""
+    names = ("cohort_error", "sigma", "S", "rho_s", "G_t_sq")
+    error, sigma, S, rho_s, spread = (HOUSE[name].symbol for name in names)
+    bound = sigma**2 / S + rho_s * spread / S
+    return Claim(
+        id="mine.cohort", cites="x", symbols=HOUSE, measures=error, bound=bound, assumes=assumes
+    )
+
+
+EVERY = (NOISE, INDEPENDENT, UNIFORM_COHORT, EQUAL_WEIGHTS)
+
+
+@pytest.mark.parametrize("lost", EVERY, ids=lambda law: law.name)
+def test_a_law_that_was_never_written_is_broken_as_one_that_is_dropped(lost):
+    kept = [law for law in EVERY if law is not lost]
+    for claim in (of_cohorts(*kept), of_cohorts(*EVERY).without(lost.name)):
+        verdict = ft.check(claim, budget=1.0)
+        assert verdict.status == "violated"
+        assert ft.replay(verdict.certificate)["status"] == "violated"
+    written = ft.check(of_cohorts(*kept), budget=1.0)
+    assert f"does not meet what the claim does not assume: {lost.says}." in written.why
+
+
+def test_with_every_law_it_holds():
+    verdict = ft.check(of_cohorts(*EVERY), budget=0.5)
+    assert verdict.status == "holds" and "does not assume" not in f"{verdict} {verdict.notes}"
+
+
+def test_without_any_law_that_always_works_client_1_refutes_it():
+    """Gradients 3, 0, 0: 4 <= 2."""
+    instance = dict(S=1, grads=[[Q(3)], [Q(0)], [Q(0)]], noise=[], breaks="uniform_cohort")
+    found = answer(of_cohorts(), Case("run_cohort", instance, {}, {}))
+    assert (found.left, found.right) == (4, 2) and found.violated and not list(found.failing())
+    assert list(answer(of_cohorts(*EVERY), Case("run_cohort", instance, {}, {})).failing()) == [
+        UNIFORM_COHORT.says
+    ]
+
+
+def of_runs(*assumes, method="fedsgd"):
+    """Gradient steps that are short enough lead no further away, with or without chance."""
+    names = ("sq_distance_0", "sq_distance_T", "eta", "L")
+    before, after, eta, L = (HOUSE[name].symbol for name in names)
+    return Claim(
+        id="mine.run",
+        cites="x",
+        symbols=HOUSE,
+        algorithm=method,
+        measures=after,
+        bound=before,
+        assumes=(LIPSCHITZ, CONVEX, EXACT_GRADIENTS, eta * L <= 1, *assumes),
+    )
+
+
+N, S, T = (HOUSE[name].symbol for name in "NST")
+
+
+@pytest.mark.parametrize(
+    "assumes, laws",
+    [
+        ((), ["equal_weights", "uniform_cohort"]),
+        ((Eq(S, N),), ["equal_weights"]),
+        ((S >= N,), ["equal_weights"]),
+        ((Eq(N, 1),), []),
+        ((SAMPLED_BY_WEIGHT,), []),
+        (EVERY, []),
+    ],
+)
+def test_a_law_matters_only_where_it_can_make_a_difference(assumes, laws):
+    claim = of_runs(*assumes)
+    assert [a.name for a in dropped.silent(claim, fitting(claim))] == laws
+
+
+def test_of_one_draw_independence_says_nothing():
+    claim = of_runs(Eq(N, 1), Eq(T, 1))
+    noisy = claim.replace(assumptions=[a for a in claim.assumes if a.condition != EXACT_GRADIENTS])
+    assert [a.name for a in dropped.silent(noisy, fitting(noisy))] == ["noise"]
+    assert dropped.matters(claim.replace(assumptions=[LIPSCHITZ]), "independent_noise")
+
+
+def test_papers_letters_and_losses_at_points_have_no_such_laws():
+    f_y = Claim(id="mine.f", cites="x", symbols=HOUSE, measures=HOUSE["f_y"].symbol, bound=1)
+    for claim in (ft.claim("fsl.lemma3"), ft.claim("fsl.h_lower"), f_y):
+        assert dropped.silent(claim, fitting(claim)) == []
+
+
+def test_what_a_run_is_read_with_is_said_first():
+    """F is the plain mean unless a claim drops that: a sentence says so, and no instance breaks it."""
+    verdict = ft.check(of_runs(Eq(S, N)), budget=0.5)
+    assert verdict.status == "holds"
+    assert verdict.notes[0] == f"It does not say so, and is read so: {EQUAL_WEIGHTS.says}."
+
+
+def test_where_no_instance_breaks_what_was_never_written_nothing_is_said(monkeypatch):
+    monkeypatch.setattr(run_cohort, "breakable", lambda *_: frozenset())
+    verdict = ft.check(of_cohorts(*EVERY[:2], EQUAL_WEIGHTS), budget=0.3)
+    met = "Every instance that was looked at met what the claim does not assume: "
+    assert verdict.status == "undecided" and verdict.why.startswith(met + UNIFORM_COHORT.says)
+
+
+def test_minimise_says_of_a_law_what_check_says():
+    found = ft.minimise(of_cohorts(*EVERY), budget=4.0)
+    assert {a.name for a in found.needed} == {law.name for law in EVERY}
