@@ -9,8 +9,9 @@ Parts: `textbook`, true statements that are never violated and, where they are t
 `hostile`, claims of one's own that invite an error; `vectors`, forms of degree four; `graphs`,
 steps of proofs with premises of other tables, methods, rounds and constants; `orders`,
 `structures`; `factors`, claims under equations whose factors may vanish; `compared`, bounds of
-known truth set against runs; `methods`, worst cases of hostile methods; `relatives`, drawn ones of
-all recorded claims. Each answer is kept in --out as it is
+known truth set against runs; `methods`, worst cases of hostile methods; `forgotten`, claims of one's
+own in which laws of chance were never written; `relatives`, drawn ones of all recorded claims. Each
+answer is kept in --out as it is
 found: what was interrupted goes on where it was, and what was found with other sources, budgets or
 seeds is not counted.
 """
@@ -35,6 +36,7 @@ from fedtheory.verify import (
     compared,
     drawn,
     factors,
+    forgotten,
     hostile,
     hostile_methods,
     hundreds,
@@ -46,7 +48,7 @@ from fedtheory.verify.textbook import TIGHT, reached
 
 TRUE = {**textbook.TRUE, **hundreds.TRUE}
 LOOK = dict(
-    hostile=0.5, vectors=0.5, factors=0.1
+    hostile=0.5, vectors=0.5, factors=0.1, forgotten=0.5
 )  # seconds at least: in less a search sees one kind of shape
 LONGER = 5.0  # seconds at least for a claim of which a relative is refuted
 
@@ -147,6 +149,13 @@ def of_compared(name, seed, budget):
     return verdict, f"a bound that is {name}" if compared.wrong(name, said) else ""
 
 
+def of_forgotten(name, seed, budget):
+    claim, true = forgotten.forgotten(seed)
+    verdict = checking.check(claim, budget=budget, seed=seed)
+    wrong = verdict.status not in forgotten.allowed(true)
+    return verdict, f"{'true' if true else 'false'}: {claim}" if wrong else ""
+
+
 def base(name, seed, budget):
     """A recorded claim itself."""
     return checking.check(name, budget=budget, seed=0), ""
@@ -196,6 +205,7 @@ ASK = dict(
     base=base,
     methods=of_method,
     graphs=of_premises,
+    forgotten=of_forgotten,
 )
 
 
@@ -280,6 +290,8 @@ def questions(part, given):
     if part == "graphs":
         kinds = [name for name in premises.KINDS if given.only in name]
         return [(part, name, seed) for name in kinds for seed in range(given.drawn)]
+    if part == "forgotten":
+        return [(part, "law", seed) for seed in range(given.drawn)]
     if part == "orders":
         return [("drawn", "order", seed) for seed in range(given.drawn)]
     if part == "methods":
@@ -306,6 +318,7 @@ PARTS = (
     "hostile",
     "vectors",
     "graphs",
+    "forgotten",
     "orders",
     "structures",
     "factors",

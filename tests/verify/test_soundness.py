@@ -11,7 +11,15 @@ from fedtheory.settings import by_name, fitting, losses
 from fedtheory.symbols.run import N, T, a, sq_x, sq_y
 from fedtheory.verdicts import checking
 from fedtheory.verdicts.verdict import Verdict
-from fedtheory.verify import drawn, factors, hostile, hostile_methods, relatives, soundness
+from fedtheory.verify import (
+    drawn,
+    factors,
+    forgotten,
+    hostile,
+    hostile_methods,
+    relatives,
+    soundness,
+)
 from fedtheory.verify.textbook import FALSE, TIGHT, TRUE, reached
 
 
@@ -83,6 +91,24 @@ def test_drawn_forms_orders_and_equivalences_are_answered_soundly():
     )
     assert not [each for each in found if each["objection"]]
     assert {each["status"] for each in found} >= {"violated", "holds"}
+
+
+def test_laws_of_chance_that_were_never_written_are_not_assumed():
+    """By hand, for the seeds that are asked: false where a law is missing."""
+    found = asked(*[("forgotten", "law", seed) for seed in range(8)], budget=0.5)
+    assert not [each for each in found if each["objection"]]
+    truths = [forgotten.forgotten(seed)[1] for seed in range(8)]
+    assert {True, False} == {*truths}
+    assert {("violated", False), ("holds", True)} <= {
+        (each["status"], true) for each, true in zip(found, truths)
+    }
+
+
+def test_every_statement_that_may_lack_a_law_is_drawn():
+    """With and without its laws, over sixty seeds."""
+    seen = {forgotten.forgotten(seed)[0].id for seed in range(60)}
+    assert seen == {f"forgotten.{name}" for name in forgotten.BASES}
+    assert forgotten.allowed(False) == {"violated", "undecided"}
 
 
 def test_the_truth_of_a_drawn_order_is_that_of_its_powers():

@@ -1,0 +1,100 @@
+"""Statements that are true under laws of chance, drawn with all of these or with some never written: what
+is not written is not assumed.
+
+By hand, without each law. Uniform cohorts: gradients 3, 0, 0, of which the first always works, lie
+2 from their mean, and their variance is 2. Independent noise: two clients with one draw of variance 1 have
+a mean of variance 1, not 1/2, and one draw in every step leads x^2/2 to its own variance. Unbiased noise:
+a gradient that is always 1 too large has a mean square error of 1 however many are averaged, and a step
+along it leads uphill. Equal weights: F may weigh by 1 the client that is worst for a cohort's plain mean.
+"""
+
+from random import Random
+from typing import NamedTuple
+
+import sympy
+from sympy import Eq, Rational
+
+from fedtheory.claim import Claim
+from fedtheory.conditions import (
+    DISSIMILAR,
+    EQUAL_WEIGHTS,
+    EXACT_GRADIENTS,
+    INDEPENDENT,
+    LIPSCHITZ,
+    NOISE,
+    STRONGLY_CONVEX,
+    UNIFORM_COHORT,
+)
+from fedtheory.symbols import run
+from fedtheory.symbols.run import G, G_t_sq, L, N, S, T, eta, mu, rho_s, sigma
+
+
+class Base(NamedTuple):
+    """A true statement, and the laws without any of which it is false."""
+
+    left: sympy.Expr
+    right: sympy.Expr  # what is there without chance
+    chance: sympy.Expr  # what chance adds at most
+    assumes: tuple
+    needs: tuple
+    algorithm: str | None = None
+
+
+COHORT = sigma**2 / S + rho_s * G_t_sq / S
+EVERY = (NOISE, INDEPENDENT, UNIFORM_COHORT, EQUAL_WEIGHTS)
+ONE_ROUND = run.loss_0 - eta * run.sq_grad_0 / 2
+BASES = dict(
+    error=Base(run.cohort_error, sympy.Integer(0), COHORT, (), EVERY),
+    square=Base(run.cohort_square, run.sq_grad, COHORT, (), EVERY),
+    floor=Base(
+        run.sq_distance_T,
+        (1 - eta * mu) ** (2 * T) * run.sq_distance_0,
+        eta * sigma**2 / (N * mu * (2 - eta * mu)),
+        (LIPSCHITZ, STRONGLY_CONVEX, Eq(S, N), eta * L <= 1),
+        (NOISE, INDEPENDENT),
+        "fedsgd",
+    ),
+    descent=Base(
+        run.loss_T,
+        ONE_ROUND,
+        L * eta**2 * sigma**2 / 2,
+        (LIPSCHITZ, Eq(N, 1), Eq(T, 1), eta * L <= 1),
+        (NOISE,),
+        "fedsgd",
+    ),
+    sampling=Base(
+        run.loss_T,
+        ONE_ROUND,
+        L * eta**2 * rho_s * G**2 / (2 * S),
+        (LIPSCHITZ, DISSIMILAR, EXACT_GRADIENTS, Eq(T, 1), eta * L <= 1),
+        (UNIFORM_COHORT,),
+        "fedsgd",
+    ),
+)
+
+
+def forgotten(seed: int) -> tuple[Claim, bool]:
+    """Draw a statement, and whether it is true: in two of three some of its laws are not written."""
+    random = Random(f"forgotten/{seed}")
+    name = random.choice(sorted(BASES))
+    base = BASES[name]
+    few = random.randint(1, len(base.needs)) if random.random() < 2 / 3 else 0
+    lost = random.sample(base.needs, few)
+    room = random.choice([Rational(1), Rational(1), Rational(9, 8)])
+    kept = [law for law in base.needs if law not in lost]
+    claim = Claim(
+        id=f"forgotten.{name}",
+        cites="nobody",
+        symbols=run.TABLE,
+        algorithm=base.algorithm,
+        assumes=(*base.assumes, *random.sample(kept, len(kept))),
+        measures=base.left,
+        relation="<=",
+        bound=base.right + room * base.chance,
+    )
+    return claim, not lost
+
+
+def allowed(true: bool) -> set[str]:
+    """Return what may be said of a statement that is true, or is not."""
+    return {"proved", "holds", "undecided"} if true else {"violated", "undecided"}
