@@ -18,7 +18,7 @@ import sympy
 
 from fedtheory import brought, discover
 from fedtheory.claim import ANY
-from fedtheory.conditions import EQUAL_WEIGHTS, SAMPLED_BY_WEIGHT, unsaid
+from fedtheory.conditions import EQUAL_WEIGHTS, SAMPLED_BY_WEIGHT, UNIFORM_COHORT, unsaid
 from fedtheory.errors import InvalidInput, refuse
 
 
@@ -169,11 +169,20 @@ def conditions(claim):
 
 
 def tacit(setting, claim):
-    """Laws of chance by which a claim is read that says nothing of them: F on a run in the house's
-    letters is the plain mean of the clients' losses, unless that is what a variant has dropped."""
-    if setting.table.paper != HOUSE or not setting.algorithms:
+    """Laws of chance by which a claim in the house's letters is read that says nothing of them: F on a
+    run is the plain mean of the clients' losses, unless that is what a variant has dropped; and cohorts
+    of all clients are what they are."""
+    if setting.table.paper != HOUSE:
         return frozenset()
-    return unsaid(a.name for a in (*claim.assumptions, *claim.dropped)) & {EQUAL_WEIGHTS.name}
+    found = (
+        unsaid(a.name for a in (*claim.assumptions, *claim.dropped)) if setting.algorithms else ()
+    )
+    found = {EQUAL_WEIGHTS.name} & set(found)
+    N, S = (setting.table[name].symbol if name in setting.table else None for name in "NS")
+    everyone = {sympy.Eq(S, N), sympy.Eq(N, S), sympy.Eq(N, 1)} if N and S else set()
+    if everyone & {a.relation for a in claim.assumptions}:
+        found |= {UNIFORM_COHORT.name}
+    return frozenset(found)
 
 
 def methods(claim):
