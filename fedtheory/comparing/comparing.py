@@ -12,7 +12,7 @@ from fedtheory.comparing.measured import needs, over_rounds
 from fedtheory.comparing.objectives import objective
 from fedtheory.comparing.requests import given, letters_of, requests
 from fedtheory.comparing.rounding import FAR, FINE, ROOM, Rounding
-from fedtheory.comparing.setup import certain, several_minimisers, setup_of
+from fedtheory.comparing.setup import certain, setup_of, several_minimisers
 from fedtheory.comparing.usual import participation as usual
 from fedtheory.errors import NotExact, refuse
 from fedtheory.exact.expected import expected
