@@ -63,6 +63,7 @@ class Place:
             {n for n, d in document["variables"].items() if d == "vector"},
         )
         self.values, self.facts, self.opaque = {}, {}, set()
+        self.within = frozenset()  # what is being read
         self.hints = {}  # what the assumptions say of signs
         for name, domain in document["variables"].items():
             require(domain in WEAKER, "no domain")
@@ -143,7 +144,12 @@ class Place:
             require({one, other} <= self.vectors, "no vectors")
             return variable(f"{one}.{other}"), {}
         if text in self.values:
-            return self.read(self.values[text])
+            require(text not in self.within, "it is made of itself")
+            self.within = self.within | {text}
+            try:
+                return self.read(self.values[text])
+            finally:
+                self.within = self.within - {text}
         nodes = self.document["nodes"]
         if text in nodes:
             kind, *parts = nodes[text]

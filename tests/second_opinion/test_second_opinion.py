@@ -188,3 +188,23 @@ def test_the_generator_seals_what_it_changes():
     assert sealed(dict(document)) == document
     with pytest.raises(Refused):
         judged(sealed({**document, "statement": {**document["statement"], "sign": ">="}}))
+
+
+def test_what_is_solved_in_a_circle_is_refused_by_both():
+    """z = max(z, y), solved for z: unfolding the maximum asks for z again."""
+    document = dict(
+        format=check_proof.FORMAT,
+        variables=dict(y="real", z="real"),
+        nodes=dict(top=["cases", [">=", "y", "z"], "y", "z"]),
+        assumes=[["==", "z", "top"]],
+        sources=["z = max(y, z)"],
+        parts={},
+        shows=["<=", "z", "y"],
+        proof=dict(
+            solve=[["z", "top", "assumed:0"]], split="top", branches=[dict(scale="1", terms=[])] * 2
+        ),
+    )
+    with pytest.raises(check_proof.Refused, match="made of itself"):
+        check_proof.check(document)
+    with pytest.raises(Refused, match="made of itself"):
+        Place(document).prove(document["shows"], document["proof"])
