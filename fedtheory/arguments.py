@@ -91,9 +91,18 @@ def word(name, value, among):
     return value
 
 
+def is_iterable(value):
+    """Whether a value can be gone through, as an array without axes cannot."""
+    try:
+        iter(value)
+    except Exception:  # whatever a stranger's class does
+        return False
+    return True
+
+
 def words(name, value, among):
     """Several of some words, in their order."""
-    if isinstance(value, (str, bytes)) or not hasattr(value, "__iter__"):
+    if isinstance(value, (str, bytes)) or not is_iterable(value):
         refuse(name, f"must be a sequence of names among {', '.join(among)}", value)
     found = tuple(value)
     for each in found:

@@ -225,6 +225,8 @@ def claim(name):
 
     if isinstance(name, Claim):
         return name
+    if not isinstance(name, str):
+        refuse("claim", "must be an id of `fedtheory list claims`, or a Claim", name)
     if (
         isinstance(name, str)
         and len(name) <= 200

@@ -70,6 +70,15 @@ def printable(text):
     )
 
 
+def one_line(text):
+    """Text as one line of a sentence has it: names of files may hold ends of lines.
+
+    >>> one_line("a\\nb")
+    'a\\\\nb'
+    """
+    return printable(text).replace("\n", "\\n")
+
+
 def show(value, most=80):
     """A value as an error message may print it: short, and on one line."""
     try:
@@ -116,4 +125,4 @@ def article(noun):
 
 
 def refuse(argument, rule, value):
-    raise InvalidInput(f"{argument} {rule}; got {show(value)}")
+    raise InvalidInput(f"{one_line(f'{argument} {rule}')}; got {show(value)}")

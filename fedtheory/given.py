@@ -13,6 +13,7 @@ from sympy.core.relational import Relational
 from sympy.logic.boolalg import BooleanAtom
 
 from fedtheory import names
+from fedtheory.arguments import is_iterable
 from fedtheory.conditions import Along, Assumption, Condition, Confined, Root, Rule
 from fedtheory.errors import refuse
 from fedtheory.names import LONGEST
@@ -58,9 +59,9 @@ def written(whose, value):
 
 def hypotheses(whose, given, stated):
     """Hypotheses, one of them or several, as Assumptions."""
-    if isinstance(given, (str, bytes, Mapping, Condition, Assumption, sympy.Basic)) or not hasattr(
-        given, "__iter__"
-    ):
+    if isinstance(
+        given, (str, bytes, Mapping, Condition, Assumption, sympy.Basic)
+    ) or not is_iterable(given):
         refuse(whose, "must be a sequence of hypotheses", given)
     return tuple(_hypothesis(whose, each, stated) for each in given)
 

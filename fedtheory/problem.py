@@ -48,7 +48,7 @@ def layers_from(layers, d):
     if layers is None:
         return (Layer("all", 0, d),)
     rule = f"must be positive sizes that add up to d = {d}, or pairs of a name and a size"
-    if isinstance(layers, (str, bytes)) or not hasattr(layers, "__iter__"):
+    if isinstance(layers, (str, bytes)) or not arguments.is_iterable(layers):
         refuse("layers", rule, layers)
     pairs = [
         item if isinstance(item, tuple) else (f"layer{n}", item) for n, item in enumerate(layers, 1)

@@ -119,7 +119,7 @@ def followed(progress, label):
     """
     if progress is True:
         return Line().progress(label)
-    if progress not in (None, False) and not callable(progress):
+    if progress is not None and progress is not False and not callable(progress):
         refuse("progress", "must be True, or a function that is called as work goes on", progress)
     return progress or None
 

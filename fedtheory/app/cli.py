@@ -19,6 +19,7 @@ from fedtheory.errors import (
     Interrupted,
     InvalidInput,
     explain_system,
+    one_line,
 )
 
 
@@ -60,7 +61,7 @@ def _status(argv):
         terminal.say(f"fedtheory: {error}")
         return 3
     except (InvalidInput, FedtheoryError) as error:
-        terminal.say(f"fedtheory: {error}")
+        terminal.say(f"fedtheory: {one_line(str(error))}")
         return 2
     except OSError as error:
         terminal.say(f"fedtheory: {explain_system(error)}")

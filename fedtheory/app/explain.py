@@ -5,7 +5,7 @@ import re
 import textwrap
 from fractions import Fraction
 
-from fedtheory import discover
+from fedtheory import arguments, discover
 from fedtheory.conditions import Rule
 from fedtheory.enclosure import above
 from fedtheory.errors import InvalidInput, article, refuse, show
@@ -51,6 +51,7 @@ def explain(claim, width=88, bold=False):
     >>> ft.explain("fsl.theorem1").startswith("fsl.theorem1")
     True
     """
+    width, bold = arguments.whole("width", width, 40, 10**6), arguments.flag("bold", bold)
     about = described(claim)
     head = (lambda text: f"\033[1m{text}\033[0m") if bold else str
     out = [head(line) for line in _wrapped(f"{about['id']}: {about['where']}", width, "", "  ")]

@@ -53,6 +53,10 @@ class Data(Shown):
         }
 
 
+def _numbers(X):
+    return X if isinstance(X, np.ndarray) and X.dtype.kind in "fiu" else arguments.array("X", X)
+
+
 def flat(X):
     """Samples as rows of floats: bytes as numbers of [0, 1], anything else as it is.
 
@@ -61,7 +65,7 @@ def flat(X):
     >>> data.flat(np.array([[[0, 255], [51, 0]]], np.uint8))
     array([[0. , 1. , 0.2, 0. ]])
     """
-    X = np.asarray(X)
+    X = _numbers(X)
     if X.ndim < 2:
         refuse("X", "must have shape (samples, ...)", X.shape)
     rows = X.reshape(len(X), -1)
@@ -77,7 +81,7 @@ def smaller(X, side):
     >>> data.smaller(np.array([[[0, 8], [4, 0]]], np.uint8), 1)
     array([[[3]]], dtype=uint8)
     """
-    X, side = np.asarray(X), arguments.whole("side", side, 1)
+    X, side = _numbers(X), arguments.whole("side", side, 1)
     if X.ndim not in (3, 4) or X.shape[-1] != X.shape[-2] or X.shape[-1] < side:
         refuse("X", f"must be square images of {side} pixels or more", X.shape)
     weights = _covering(X.shape[-1], side)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fedtheory import arguments, rng
-from fedtheory.errors import refuse
+from fedtheory.errors import refuse, show
 from fedtheory.jit import jit
 
 FULL, WITHOUT, WITH = range(3)
@@ -110,12 +110,13 @@ def _plain(value):
 
 def steps(s):
     """Every client does s steps, or client i does s[i - 1]."""
-    return Work(f"steps {s}", _Steps(_plain(s)))
+    s = _plain(s)
+    return Work(f"steps {show(s)}", _Steps(s))
 
 
 def uniform(low=0, high=None):
     """s uniform on {low, ..., high}, up to all steps by default."""
-    return Work(f"uniform {low}..{high}", _Uniform(low, high))
+    return Work(f"uniform {show(low)}..{show(high)}", _Uniform(low, high))
 
 
 def distribution(table):

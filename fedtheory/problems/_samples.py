@@ -12,7 +12,7 @@ def arrays(X, y, server=None):
     """Checked lists of features (n_i, F) and labels (n_i,), index 0 the server's (None and None
     where there is none), from the N clients' arrays and server = (X_0, y_0)."""
     for name, value in (("X", X), ("y", y)):
-        if isinstance(value, (str, bytes, dict)) or not hasattr(value, "__iter__"):
+        if isinstance(value, (str, bytes, dict)) or not arguments.is_iterable(value):
             refuse(name, "must be a list of the clients' arrays", value)
     X, y = list(X), list(y)
     if len(X) != len(y) or not X:

@@ -117,7 +117,7 @@ def from_function(
     """
     if not callable(function):
         refuse("function", "must be a function of (x, batch)", function)
-    if isinstance(clients, (str, bytes, dict, np.ndarray)) or not hasattr(clients, "__iter__"):
+    if isinstance(clients, (str, bytes, dict, np.ndarray)) or not arguments.is_iterable(clients):
         refuse("clients", "must be a list of the clients' batches", clients)
     batches = (server, *clients)
     if len(batches) < 2:
@@ -265,7 +265,7 @@ def _needed(package, who):
 
 def _named(server, clients):
     yield "server", server
-    if not hasattr(clients, "__iter__"):
+    if not arguments.is_iterable(clients):
         refuse("clients", "must be a list of pairs (X, y)", clients)
     for i, own in enumerate(clients):
         yield f"clients[{i}]", own

@@ -161,7 +161,7 @@ def _listed(layers, shape, classes, top, last):
     """The layers, a loss at their end."""
     if isinstance(layers, str):
         layers = NETWORKS[arguments.word("layers", layers, NETWORKS)].layers(classes)
-    if not hasattr(layers, "__iter__"):
+    if not arguments.is_iterable(layers):
         refuse("layers", "must be a list of layers, or the name of a network of the papers", layers)
     found = list(layers)
     for layer in found:
@@ -178,7 +178,7 @@ def samples(X, y, server, test, real):
     """(features, labels, shape of a sample): the server's first and what is held out last, None
     where there is none; features flat, of reals, labels (n, places)."""
     for name, value in (("X", X), ("y", y)):
-        if isinstance(value, (str, bytes, dict)) or not hasattr(value, "__iter__"):
+        if isinstance(value, (str, bytes, dict)) or not arguments.is_iterable(value):
             refuse(name, "must be a list of the clients' arrays", value)
     X, y = list(X), list(y)
     if len(X) != len(y) or not X:

@@ -6,11 +6,12 @@ family becomes as many of these as it has members. The file needs nothing but th
 and prints at its end on which axioms each theorem rests.
 """
 
+from fedtheory import arguments
 from fedtheory.certificates import check_family, check_instance, check_worst_case
 from fedtheory.certificates.check_proof import WORK, Refused, Ring
 from fedtheory.certificates.documents import EXISTENCE, refusing
 from fedtheory.enclosure.work import within
-from fedtheory.errors import InvalidInput, refuse, show
+from fedtheory.errors import InvalidInput, show
 from fedtheory.rocq import instances, proofs
 from fedtheory.rocq.text import comment, prelude
 from fedtheory.verdicts.replaying import replay
@@ -42,8 +43,7 @@ def export(document, to="rocq"):
     >>> "Theorem line_1 : forall (V : InnerProductSpace) (vec_0 vec_F : V)" in text
     True
     """
-    if to != "rocq":
-        refuse("to", "must be rocq", to)
+    arguments.word("to", to, ("rocq",))
     found = replay(document)
     try:
         parts, preludes = written(document)

@@ -4,7 +4,7 @@ it is called."""
 import numpy as np
 
 from fedtheory import arguments, metrics
-from fedtheory.errors import InvalidInput
+from fedtheory.errors import InvalidInput, refuse
 
 BAND = 0.1, 0.9  # 80 % of the trials
 PRACTICE, EXPECTED = "#0072B2", "#D55E00"
@@ -18,7 +18,7 @@ def mean_and_band(rows):
 def axes(ax):
     """The axes to draw into: those given, or a new figure's."""
     if ax is not None:
-        return ax
+        return ax if callable(getattr(ax, "plot", None)) else refuse("ax", "must be axes", ax)
     from matplotlib import pyplot
 
     return pyplot.subplots(figsize=(5.5, 3.6), layout="constrained")[1]

@@ -10,7 +10,7 @@ handed in is refused, or asked within the work that a document may take.
 from fractions import Fraction
 from typing import NamedTuple
 
-from fedtheory import enclosure
+from fedtheory import arguments, enclosure
 from fedtheory.certificates import check_instance, documents
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.enclosure import Undefined, work
@@ -50,7 +50,7 @@ class Found(NamedTuple):
 
 def read(given):
     """Witnesses, from documents as they are handed in; InvalidInput says what is none."""
-    if isinstance(given, (str, bytes, dict)) or not hasattr(given, "__iter__"):
+    if isinstance(given, (str, bytes, dict)) or not arguments.is_iterable(given):
         refuse("witnesses", "must be several documents", given)
     found = []
     for each in given:

@@ -72,6 +72,8 @@ def minimise(claim, budget=60.0, seed=0, progress=None):
     """
     budget, seed = arguments.budget(budget), arguments.seed(seed)
     claim = discover.claim(claim)
+    if progress is not None and not callable(progress):
+        refuse("progress", "must be a function of a Verdict", progress)
     if not claim.lines:
         refuse("claim", "must have lines", claim.id)
     all_of_them = [*claim.assumes, *claim.unstated]

@@ -15,7 +15,7 @@ import sympy
 
 from fedtheory import arguments, discover, spreading, terminal
 from fedtheory.enclosure.arithmetic import Many
-from fedtheory.errors import InvalidInput, article
+from fedtheory.errors import InvalidInput, article, refuse
 from fedtheory.proofs import algebra
 from fedtheory.search import hunting, waves, witnesses
 from fedtheory.search.rationals import Point
@@ -121,6 +121,8 @@ def mutate(
         raise InvalidInput(
             f"mutate takes a claim with an inequality or an equation; {claim.id} is {article(claim.kind)}"
         )
+    if not callable(only):
+        refuse("only", "must be a function that picks mutants", only)
     changes = [mutant.change for mutant in mutants(claim) if only(mutant)]
     if executor is None and seeds == 1:
         return looked(claim, budget, seed, changes, progress)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from fedtheory import arguments, discover, terminal
-from fedtheory.errors import InvalidInput, article
+from fedtheory.errors import InvalidInput, article, refuse
 from fedtheory.search.hunting import PER_SECOND, worth
 from fedtheory.shown import Shown
 from fedtheory.verdicts.enough import Enough
@@ -138,6 +138,8 @@ def sharpen(claim, budget=60.0, seed=0, progress=None, only=lambda part: True):
         raise InvalidInput(
             f"sharpen takes a claim with an inequality; {claim.id} is {article(claim.kind)}"
         )
+    if not callable(only):
+        refuse("only", "must be a function that picks parts", only)
     made = list(filter(only, parts(claim)))
     if not made:
         return Sharpening(claim.id)
