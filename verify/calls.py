@@ -27,10 +27,12 @@ import numpy as np
 
 import fedtheory as ft
 from fedtheory.app import cli
+from fedtheory.certificates.check_proof import Refused
 from fedtheory.data import partition
 from fedtheory.errors import FedtheoryError, show
 
 SECONDS = 60  # of the processor, after which a call hangs
+HELPERS = "fedtheory.errors", "fedtheory.jit"  # which modules borrow
 SMALL = dict(budget=0.1)
 
 
@@ -88,7 +90,7 @@ def functions(folder):
         for name in getattr(room, "__all__", None) or vars(room):
             each = getattr(room, name, None)
             own = inspect.isfunction(each) and each.__module__.startswith("fedtheory.")
-            if own and not name.startswith("_") and name not in ("jit", "refuse"):
+            if own and not name.startswith("_") and each.__module__ not in HELPERS:
                 found.append((f"{room.__name__}.{name}", each, known.get(name, {})))
     claim = ft.claim("fsl.theorem1")
     bound = ("loss", "grad", "client_loss", "client_grad", "reweighted", "relaxed")
@@ -239,7 +241,7 @@ def ask(call):
         ):
             warnings.simplefilter("ignore")
             wrong = call(err)
-    except FedtheoryError as error:
+    except (FedtheoryError, Refused) as error:
         wrong = "" if _one_line(str(error)) else f"{len(str(error).splitlines())} lines: {error!r}"
     except KeyboardInterrupt:
         raise

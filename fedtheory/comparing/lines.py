@@ -2,6 +2,7 @@
 
 from copy import copy
 
+from fedtheory import arguments
 from fedtheory.comparing.letters import LAWS
 from fedtheory.comparing.measured import SPAN, at_a_point, readable
 from fedtheory.errors import InvalidInput, article
@@ -107,7 +108,8 @@ def line_of(claim, number=None):
         raise InvalidInput(
             f"{claim.title} speaks of several methods; replace(algorithm=...) says of which"
         )
-    numbers = range(len(claim.lines)) if number is None else [number]
+    most = len(claim.lines) - 1
+    numbers = range(most + 1) if number is None else [arguments.whole("line", number, 0, most)]
     lines = [Line(claim, n) for n in numbers]
     reasons = [line.why_not() for line in lines]
     for line, reason in zip(lines, reasons):

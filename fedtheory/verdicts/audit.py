@@ -108,8 +108,10 @@ def audit(claim, at="worst", steps=None, budget=5.0, seed=0):
     claim, budget, seed = discover.claim(claim), arguments.budget(budget), arguments.seed(seed)
     if not claim.lines or any(sign == "O" for _, sign, _ in claim.lines):
         refuse("claim", "must have lines with constants", claim.id)
-    if not isinstance(at, Case) and at not in ("worst", "drawn"):
+    if not isinstance(at, Case) and not (isinstance(at, str) and at in ("worst", "drawn")):
         refuse("at", 'must be "worst", "drawn" or a Case', at)
+    if steps is not None and (isinstance(steps, str) or not arguments.is_iterable(steps)):
+        refuse("steps", "must be several claims or ids", steps)
     named = None if steps is None else [discover.claim(step) for step in steps]
     setting = by_name(at.setting) if isinstance(at, Case) else best_setting(claim, named)
     links, left_out = (named, {}) if named is not None else chain(claim, setting)
