@@ -74,7 +74,7 @@ def _met(twins, kernels, play, lines):
             warnings.simplefilter("ignore")
             play(played)
     except Exception as error:  # whatever a stranger's kernel does
-        error.called = called[0]  # type: ignore[attr-defined]
+        error.called = called[0]
         return error
     return None
 
