@@ -123,17 +123,15 @@ class Folder:
                 _leave(self.path / above for above in [*Path(name).parents][:-1])
 
     def put_aside(self, names: Iterable[str], room: str) -> list[str]:
-        """Move what no command wrote away from these places, into a folder inside this one; where each
-        of it went."""
+        """Move what no command wrote away from these places, into a folder inside this one; what went
+        where, in a sentence, if anything did."""
         entries = self.entries()
-        moved: list[str] = []
-        for name in names:
-            if self.foreign(name, entries):
-                place = self.path / room / f"{len(moved)}-{time.time_ns()}" / name
-                place.parent.mkdir(parents=True)
-                os.rename(self.path / name, place)
-                moved.append(f"{name} to {place}")
-        return moved
+        moved = [name for name in names if self.foreign(name, entries)]
+        place = self.path / room / str(time.time_ns())
+        for name in moved:
+            (place / name).parent.mkdir(parents=True, exist_ok=True)
+            os.rename(self.path / name, place / name)
+        return [f"{', '.join(moved)} to {place}"] if moved else []
 
     def sweep(self, room: str = "") -> None:
         """Remove what was left by a command that was killed in mid-write, but in a folder in which

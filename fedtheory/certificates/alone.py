@@ -679,7 +679,7 @@ def cell(value):
     try:
         float(value)
         return value
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return FORMULA.sub(r"\1'", re.sub(r"[^\S ]", " ", str(value)))
 
 

@@ -9,7 +9,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from fedtheory import discover
+from fedtheory import discover, outputs
 from fedtheory.app import ledger, package
 from fedtheory.figures import _making as making
 from fedtheory.verify import replaying
@@ -185,6 +185,9 @@ def redrawn(folder):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         assert making.make(["fsl_table2"], "smoke", folder / "figures") == []
+    shutil.rmtree(folder / "figures" / outputs.ASIDE)
+    for log in (folder / "figures").rglob(outputs.LOG):
+        log.unlink()
     pictures = {
         name.removeprefix("figures/"): content
         for name, content in package.contents(folder)[0].items()
