@@ -11,7 +11,7 @@ from fedtheory.sources import BESIDE
 ROOT = Path(__file__).resolve().parents[1]
 # From the bottom; rooms of one line do not import each other.
 LEVELS = (
-    {"errors", "files", "names", "shown"},
+    {"errors", "files", "names", "shown", "schema"},
     {"private", "arguments", "crossing", "sharing", "brought", "terminal", "outputs"},
     {"sources", "enclosure", "spreading"},
     {"jit", "own"},

@@ -63,7 +63,7 @@ def beside(book, certificates, timings, figures=(), derived=None):
         "OFL.txt": Path(__file__).with_name("package_math.txt").read_bytes(),
         "references.bib": bibliography(book["papers"]).encode(),
         "claims.csv": alone.table(book, timings).encode(),
-        "check.py": derivations.standing_alone().encode(),
+        "check.py": derivations.standing_alone(certificates.values()).encode(),
     }
     for name, document in certificates.items():
         known = (derived or {}).get(ledger.digest(document))

@@ -31,7 +31,8 @@ import unicodedata
 from fractions import Fraction
 from pathlib import Path
 
-from fedtheory.certificates import check_proof
+from fedtheory import schema
+from fedtheory.certificates import check_proof, schemas
 
 Refused, require = check_proof.Refused, check_proof.require
 WORKS, LARGEST, BITS, BOXES = 2_000_000, 2**24, 300, 20_000
@@ -354,12 +355,22 @@ def sealed(document):
     require(document["digest"] == hashlib.sha256(text.encode()).hexdigest(), "its digest differs")
 
 
+def instance_of(document, name):
+    """The instance of a document; Refused unless it is one of the setting, or of two runs."""
+    told = schemas.known(name)
+    require(told is not None, f"no schema of {name!r:.60} is here")
+    why = schema.fault(told, document["instance"], fraction)
+    require(why is None, f"it is no instance of {name}: {why}")
+    return document["instance"]
+
+
 def counterexample(document, derivation):
     """Refused unless the hypotheses hold at the instance, and the line fails there."""
     sealed(document)
+    instance = instance_of(document, document["setting"])
     stated = document["statement"]
     require(derivation["of"] == outline(document), "its derivation is that of another document")
-    values = derived(derivation, document["instance"], document["numbers"])
+    values = derived(derivation, instance, document["numbers"])
     solved = {name for name, _ in stated["solved"]}
     for name, program in stated["solved"]:
         require(name not in values, f"{name} is given twice")
@@ -554,7 +565,8 @@ def parting(document, derivation):
     """Refused unless both ways end where the document says, apart by more than rounding."""
     sealed(document)
     require(derivation["of"] == outline(document), "its derivation is that of another document")
-    ends, instance = derived(derivation, document["instance"]), document["instance"]
+    instance = instance_of(document, schemas.RUNS)
+    ends = derived(derivation, instance)
     one, other = ([fraction(text) for text in point] for point in document["points"])
     require(len(one) == len(other) == len(instance["x"]), "its points are of another dimension")
     for name, point in (("one", one), ("other", other)):

@@ -22,6 +22,7 @@ from fedtheory.enclosure.arithmetic import BITS, Interval, pair
 from fedtheory.enclosure.intervals import Enclosures
 from fedtheory.errors import show
 from fedtheory.settings import by_name
+from fedtheory.settings.instances import fault_of
 from fedtheory.symbol import DOMAINS, admits
 
 __all__ = ["FORMAT", "Refused", "approximately", "check", "digest", "fraction", "numbers", "value"]
@@ -74,6 +75,14 @@ def numbers(tree):
     """An instance with its numbers read: texts of digits are Fractions, other texts are words."""
     require(size(tree) <= PARTS, f"its instance has more than {PARTS} values")
     return _numbers(tree)
+
+
+def instance_of(document, setting):
+    """The instance of a document with its numbers read; Refused unless its setting has such."""
+    read = numbers(document["instance"])
+    why = fault_of(setting, document["instance"], fraction)
+    require(why is None, f"it is no instance of {setting.name}: {why}")
+    return read
 
 
 def size(tree):
@@ -312,7 +321,7 @@ def check(document):
     "right", ...}."""
     sealed(document, FORMAT, *ENTRIES, perhaps=("from",))
     setting = at_hand(document)
-    stated, instance = Statement(document, setting), numbers(document["instance"])
+    stated, instance = Statement(document, setting), instance_of(document, setting)
     values = stated.values(document, instance)
     pairs = paired(values)
     for says, steps in stated.assumes:

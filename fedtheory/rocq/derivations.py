@@ -7,6 +7,7 @@ end, is written with its ends. What is no number there, as a count of rounds is 
 through, is repeated: the steps are those of a document that is so, and of no other.
 """
 
+import json
 import textwrap
 from fractions import Fraction
 from pathlib import Path
@@ -14,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from fedtheory import enclosure
-from fedtheory.certificates import alone, check_instance
+from fedtheory.certificates import alone, check_instance, schemas
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.enclosure.arithmetic import Arithmetic, Interval, Many, pair
 from fedtheory.enclosure.work import within
@@ -23,6 +24,10 @@ from fedtheory.rocq import structures
 from fedtheory.rocq.placed import Placed, written
 from fedtheory.settings import by_name
 
+# What the checker of one file imports here, and has with it there
+IMPORTS = """from fedtheory import schema
+from fedtheory.certificates import check_proof, schemas
+"""
 STRUCTURE = "fedtheory structure 1"
 INFINITE = float("inf")
 WORK = 400_000  # of arithmetic that remembers
@@ -96,7 +101,7 @@ def derivation(document):
     """{"steps", "values", "went", "told", "of"} of a counterexample; `told` are the names of what is
     measured and could not be followed, "of" what the steps suppose of the document."""
     setting = by_name(document["setting"])
-    instance = check_instance.numbers(document["instance"])
+    instance = check_instance.instance_of(document, setting)
     with within(WORK):
         stated = check_instance.Statement(document, setting)
         plain = stated.values(document, instance)
@@ -131,11 +136,25 @@ def ended(book, plain):
     return book.steps.make("ends", ends, Fraction(0), Fraction(0))
 
 
-def standing_alone():
-    """The checker as one file: where it imports the checker of proofs, that one's text stands."""
+def standing_alone(documents=()):
+    """The checker as one file: where it imports the checker of proofs and the reader of schemas, their
+    texts stand; and the schemas of all settings of this library, and of those that documents name."""
     room = Path(check_instance.__file__).parent
-    text, name = (room / "alone.py").read_text(), "check_proof"
-    body = textwrap.indent((room / f"{name}.py").read_text(), "    ")
-    before, after = text.split(f"from fedtheory.certificates import {name}\n")
-    whole = f"def {name}():\n{body}    return SimpleNamespace(**locals())\n\n\n{name} = {name}()\n"
-    return before + "from types import SimpleNamespace\n\n\n" + whole + after
+    text = (room / "alone.py").read_text()
+    before, after = text.split(IMPORTS)
+    told = schemas.carried(documents)
+    lines = [f"        {name!r}: json.loads({json.dumps(one)!r})," for name, one in told.items()]
+    whole = [
+        before + "from types import SimpleNamespace\n",
+        _as_function("check_proof", room / "check_proof.py"),
+        _as_function("schema", room.parent / "schema.py"),
+        "\n".join(["schemas = SimpleNamespace(", f"    RUNS={schemas.RUNS!r},", "    known={"]),
+        "\n".join([*lines, "    }.get,", ")"]),
+    ]
+    return "\n\n".join(whole[:3]) + "\n\n" + "\n".join(whole[3:]) + "\n" + after
+
+
+def _as_function(name, path):
+    """The text of a module as a function that stands for it."""
+    body = textwrap.indent(path.read_text(), "    ")
+    return f"def {name}():\n{body}    return SimpleNamespace(**locals())\n\n\n{name} = {name}()\n"

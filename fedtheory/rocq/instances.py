@@ -34,7 +34,7 @@ class Refutation:
         self.stated = check_instance.Statement(document, self.setting)
         self.steps, self.claims, self.taken_names = Steps(), [], []
         self.book = Book(self.steps)
-        instance = check_instance.numbers(document["instance"])
+        instance = check_instance.instance_of(document, self.setting)
         plain = self.stated.values(document, instance)
         values = self.followed(document, instance, plain) if follow else plain
         self.identifiers = names([*plain, "left_side", "right_side"])

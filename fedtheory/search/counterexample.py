@@ -1,8 +1,6 @@
 """A counterexample as a JSON document: everything that `certificate_run` needs to find the
 violation again."""
 
-from fractions import Fraction
-
 from fedtheory import discover, enclosure
 from fedtheory.certificates import check_instance
 from fedtheory.certificates.check_instance import approximately
@@ -12,6 +10,7 @@ from fedtheory.names import LONGEST, skeleton
 from fedtheory.search.rationals import UNANSWERED
 from fedtheory.search.target import Target
 from fedtheory.settings import by_name, conditions, fitting
+from fedtheory.settings.instances import number, texts
 
 
 def document(point):
@@ -42,7 +41,7 @@ def restated(document, claim, other):
     """(document, ratio) of the instance of a claim's counterexample, asked of another reading of
     the claim; None where it shows nothing there."""
     setting, at = by_name(document["setting"]), document["line"]
-    instance = check_instance.numbers(document["instance"])
+    instance = check_instance.instance_of(document, setting)
     old, new = (Target(one, setting, at) for one in (claim, other))
     try:
         tight = setting.constants(instance)
@@ -190,20 +189,7 @@ def _detail(op, detail):
     return [str(detail[0]), detail[1]] if op == "power" else detail
 
 
-def texts(tree):
-    """Plain data with Fractions as texts."""
-    if isinstance(tree, dict):
-        return {key: texts(value) for key, value in tree.items()}
-    if isinstance(tree, (list, tuple)):
-        return [texts(value) for value in tree]
-    return tree if isinstance(tree, (int, str)) else number(tree)
-
-
 def read(written):
     """A number as `number` wrote it."""
     fraction = check_instance.fraction
     return fraction(written) if isinstance(written, str) else Interval(*map(fraction, written))
-
-
-def number(value):
-    return [str(end) for end in value.pair] if isinstance(value, Interval) else str(Fraction(value))

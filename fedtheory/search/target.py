@@ -10,11 +10,12 @@ import numpy as np
 import sympy
 
 from fedtheory import enclosure
-from fedtheory.enclosure import Undefined, arithmetic
+from fedtheory.enclosure import NoInstance, Undefined, arithmetic
 from fedtheory.enclosure.arithmetic import Many, pair
 from fedtheory.enclosure.intervals import Enclosures
 from fedtheory.search.rating import Rating
 from fedtheory.settings import conditions, tacit
+from fedtheory.settings.instances import fault_of, texts
 from fedtheory.symbol import admits
 from fedtheory.writing import plain
 
@@ -263,7 +264,11 @@ class Target:
         return values
 
     def exactly(self, instance, values):
-        """An `Answer` at one instance of Fractions and what is known of it."""
+        """An `Answer` at one instance of Fractions and what is known of it; NoInstance where the
+        setting has no such instance."""
+        why = fault_of(self.setting, texts(instance))
+        if why is not None:
+            raise NoInstance(f"no instance of {self.setting.name}: {why}")
         self.measure(instance, values)
         return Answer(self, instance, values)
 

@@ -85,9 +85,8 @@ def _one(document):
     if document.get("format") == check_instance.FORMAT:
         values = document.get("values")
         near = approximate(values) if isinstance(values, dict) else {}
-        return Witness(
-            setting, check_instance.numbers(document.get("instance")), None, numbers, near
-        )
+        documents.require("instance" in document, "there is no instance")
+        return Witness(setting, check_instance.instance_of(document, setting), None, numbers, near)
     documents.require("format" not in document, "the format is another one")
     return Witness(setting, None, shaped(document.get("shape"), len(numbers)), numbers, {})
 

@@ -58,6 +58,9 @@ class Setting(NamedTuple):
     coordinates_in: Mapping = MappingProxyType({})
     # (shape) -> whether the ways that a run can go are few enough; None: where each size is free
     affords: Callable | None = None
+    # what its instances are, as fedtheory.schema reads it; None: what instances that it builds have in
+    # common
+    schema: object = None
 
     def measured(self, instance, values, wanted):
         """As `measure`; a constant that a variant sets free is that also where a quantity is

@@ -7,9 +7,13 @@ coordinates that place it: the smallest ones first, since a small counterexample
 from fractions import Fraction
 
 from fedtheory.enclosure.arithmetic import maximum, root, vector
+from fedtheory.schema import either, list_of, row
 from fedtheory.settings import losses
 
 HALF = Fraction(1, 2)
+# Schemas of a point, and of noise: [probability, vector] of each outcome, or nothing
+POINT = list_of("number", "d")
+NOISE = either(list_of("number", 0), list_of(row("positive", POINT), total=0))
 SKEWS = {
     "even": Fraction(1, 2),
     "skewed": Fraction(1, 5),

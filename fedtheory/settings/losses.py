@@ -26,8 +26,19 @@ from fedtheory.enclosure.arithmetic import (
     where,
 )
 from fedtheory.enclosure.intervals import INF
+from fedtheory.schema import entries, list_of, row
 
 ZERO = Fraction(0)
+BENDS = list_of(row("number", "number"), rising=1)
+# Curves with sharp corners alone, and with soft ones; a loss, and a list of losses
+CURVE, SOFTENED = (
+    entries(
+        dict(slope="number", tilt="number", bends=BENDS),
+        dict(soft=list_of(row("number", "number", "number"), most)),
+    )
+    for most in (0, None)
+)
+LOSS = list_of(CURVE, "d")
 
 
 def curve(slope, tilt=ZERO, bends=(), soft=()):

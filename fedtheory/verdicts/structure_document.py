@@ -9,9 +9,11 @@ from types import SimpleNamespace
 from fedtheory import discover
 from fedtheory.certificates.check_proof import require
 from fedtheory.certificates.documents import digest, fraction, having, plain, refusing, sealed
+from fedtheory.certificates.schemas import TWO_RUNS
 from fedtheory.claim import Same
 from fedtheory.conditions import ALL
 from fedtheory.errors import InvalidInput, refuse, show
+from fedtheory.schema import fault
 from fedtheory.search.counterexample import recorded, title
 from fedtheory.verdicts import ends
 from fedtheory.verdicts.equivalence import apart, difference, free, label, problem_of
@@ -220,25 +222,12 @@ def check(document):
 
 def moderate(same, instance):
     """Refused unless an instance is one of this equivalence, and of a size that is quickly run."""
-    having(
-        instance, "the instance", "A", "b", "weights", "sigma", "x", "S", "rounds", "seed", "hyper"
-    )
+    why = fault(TWO_RUNS, instance, fraction)
+    require(why is None, f"it is no instance of two runs: {why}")
     N, d = len(instance["b"]) - 1, len(instance["x"])
-    for name, most in (("rounds", MOST_OF["rounds"]), ("S", N), ("seed", 10**9)):
-        require(
-            type(instance[name]) is int
-            and (name == "seed" or instance[name] >= 1)
-            and 0 <= instance[name] <= most,
-            f"{name} is out of range",
-        )
-    require(1 <= N <= MOST_OF["clients"] and 1 <= d <= MOST_OF["d"], "its problem is too large")
-    require(
-        all(
-            len(rows) == N + 1 and all(len(row) == d for row in rows)
-            for rows in (instance["A"], instance["b"])
-        ),
-        "its parts do not fit together",
-    )
+    for name, most in (("rounds", MOST_OF["rounds"]), ("seed", 10**9)):
+        require(instance[name] <= most, f"{name} is out of range")
+    require(N <= MOST_OF["clients"] and d <= MOST_OF["d"], "its problem is too large")
     require(not same.clients or N == same.clients, "its clients are not those of the claim")
     fields = free(same)
     require(

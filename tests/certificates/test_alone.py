@@ -33,6 +33,7 @@ DOCUMENTS = json.loads((SHIPPED / "certificates.json").read_text())
 PROOFS = json.loads((SHIPPED / "proofs.json").read_text())
 INSTANCES = [name for name, d in DOCUMENTS.items() if d["format"] != "fedtheory structure 1"]
 STANDARD = {
+    "collections.abc",
     "csv",
     "hashlib",
     "html",
@@ -46,6 +47,7 @@ STANDARD = {
     "pathlib",
     "reprlib",
     "types",
+    "typing",
     "unicodedata",
 }
 

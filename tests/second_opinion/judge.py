@@ -1,7 +1,7 @@
 """The second opinion on any document: a counterexample, a family of them, cells or an equivalence,
 a proof."""
 
-from tests.second_opinion import flex, lamb, lines, mixed, proofs, structures
+from tests.second_opinion import flex, instances, lamb, lines, mixed, proofs, structures
 from tests.second_opinion.opinion import Refused, counterexample, number, require
 
 CLAIMS = {**flex.CLAIMS, **lamb.CLAIMS, **mixed.CLAIMS}
@@ -42,7 +42,8 @@ def judged(document):
         elif document["format"] == "fedtheory structure 1":
             structures.structure(document)
         else:
-            counterexample(document, CLAIMS, WORLDS, DOMAINS[document["claim"].partition(".")[0]])
+            domains = DOMAINS[document["claim"].partition(".")[0]]
+            counterexample(document, CLAIMS, WORLDS, domains, instances.read)
     except (Refused, RecursionError):
         raise
     except Exception as error:  # malformed, whatever that leads to
@@ -85,6 +86,7 @@ def family(document):
             CLAIMS,
             WORLDS,
             DOMAINS[document["claim"].partition(".")[0]],
+            instances.read,
         )
     constants = [number(member["numbers"]["C_order"]) for member in members]
     require(all(b >= 4 * a for a, b in zip(constants, constants[1:])), "the constants do not grow")

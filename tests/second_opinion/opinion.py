@@ -255,8 +255,9 @@ def same_rules(rules, typed, names, domains):
 # Judging
 
 
-def counterexample(document, claims, worlds, domains):
-    """(left, right) at the instance; Refused unless it refutes the claim that it names."""
+def counterexample(document, claims, worlds, domains, read):
+    """(left, right) at the instance; Refused unless it refutes the claim that it names. `read` refuses
+    what is no instance of a setting."""
     require(document["format"] == "fedtheory counterexample 1", "no counterexample")
     require(document["claim"] in claims, f"nothing is typed here of {document['claim']}")
     claim = claims[document["claim"]]
@@ -296,6 +297,7 @@ def counterexample(document, claims, worlds, domains):
         "other equations",
     )
     # The instance
+    read(document["setting"], document["instance"])
     instance = numbers(document["instance"])
     values = dict(world.facts(instance))
     given = document["numbers"]

@@ -3,6 +3,7 @@ appendix A.3."""
 
 from fractions import Fraction
 
+from tests.second_opinion import instances
 from tests.second_opinion.opinion import number, numbers, require
 
 
@@ -90,6 +91,7 @@ def one_step(document):
     """A.3: with K = 1, 2-way gradient transfer from g~ = 0 and one merged step are not the same
     after two rounds."""
     require("cells" not in document and document["same"] == 2, "another equivalence")
+    instances.read("two runs", document["instance"])
     given = numbers(document["instance"])
     A, b, p, h = given["A"], given["b"], given["weights"], given["hyper"]
     N, d = len(A) - 1, len(given["x"])

@@ -6,7 +6,9 @@ from fractions import Fraction
 from fedtheory.enclosure.arithmetic import maximum, minimum, positive_part, root, vector, where
 from fedtheory.enclosure.intervals import INF
 from fedtheory.exact.watching import Passed, Track, passed, watched
+from fedtheory.schema import entries, integer, list_of, plus, word
 from fedtheory.settings import Setting, names
+from fedtheory.settings.families import POINT
 from fedtheory.settings.flex import quadratics
 from fedtheory.symbols.flex import TABLE
 
@@ -151,6 +153,14 @@ def shift(event):
         ensures=CONVEX,
         holds=shift_holds,
         kind="exact",
+        schema=entries(
+            dict(
+                event=word(event),
+                n=list_of(integer(), plus("others", 1)),
+                a=list_of(list_of("positive", "d"), plus("others", 1)),
+                b=list_of(POINT, plus("others", 1)),
+            )
+        ),
     )
 
 
@@ -302,5 +312,14 @@ SETTINGS = [
         ensures=CONVEX | {"bounded_by_W", "bounded_by_W_l"},
         holds=reboot_holds,
         kind="exact",
+        schema=entries(
+            dict(
+                bounds=word("both", "old"),
+                a=list_of(list_of("positive", "d"), 2),
+                b=list_of(POINT, 2),
+                p_l="share",
+                w=POINT,
+            )
+        ),
     ),
 ]

@@ -13,6 +13,7 @@ from fedtheory import enclosure
 from fedtheory.enclosure import Undefined, arithmetic
 from fedtheory.enclosure.arithmetic import Interval, Many, maximum, minimum, where
 from fedtheory.participation import moments
+from fedtheory.schema import entries, integer, plus
 from fedtheory.settings import Setting, beside, names
 from fedtheory.settings.flex import quadratics
 from fedtheory.settings.flex.run import LAWS
@@ -268,6 +269,17 @@ SETTINGS = [
         table=TABLE,
         ensures=quadratics.ENSURES,
         holds=holds,
+        schema=entries(
+            dict(
+                E=integer(),
+                tau_0=integer(),
+                T=integer(plus("tau_0", 1)),
+                devices=quadratics.devices_of(plus("others", 1)),
+                x="number",
+                law=quadratics.law_of(plus("others", 1)),
+                span=quadratics.SPAN,
+            )
+        ),
     ),
     Setting(
         name="flex_delay",
@@ -286,5 +298,6 @@ SETTINGS = [
         table=TABLE,
         ensures=quadratics.ENSURES,
         kind="exact",
+        schema=entries({}),
     ),
 ]

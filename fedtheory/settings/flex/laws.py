@@ -4,6 +4,7 @@
 from fractions import Fraction
 
 from fedtheory.participation import moments
+from fedtheory.schema import entries, integer, word
 from fedtheory.settings import Setting, beside, names
 from fedtheory.settings.flex import quadratics
 from fedtheory.settings.flex.run import LAWS
@@ -154,6 +155,17 @@ def setting(scheme):
         table=TABLE,
         ensures=ENSURES,
         holds=holds,
+        schema=entries(
+            dict(
+                scheme=word(scheme),
+                E=integer(),
+                tau=integer(),
+                k=integer(1, "N"),
+                s_k=integer(1, "E"),
+                devices=quadratics.devices_of("N"),
+                law=quadratics.law_of("N"),
+            )
+        ),
     )
 
 

@@ -19,6 +19,7 @@ from fedtheory.enclosure.work import counted
 from fedtheory.exact.one_way import Round, tell
 from fedtheory.exact.traces import Losses
 from fedtheory.participation import moments
+from fedtheory.schema import either, entries, integer, list_of, row
 
 ZERO, ONE = Fraction(0), Fraction(1)
 WHY = "moments and reach of quadratics, for speed"  # why `one_round` stands beside the kernels
@@ -39,6 +40,28 @@ ON_LAWS = {
     "full_work",
 }
 ENSURES = frozenset(ALWAYS | ON_LAWS | {"second_moment", "stays"})
+
+
+# Of an interval in which points stay, or nothing
+SPAN = either(list_of("number", 0), list_of("number", 2, rising=None))
+
+
+def devices_of(N):
+    """Return the schema of so many devices."""
+    return entries(
+        dict(
+            a=list_of("positive", N),
+            b=list_of("number", N),
+            r=list_of("nonnegative", N),
+            p=list_of("positive", N, total=None),
+        )
+    )
+
+
+def law_of(N):
+    """Return the schema of a law of the work of so many devices, [probability, [s^1, ..., s^N]] of
+    each outcome."""
+    return list_of(row("nonnegative", list_of(integer(0, "E"), N)), total=0)
 
 
 def checked(constants, holds):
@@ -133,8 +156,8 @@ def build_law(shape, point):
     found = []
     for choice in product(*(range(len(support)) for support in parts)):
         q = ONE
-        for row, j in zip(rows, choice):
-            q = q * row[j]
+        for odds, j in zip(rows, choice):
+            q = q * odds[j]
         found.append([q, [int(support[j]) for support, j in zip(parts, choice)]])
     return found
 

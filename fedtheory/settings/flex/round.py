@@ -7,7 +7,9 @@ from fedtheory.enclosure.arithmetic import vector
 from fedtheory.exact.one_way import Round, tell
 from fedtheory.exact.traces import Losses
 from fedtheory.participation import moments
+from fedtheory.schema import entries, integer, list_of, word
 from fedtheory.settings import Setting, beside, names
+from fedtheory.settings.families import POINT
 from fedtheory.settings.flex import quadratics
 from fedtheory.symbols.flex import TABLE
 
@@ -150,6 +152,17 @@ def setting(scheme):
         ensures=ENSURES,
         holds=holds,
         kind="exact",
+        schema=entries(
+            dict(
+                scheme=word(scheme),
+                E=integer(),
+                s=list_of(integer(0, "E"), "N"),
+                x=POINT,
+                a=list_of(list_of("positive", "d"), "N"),
+                tilt=list_of(list_of(POINT, ["item", "s", 1]), "N"),
+                p=list_of("positive", "N", total=None),
+            )
+        ),
     )
 
 

@@ -4,6 +4,7 @@ over rounds."""
 from fractions import Fraction
 
 from fedtheory.participation import moments
+from fedtheory.schema import entries, integer, word
 from fedtheory.settings import Setting, beside, names
 from fedtheory.settings.flex import quadratics
 from fedtheory.symbols.flex import TABLE
@@ -163,6 +164,17 @@ def setting(scheme):
         ensures=quadratics.ENSURES,
         holds=holds,
         runs=quadratics.paced,
+        schema=entries(
+            dict(
+                scheme=word(scheme),
+                E=integer(),
+                tau=integer(),
+                devices=quadratics.devices_of("N"),
+                x="number",
+                law=quadratics.law_of("N"),
+                span=quadratics.SPAN,
+            )
+        ),
     )
 
 

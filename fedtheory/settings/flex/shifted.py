@@ -11,6 +11,7 @@ from fractions import Fraction
 from fedtheory.enclosure.arithmetic import maximum, minimum
 from fedtheory.enclosure.intervals import INF
 from fedtheory.participation import moments
+from fedtheory.schema import either, entries, integer, list_of, plus, word
 from fedtheory.settings import Setting, beside, names
 from fedtheory.settings.flex import quadratics
 from fedtheory.settings.flex.arrivals import sizes, weights
@@ -185,6 +186,26 @@ def holds(side):
     return held
 
 
+ALL = plus("others", 1)
+
+
+def schema_of(event, devices):
+    """Return the schema of an instance with an event, and a law for so many devices."""
+    return entries(
+        dict(
+            event=word(event),
+            E=integer(),
+            tau_0=integer(0),
+            rounds=integer(),
+            n=list_of(integer(), ALL),
+            devices=quadratics.devices_of(ALL),
+            x="number",
+            law=quadratics.law_of(devices),
+            span=quadratics.SPAN,
+        )
+    )
+
+
 SETTINGS = [
     Setting(
         name="flex_shifted",
@@ -207,6 +228,7 @@ SETTINGS = [
         early=frozenset(("shift", "ratio_sup", *(f"tilde_{name}" for name in AFTER))),
         ensures=quadratics.ENSURES,
         holds=holds(1),
+        schema=either(schema_of("arrival", ALL), schema_of("departure", "others")),
         runs=quadratics.paced,
     ),
     Setting(
@@ -229,5 +251,6 @@ SETTINGS = [
         early=frozenset(("sq_dist_0", "shift", *BEFORE)),
         ensures=quadratics.ENSURES,
         holds=holds(0),
+        schema=schema_of("arrival", "others"),
     ),
 ]

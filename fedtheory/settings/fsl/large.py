@@ -9,6 +9,7 @@ for only moments enter.
 from fractions import Fraction
 
 from fedtheory.enclosure.arithmetic import root
+from fedtheory.schema import entries, integer, row
 from fedtheory.settings import Setting, beside, losses, names
 from fedtheory.symbols.fsl import TABLE
 
@@ -244,4 +245,20 @@ SETTING = Setting(
     ensures=ENSURES,
     holds=holds,
     kind="exact",
+    schema=entries(
+        dict(
+            N=integer(),
+            S=integer(1, "N"),
+            K=integer(),
+            K_0=integer(),
+            kind_1=integer(1, "N"),
+            x="number",
+            slope="number",
+            slope_0="number",
+            tilts=row("number", "number", "number"),
+            sigma="nonnegative",
+            sigma_0="nonnegative",
+        ),
+        dict(shared=integer(1, 1)),
+    ),
 )

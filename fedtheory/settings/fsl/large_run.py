@@ -9,6 +9,7 @@ from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import Many, maximum, minimum, root, where
 from fedtheory.enclosure.intervals import INF
 from fedtheory.exact import recursions
+from fedtheory.schema import entries, integer, list_of, row, total_of
 from fedtheory.settings import beside, names
 from fedtheory.settings.fsl import run as enumerated
 from fedtheory.settings.general.run_large import count, drawn_kinds, members
@@ -218,4 +219,19 @@ SETTING = enumerated.SETTING._replace(
     measure=measure,
     holds=holds,
     kind="exact",
+    schema=entries(
+        dict(
+            S=integer(1, total_of("members")),
+            K=integer(),
+            K_0=integer(),
+            T=integer(1, MOST),
+            members=list_of(integer(), "kinds"),
+            slopes=list_of("number", "kinds"),
+            tilts=list_of("number", "kinds"),
+            x="number",
+            sigma="nonnegative",
+            sigma_0="nonnegative",
+        ),
+        dict(server=row("number", "number")),
+    ),
 )

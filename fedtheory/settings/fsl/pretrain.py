@@ -3,8 +3,9 @@
 from fractions import Fraction
 
 from fedtheory.enclosure.arithmetic import vector
+from fedtheory.schema import entries, list_of, plus
 from fedtheory.settings import Setting, losses, names
-from fedtheory.settings.families import build_family, draw_family, family_coordinates
+from fedtheory.settings.families import POINT, build_family, draw_family, family_coordinates
 from fedtheory.symbols.fsl import TABLE
 
 
@@ -78,4 +79,5 @@ SETTING = Setting(
     ensures=ENSURES,
     holds=holds,
     kind="exact",
+    schema=entries(dict(losses=list_of(losses.LOSS, plus("N", 1)), x=POINT)),
 )

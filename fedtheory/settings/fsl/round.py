@@ -7,8 +7,11 @@ from math import comb
 
 from fedtheory.enclosure.arithmetic import root, vector
 from fedtheory.enclosure.intervals import INF
+from fedtheory.schema import entries, integer, list_of, plus, word
 from fedtheory.settings import Setting, kernels, losses, names
 from fedtheory.settings.families import (
+    NOISE,
+    POINT,
     build_family,
     draw_family,
     family_coordinates,
@@ -26,6 +29,22 @@ MOST = 600  # rounds that an enumeration may have
 # What an instance may break, one at a time, where a claim does not assume it: L of the text's
 # one-sided smoothness, weights of F, always the same cohort, one draw of noise for all steps, noise
 # with a mean.
+SCHEMA = entries(
+    dict(
+        N=integer(),
+        S=integer(1, "N"),
+        K=integer(),
+        K_0=integer(),
+        losses=list_of(list_of(losses.SOFTENED, "d"), plus("N", 1)),
+        x=POINT,
+        noise=NOISE,
+        noise_0=NOISE,
+    ),
+    dict(
+        weights=list_of("nonnegative", "N", total=None),
+        breaks=word("lipschitz", "uniform_cohort", "independent_noise"),
+    ),
+)
 BREAKABLE = ("lipschitz", "equal_weights", "uniform_cohort", "independent_noise", "noise")
 
 
@@ -52,7 +71,7 @@ def shapes(random, relaxed):
             shape["S"] = min(shape["S"], shape["N"] - 1)
         shape["start"] = "still" if shape["breaks"] == "none" and random.random() < 0.3 else "any"
         if shape["start"] == "still":
-            shape.update(one_error(random, N, shape["K"]))
+            shape.update(one_error(random, N, shape["K"]), soft=0)  # still exactly
         if ways(shape) <= MOST:
             return shape
 
@@ -307,4 +326,5 @@ SETTING = Setting(
     table=TABLE,
     ensures=ENSURES,
     holds=holds,
+    schema=SCHEMA,
 )

@@ -3,9 +3,10 @@ otherwise."""
 
 from fractions import Fraction
 
-from fedtheory.enclosure.arithmetic import minimum, vector
+from fedtheory.enclosure.arithmetic import Many, minimum, vector
 from fedtheory.exact.one_way import tell
 from fedtheory.exact.watching import watched
+from fedtheory.schema import either, integer, joined, list_of, plus, word
 from fedtheory.settings import Setting, beside, losses, names
 from fedtheory.settings.families import UNITS, draw_family, family_coordinates
 from fedtheory.settings.fsl import round as fsl_round
@@ -112,10 +113,15 @@ def weights(instance):
 
 
 def mean_curve(fs, shares):
+    """The mean of curves, its bends from left to right: those of a batch are at the same knots."""
+    bends = [
+        (k, p * delta, at) for p, f in zip(shares, fs) for k, (delta, at) in enumerate(f["bends"])
+    ]
+    bends.sort(key=lambda each: each[0] if isinstance(each[2], Many) else each[2])
     return losses.curve(
         sum(p * f["slope"] for p, f in zip(shares, fs)),
         sum(p * f["tilt"] for p, f in zip(shares, fs)),
-        [(p * delta, at) for p, f in zip(shares, fs) for delta, at in f["bends"]],
+        [(delta, at) for _, delta, at in bends],
     )
 
 
@@ -215,4 +221,9 @@ SETTING = Setting(
     table=TABLE,
     ensures=fsl_round.ENSURES | {"bounded_below"},
     holds=holds,
+    schema=joined(
+        fsl_round.SCHEMA,
+        dict(T=integer(), losses=list_of(either(word("mean"), losses.LOSS), plus("N", 1))),
+        dict(breaks=word("uniform_cohort")),
+    ),
 )

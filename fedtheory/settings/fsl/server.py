@@ -3,8 +3,10 @@
 from fractions import Fraction
 
 from fedtheory.enclosure.arithmetic import vector
+from fedtheory.schema import entries, integer, list_of, plus
 from fedtheory.settings import Setting, kernels, losses
 from fedtheory.settings.families import (
+    POINT,
     build_family,
     draw_family,
     family_coordinates,
@@ -90,4 +92,7 @@ SETTING = Setting(
     ensures=ENSURES,
     holds=holds,
     kind="exact",
+    schema=entries(
+        dict(K_0=integer(), losses=list_of(list_of(losses.SOFTENED, "d"), plus("N", 1)), x=POINT)
+    ),
 )

@@ -6,9 +6,13 @@ from itertools import combinations
 
 from fedtheory.enclosure.arithmetic import vector
 from fedtheory.enclosure.work import counted
+from fedtheory.schema import at_least, entries, integer, list_of, plus
 from fedtheory.settings import Setting, names
+from fedtheory.settings.families import POINT
 from fedtheory.settings.quantities import sq
 from fedtheory.symbols.fsl import TABLE
+
+SAMPLES = list_of(POINT, at_least(1))  # of one owner
 
 
 def owned(prefix, counts, d):
@@ -97,6 +101,7 @@ SHARING = Setting(
     ensures=frozenset({"samples", "server"}),
     holds=holds,
     kind="exact",
+    schema=entries(dict(samples=list_of(SAMPLES, plus("N", 1)), x=POINT)),
 )
 
 
@@ -149,5 +154,6 @@ DRAWN = Setting(
     table=TABLE,
     ensures=frozenset({"samples"}),
     holds=drawn_holds,
+    schema=entries(dict(samples=list_of(POINT, "n"), x=POINT, n_0=integer(1, "n"))),
 )
 SETTINGS = (SHARING, DRAWN)

@@ -5,9 +5,12 @@ from fractions import Fraction
 
 from fedtheory.conditions import LAWS
 from fedtheory.enclosure import Undefined
+from fedtheory.schema import integer, word
 from fedtheory.settings.families import sound_noise
 
 ONE = Fraction(1)
+# Entries of an instance that breaks one of the laws
+SCHEMA = dict(breaks=word(*sorted(LAWS)), turns=integer(1, 1))
 
 
 def broken_law(instance):

@@ -1,6 +1,7 @@
 """Numbers alone, for claims that measure nothing: every parameter is free, within its domain and
 the hypotheses."""
 
+from fedtheory.schema import entries
 from fedtheory.settings import Setting
 from fedtheory.symbol import Table
 
@@ -19,4 +20,5 @@ SETTING = Setting(
     measure=lambda instance, values, wanted: {},
     table=Table("numbers"),
     kind="exact",
+    schema=entries({}),
 )

@@ -4,9 +4,10 @@ from functools import partial
 from math import comb
 
 from fedtheory.conditions import unsaid
+from fedtheory.schema import integer, joined
 from fedtheory.settings import Setting, kernels, losses, names
 from fedtheory.settings.families import draw_broken, shifted, two_point
-from fedtheory.settings.general.runs import MOST, constants, measured, met
+from fedtheory.settings.general.runs import MOST, SCHEMA, constants, measured, met
 from fedtheory.settings.general.ways import ways_of
 from fedtheory.symbols.run import TABLE
 
@@ -234,7 +235,16 @@ def setting(method, says, takes, gives=("N", "S", "K", "T", "d")):
         ensures=ENSURES,
         holds=met,
         ways=partial(ways_of, method=method),
+        schema=joined(SCHEMA, COUNTS[method]),
     )
+
+
+# Of a method: what is an instance's beside what all runs have; nobody else reads an option
+COUNTS = dict(
+    fedsgd=dict(K=integer(1, 1)),
+    fedavg=dict(K=integer()),
+    scaffold=dict(K=integer(), option=integer(1, 2)),
+)
 
 
 SETTINGS = (

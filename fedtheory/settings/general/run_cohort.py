@@ -12,8 +12,11 @@ from math import comb, prod
 from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import Many, root, vector
 from fedtheory.enclosure.work import counted
+from fedtheory.schema import entries, integer, list_of
 from fedtheory.settings import Setting, names
 from fedtheory.settings.families import (
+    NOISE,
+    POINT,
     by_coordinate,
     draw_broken,
     drawn_noise,
@@ -22,7 +25,7 @@ from fedtheory.settings.families import (
     two_point,
     variance,
 )
-from fedtheory.settings.general._laws import broken_law, differs
+from fedtheory.settings.general._laws import SCHEMA, broken_law, differs
 from fedtheory.settings.general.run import BROKEN, asked_for, breakable
 from fedtheory.settings.quantities import sq
 from fedtheory.symbols.run import TABLE
@@ -183,4 +186,8 @@ SETTING = Setting(
     table=TABLE,
     ensures=ENSURES,
     holds=holds,
+    schema=entries(
+        dict(S=integer(1, "N"), grads=list_of(POINT, "N"), noise=NOISE),
+        dict(SCHEMA, p=list_of("positive", "N", total=None)),
+    ),
 )

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import Many, root
+from fedtheory.schema import entries, integer, list_of, total_of
 from fedtheory.settings import names
 from fedtheory.settings.general import run_cohort
 from fedtheory.settings.general.run_large import count, drawn_kinds, members
@@ -96,4 +97,12 @@ SETTING = run_cohort.SETTING._replace(
     measure=measure,
     holds=holds,
     kind="exact",
+    schema=entries(
+        dict(
+            S=integer(1, total_of("members")),
+            members=list_of(integer(), "kinds"),
+            grads=list_of("number", "kinds"),
+            sigma="nonnegative",
+        )
+    ),
 )

@@ -17,7 +17,9 @@ from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import Many, maximum, minimum, root, where
 from fedtheory.enclosure.intervals import INF
 from fedtheory.exact import recursions
+from fedtheory.schema import entries, integer, joined, list_of, plus, total_of
 from fedtheory.settings import Setting, beside, distances, names
+from fedtheory.settings.families import POINT
 from fedtheory.settings.general import run as whole
 from fedtheory.settings.general.runs import TIMES, inside
 from fedtheory.symbols.run import TABLE
@@ -25,6 +27,19 @@ from fedtheory.symbols.run import TABLE
 RUN = ("loss", "sq_grad_norm", "sq_distance", "loss_of_mean")
 MEASURED = [name for name in whole.MEASURED if TABLE[name].measure.metric in RUN]
 ZERO, ONE = Fraction(0), Fraction(1)
+ROWS = list_of(POINT, "kinds")
+SCHEMA = entries(
+    dict(
+        S=integer(1, total_of("members")),
+        T=integer(),
+        lipschitz=integer(0, 1),
+        members=list_of(integer(), "kinds"),
+        slopes=ROWS,
+        at_star=list_of(POINT, plus("kinds", -1)),
+        x_0=POINT,
+        sigma="nonnegative",
+    )
+)
 FOLLOWED = 200  # rounds that are followed one by one, where the least of all is asked for
 
 
@@ -325,6 +340,7 @@ def setting(method, says, takes):
         ensures=whole.ENSURES,
         holds=met,
         kind="exact",
+        schema=joined(SCHEMA, dict(K=integer(1, 1 if method == "fedsgd" else None))),
     )
 
 

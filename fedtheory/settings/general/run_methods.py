@@ -23,11 +23,14 @@ from fedtheory.enclosure.arithmetic import pair
 from fedtheory.errors import FedtheoryError, OneByOne
 from fedtheory.exact.cohorts import NoSet
 from fedtheory.exact.kernels import of_library
+from fedtheory.schema import integer, joined, list_of, plus
 from fedtheory.settings import Setting, kernels, losses, names
+from fedtheory.settings.families import POINT
 from fedtheory.settings.general import run as whole
 from fedtheory.settings.general._sight import one_by_one
 from fedtheory.settings.general.runs import (
     MOST,
+    SCHEMA,
     chosen,
     constants,
     inside,
@@ -333,8 +336,27 @@ def setting_of(method, table=None):
         ensures=whole.ENSURES,
         holds=holds,
         ways=partial(gone, method=method),
+        schema=schema_of(method),
         source=() if method in discover.shipped_algorithms().values() else made_of(method),
     )
+
+
+def schema_of(method):
+    """Return the schema of the instances of a method's runs."""
+    most = lambda field: None if field.high == float("inf") else int(field.high)
+    counts = {
+        letter: integer(max(int(field.low), 0), most(field)) for letter, field in integers(method)
+    }
+    words = {
+        letter: integer(1, len(field.choices))
+        for letter, field in _fields(method, lambda field: field.choices)
+    }
+    if method.everyone:
+        counts["S"] = integer("N", "N")
+    if method.server:
+        counts["server"] = losses.LOSS
+    starts = list_of(integer(0, plus("d", -1)), starts=None)
+    return joined(SCHEMA, counts, dict(words, origin=POINT, layers=starts))
 
 
 def made_of(method):

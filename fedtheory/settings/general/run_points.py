@@ -4,8 +4,10 @@ from fractions import Fraction
 
 from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import vector
+from fedtheory.schema import entries, integer
 from fedtheory.settings import Setting, losses, names
 from fedtheory.settings.families import (
+    POINT,
     build_family,
     draw_family,
     family_coordinates,
@@ -130,6 +132,7 @@ SETTING = Setting(
     table=TABLE,
     holds=holds,
     kind="exact",
+    schema=entries(dict(lipschitz=integer(0, 1), loss=losses.LOSS, x=POINT, y=POINT)),
     ensures=frozenset(
         {"smooth", "lipschitz", "convex", "strongly_convex", "quadratic", "bounded_below"}
     ),

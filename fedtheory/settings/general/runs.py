@@ -22,13 +22,29 @@ from fedtheory.enclosure.arithmetic import Many, minimum, root, vector, where
 from fedtheory.enclosure.intervals import INF
 from fedtheory.exact.kernels import Kernels
 from fedtheory.exact.traces import Rounds, by_weight, followed, uniform
+from fedtheory.schema import among, entries, integer, list_of, plus
 from fedtheory.settings import distances, losses
-from fedtheory.settings.families import by_coordinate, drawn_noise, variance
+from fedtheory.settings.families import NOISE, POINT, by_coordinate, drawn_noise, variance
+from fedtheory.settings.general import _laws
 from fedtheory.settings.general._laws import broken_law, differs, draws, turning
 from fedtheory.settings.general._sight import origin, sight
 from fedtheory.settings.quantities import sq
 
 ZERO, ONE = Fraction(0), Fraction(1)
+SCHEMA = entries(
+    dict(
+        N=integer(),
+        S=integer(1, "N"),
+        T=integer(),
+        convex=integer(0, 1),
+        lipschitz=integer(0, 1),
+        losses=list_of(entries(dict(curves=losses.LOSS), dict(turn="number")), among(1, "N")),
+        at_star=list_of(POINT, among(0, plus("N", -1))),
+        x_0=POINT,
+        noise=NOISE,
+    ),
+    dict(_laws.SCHEMA, growth="nonnegative", p=list_of("positive", "N", total=None)),
+)
 OPTIONS = {1: "I", 2: "II"}  # of SCAFFOLD, as its kernels name them
 MOST = 64  # outcomes of a run that an enumeration may have
 TIMES = {

@@ -9,11 +9,21 @@ and independence alike.
 from fractions import Fraction
 from itertools import combinations, product
 
+from fedtheory import schema
 from fedtheory.enclosure.arithmetic import maximum, root, vector
 from fedtheory.enclosure.intervals import INF
 from fedtheory.enclosure.work import counted
+from fedtheory.schema import integer, list_of, word
 from fedtheory.settings import Setting, names
-from fedtheory.settings.families import SKEWS, outcomes, sound_noise, two_point, variance
+from fedtheory.settings.families import (
+    NOISE,
+    POINT,
+    SKEWS,
+    outcomes,
+    sound_noise,
+    two_point,
+    variance,
+)
 from fedtheory.settings.quantities import sq
 from fedtheory.symbols import fsl, mixed
 
@@ -65,6 +75,7 @@ def some_vectors(table, count, split):
         measure=measure,
         table=table,
         kind="exact",
+        schema=schema.entries(dict(vectors=list_of(POINT, "N"))),
     )
 
 
@@ -109,6 +120,13 @@ def some_variables(table, count, spread, ensures):
         table=table,
         ensures=ensures,
         holds=lambda instance: ensures & met(instance),
+        schema=schema.entries(
+            dict(
+                variables=list_of(list_of(POINT, ["doubled"]), "N"),
+                up="share",
+                means=word("given", "plain"),
+            )
+        ),
     )
 
 
@@ -320,5 +338,13 @@ SETTINGS = (
             sigma=root(maximum(*(variance(rows) for rows in instance["noise"]), Fraction(0))),
         ),
         holds=cohort_holds,
+        schema=schema.entries(
+            dict(
+                gradients=list_of(POINT, "N"),
+                S=integer(1, "N"),
+                together=integer(0, 1),
+                noise=list_of(NOISE, "N"),
+            )
+        ),
     ),
 )

@@ -8,9 +8,13 @@ turned coordinates: u_1 = c x_1 + s x_p and u_p = c x_p - s x_1, of the first la
 
 from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import maximum, vector
+from fedtheory.schema import integer, row
 from fedtheory.settings import losses
 from fedtheory.settings.families import draw_broken
 
+SCHEMA = dict(  # entries of an instance that breaks one of these
+    S=integer(1, "n"), epsilon="positive", reset=integer(1, 1), turn=row("number", "number")
+)
 BREAKABLE = frozenset({"everyone", "plain_moments", "layers_apart"})
 SUMS = frozenset({"B_1", "B_2", "sum_gap", "sum_inner", "sum_sq_grad", "sum_kept", "sum_wrong"}) | {
     "excess_sign",

@@ -25,6 +25,7 @@ from fedtheory.enclosure.arithmetic import (
 )
 from fedtheory.enclosure.intervals import INF
 from fedtheory.enclosure.work import counted, spend
+from fedtheory.schema import either, entries, integer, joined, list_of, row
 from fedtheory.settings import Setting, beside, losses
 from fedtheory.settings.families import outcomes, sound_noise, two_point
 from fedtheory.settings.lamb import broken, quantities
@@ -335,10 +336,26 @@ SHARED = dict(
     ensures=ENSURES,
     holds=holds,
 )
+SCHEMA = entries(
+    dict(
+        n=integer(),
+        T=integer(),
+        layers=list_of(row(integer(0), integer()), "h", covering="p"),
+        losses=list_of(list_of(losses.CURVE, "p"), "n"),
+        x=list_of("number", "p"),
+        noise=either(
+            list_of("number", 0), list_of(row("positive", list_of("number", "p")), total=0)
+        ),
+        alpha="positive",
+        phi=list_of("positive", 2, rising=None),
+    ),
+    broken.SCHEMA,
+)
 SETTING = Setting(
     name="lamb_round",
     says="one iteration of FED-LAMB from a known start",
     measures=quantities.ITERATION.measures,
+    schema=joined(SCHEMA, dict(t=integer(0))),
     gives=("n", "T", "h", "p", "alpha", "alpha_r"),
     shapes=shapes,
     constants=constants,

@@ -13,6 +13,7 @@ from fractions import Fraction
 
 from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import vector
+from fedtheory.schema import integer, joined
 from fedtheory.settings import Setting, names
 from fedtheory.settings.lamb import broken, quantities
 from fedtheory.settings.lamb import round as lamb_round
@@ -81,6 +82,7 @@ SETTING = Setting(
     name="lamb_run",
     says="a few rounds of FED-LAMB from a known start",
     measures=names(TABLE, *MEASURED),
+    schema=joined(lamb_round.SCHEMA, dict(R=integer()), dict(copies="whole")),
     gives=("n", "T", "h", "p", "alpha", "alpha_r", "R", "tau"),
     shapes=shapes,
     constants=constants,

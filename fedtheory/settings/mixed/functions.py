@@ -2,8 +2,9 @@
 D.7 and D.8)."""
 
 from fedtheory.enclosure.arithmetic import positive_part, vector
+from fedtheory.schema import entries, list_of
 from fedtheory.settings import Setting, losses
-from fedtheory.settings.families import build_family, draw_family, family_coordinates
+from fedtheory.settings.families import POINT, build_family, draw_family, family_coordinates
 from fedtheory.settings.mixed.quantities import FUNCTION, of_function
 from fedtheory.symbols.mixed import TABLE
 
@@ -66,4 +67,5 @@ SETTING = Setting(
     ensures=frozenset({"smooth", "convex"}),
     holds=holds,
     kind="exact",
+    schema=entries(dict(loss=list_of(losses.SOFTENED, "d"), **dict.fromkeys(POINTS, POINT))),
 )

@@ -17,12 +17,15 @@ import numpy as np
 from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.arithmetic import Many, where
 from fedtheory.exact.recursions import ZERO, Spread, Step, steps, summed
+from fedtheory.schema import entries, integer, joined, list_of, row
 from fedtheory.settings import Setting, beside, losses
 from fedtheory.settings.families import draw_broken
 from fedtheory.settings.general.run_large import count
 from fedtheory.settings.mixed import round as enumerated
 from fedtheory.settings.mixed.pair import (
     BREAKABLE,
+    BREAKS,
+    SCHEMA,
     broken_by,
     build_pair,
     draw_pair,
@@ -33,6 +36,9 @@ from fedtheory.settings.mixed.pair import (
 )
 from fedtheory.settings.quantities import Quantities
 from fedtheory.symbols.mixed import TABLE
+
+QUADRATIC = dict(slope="number", tilt="number", bends=list_of("number", 0))
+LINE = row(entries(QUADRATIC, dict(soft=list_of("number", 0))))
 
 
 def shapes(random, relaxed):
@@ -260,4 +266,17 @@ SETTING = Setting(
     ensures=enumerated.ENSURES,
     holds=holds,
     kind="exact",
+    schema=joined(
+        SCHEMA,
+        dict(
+            losses=row(LINE, LINE),
+            x=row("number"),
+            N=integer(),
+            S=integer(1, "N"),
+            K=integer(),
+            sigma="nonnegative",
+            sigma_c="nonnegative",
+        ),
+        dict(breaks=BREAKS),
+    ),
 )

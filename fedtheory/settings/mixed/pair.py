@@ -16,14 +16,17 @@ from fedtheory.enclosure.arithmetic import (
     where,
 )
 from fedtheory.enclosure.intervals import INF
+from fedtheory.schema import entries, row, word
 from fedtheory.settings import losses
-from fedtheory.settings.families import build_family, draw_family, family_coordinates
+from fedtheory.settings.families import POINT, build_family, draw_family, family_coordinates
 
 # What an instance may break, one at a time, where a claim does not assume it: noise that is drawn
 # once for all steps of a round at all clients, and once for all at the center; a cohort that is
 # always the same.
 BREAKABLE = frozenset({"independent_noise", "uniform_cohort"})
 PLAIN_SUM = (Fraction(1), Fraction(1))  # f = f_f + f_c
+SCHEMA = entries(dict(losses=row(losses.LOSS, losses.LOSS), smooth=word("each", "sum"), x=POINT))
+BREAKS = word(*sorted(BREAKABLE))
 FACTS = frozenset({"smooth", "smooth_sum", "convex", "strongly_convex", "bounded_below"})
 
 

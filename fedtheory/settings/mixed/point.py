@@ -4,9 +4,11 @@ D.5 and D.6."""
 from fractions import Fraction
 
 from fedtheory.enclosure.arithmetic import vector
+from fedtheory.schema import joined
 from fedtheory.settings import Setting, losses, names
 from fedtheory.settings.mixed.pair import (
     FACTS,
+    SCHEMA,
     above,
     bounded_dissimilarity,
     build_pair,
@@ -127,4 +129,5 @@ SETTING = Setting(
     ensures=FACTS | {"dissimilar"},
     holds=holds,
     kind="exact",
+    schema=joined(SCHEMA, dict(B="factor")),
 )

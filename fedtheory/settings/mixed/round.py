@@ -4,11 +4,21 @@ appendix D.2)."""
 from fractions import Fraction
 
 from fedtheory.enclosure.arithmetic import root, vector
+from fedtheory.schema import integer, joined
 from fedtheory.settings import Setting, kernels, losses
-from fedtheory.settings.families import draw_broken, outcomes, sound_noise, two_point, variance
+from fedtheory.settings.families import (
+    NOISE,
+    draw_broken,
+    outcomes,
+    sound_noise,
+    two_point,
+    variance,
+)
 from fedtheory.settings.mixed.pair import (
     BREAKABLE,
+    BREAKS,
     FACTS,
+    SCHEMA,
     above,
     broken_by,
     build_pair,
@@ -146,4 +156,9 @@ SETTING = Setting(
     table=TABLE,
     ensures=ENSURES,
     holds=holds,
+    schema=joined(
+        SCHEMA,
+        dict(N=integer(), S=integer(1, "N"), K=integer(), noise=NOISE, noise_c=NOISE),
+        dict(breaks=BREAKS),
+    ),
 )

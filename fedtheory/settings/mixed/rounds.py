@@ -26,11 +26,13 @@ import numpy as np
 
 from fedtheory.enclosure.arithmetic import Interval, Many, maximum, minimum, root, vector, where
 from fedtheory.enclosure.intervals import INF
+from fedtheory.schema import integer, joined, list_of, row, word
 from fedtheory.settings import Setting, kernels, losses, names
-from fedtheory.settings.families import outcomes, sound_noise, two_point, variance
+from fedtheory.settings.families import NOISE, outcomes, sound_noise, two_point, variance
 from fedtheory.settings.mixed.moments import STEPS, Case, paths
 from fedtheory.settings.mixed.pair import (
     FACTS,
+    SCHEMA,
     above,
     bounded_dissimilarity,
     minimizer,
@@ -295,7 +297,14 @@ def setting(method, says, more):
         early=frozenset({"D_sq", "F"}),
         ensures=FACTS | RUN | more,
         holds=partial(holds, method),
+        schema=joined(SCHEMA, dict(OWN[method], x=row("number"), smooth=word("each"), K=integer())),
     )
+
+
+OWN = dict(
+    parallel_training=dict(S="whole", noise=NOISE, B="factor"),
+    two_way_gt=dict(S="whole", noise=list_of("number", 0), first=row(row("number"), row("number"))),
+)
 
 
 SETTINGS = (

@@ -7,8 +7,11 @@ from math import comb
 from typing import NamedTuple
 
 from fedtheory.enclosure.arithmetic import minimum, root, short, vector
+from fedtheory.schema import integer, joined, list_of, row
 from fedtheory.settings import Setting, kernels, losses, names
 from fedtheory.settings.families import (
+    NOISE,
+    POINT,
     UNITS,
     draw_broken,
     outcomes,
@@ -20,7 +23,9 @@ from fedtheory.settings.general.run_large import count
 from fedtheory.settings.mixed.moments import READ, STEPS, Case, moments, paths
 from fedtheory.settings.mixed.pair import (
     BREAKABLE,
+    BREAKS,
     FACTS,
+    SCHEMA,
     above,
     bounded_dissimilarity,
     broken_by,
@@ -427,7 +432,18 @@ def setting(method, says, more, early=(), first=()):
         early=frozenset(early),
         ensures=FACTS | RUN | more,
         holds=partial(holds, method),
+        schema=joined(
+            SCHEMA,
+            dict(COUNTS, noise=NOISE, noise_c=NOISE, **OWN[method]),
+            dict(breaks=BREAKS, copies="whole", apart=list_of(POINT, "N")),
+        ),
     )
+
+
+COUNTS = dict(N=integer(), S=integer(1, "N"), K=integer(), T=integer())
+OWN = dict(
+    parallel_training=dict(B="factor"), one_way_gt={}, two_way_gt=dict(first=row(POINT, POINT))
+)
 
 
 SETTINGS = (

@@ -4,7 +4,9 @@
 from fractions import Fraction
 
 from fedtheory.enclosure.arithmetic import vector
+from fedtheory.schema import entries, list_of
 from fedtheory.settings import Setting, names
+from fedtheory.settings.families import POINT
 from fedtheory.settings.quantities import sq
 from fedtheory.symbols.mixed import TABLE
 
@@ -62,4 +64,5 @@ SETTING = Setting(
     table=TABLE,
     ensures=frozenset(),
     kind="exact",
+    schema=entries(dict(clients=list_of(POINT, "S"), center=POINT)),
 )

@@ -6,11 +6,13 @@ from fractions import Fraction
 from fedtheory.algorithms import two_way_gt
 from fedtheory.enclosure.arithmetic import vector
 from fedtheory.exact.traces import Losses, Rounds
+from fedtheory.schema import at_least, entries, list_of
 from fedtheory.settings import Setting, kernels, losses
-from fedtheory.settings.families import build_family, draw_family, family_coordinates
+from fedtheory.settings.families import POINT, build_family, draw_family, family_coordinates
 from fedtheory.settings.quantities import Quantities, sq
 from fedtheory.symbols.mixed import TABLE
 
+DRAWS = list_of(POINT, at_least(1))  # of a client's steps
 CALLED = dict(x="the start", transferred="the gradient that is transferred")  # losses: a cohort's
 
 
@@ -121,4 +123,9 @@ SETTING = Setting(
     ensures=frozenset({"sgd"}),
     holds=holds,
     kind="exact",
+    schema=entries(
+        dict(
+            losses=list_of(losses.LOSS, "S"), x=POINT, transferred=POINT, noise=list_of(DRAWS, "S")
+        )
+    ),
 )

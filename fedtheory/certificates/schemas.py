@@ -1,0 +1,47 @@
+"""Schemas of the instances in certificates by the names of settings, as the checker in one file carries
+them; and that of two runs, which no setting has."""
+
+from typing import Any
+
+from fedtheory.schema import entries, integer, list_of, plus
+from fedtheory.settings import all_settings, by_name
+from fedtheory.settings.instances import schema_of
+
+RUNS = "two runs"
+POINT = list_of("number", "d")
+TWO_RUNS = entries(
+    dict(
+        A=list_of(POINT, plus("N", 1)),
+        b=list_of(POINT, plus("N", 1)),
+        weights=list_of("positive", "N", total=None),
+        sigma="nonnegative",
+        x=POINT,
+        S=integer(1, "N"),
+        rounds=integer(),
+        seed=integer(0),
+        hyper=["named", "number"],
+    )
+)
+
+
+def known(name: Any) -> Any:
+    """Return the schema of a setting's instances, or of two runs; None where there is none of this
+    name."""
+    if name == RUNS:
+        return TWO_RUNS
+    setting = by_name(name)
+    return None if setting is None else schema_of(setting)
+
+
+def carried(documents: Any = ()) -> dict:
+    """Return {name: schema} of two runs, of all settings of this library, and of those that documents
+    name."""
+    names = {setting.name for setting in all_settings() if not setting.source}
+    waiting = list(documents)
+    while waiting:
+        document = waiting.pop()
+        if isinstance(document, dict):
+            names |= {name for name in [document.get("setting")] if isinstance(name, str)}
+            waiting += [document.get("denial"), *(document.get("members") or ())]
+    found = {name: known(name) for name in (RUNS, *sorted(names))}
+    return {name: schema for name, schema in found.items() if schema is not None}

@@ -1,0 +1,340 @@
+"""Schemas of instances: what the plain data of a model consist of, said once, as plain data; and the
+one reader of it.
+
+A schema is JSON, so that a package carries it and a checker in one file reads it: this module imports
+the standard library alone. It speaks of an instance as documents have it: numbers are texts of
+digits, counts are integers, other texts are words.
+
+    "number", "positive", "nonnegative", "share", "factor", "whole"    a number, and which
+    ["integer", least, most]                 a count within lengths; None: without end
+    ["word", "one", ...]                     one of these words
+    ["row", part, ...]                       a list of these parts
+    ["list", item, length, marks]            a list of items that are alike
+    ["entries", {name: ...}, {name: ...}]    an object with these entries, and perhaps those
+    ["named", item]                          an object of items that are alike, whatever their names
+    ["either", ...]                          what one of these says
+
+A length is an integer, a name, ["plus", name, n], ["sum", name] of the integers of an entry, ["item",
+name, n] (n more than the entry's integer at the place where the list stands), ["doubled"] (two, four,
+eight, ... by that place), ["among", length, ...] or ["from", n]; None: any. A name that no entry has is fixed by the
+first list that bears it, and at least 1. Marks say what the items of a list do together, or their
+parts at a place: {"rising": place}, {"total": place} (their sum is 1), {"starts": None} (integers that
+rise from 0) and {"covering": length} (ranges, one after the other, from 0).
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+DIGITS = re.compile(r"-?[0-9]{1,4000}(/[0-9]{1,4000})?")
+LONGEST = 20_000  # digits of numbers that are added up
+Length = Any  # an integer, a name, or a list as said above
+
+# What instances are made of
+
+
+def integer(least: Length = 1, most: Length = None) -> list:
+    """Return the schema of a count.
+
+    >>> fault(integer(1, 3), 4)
+    'it must be at most 3, and is 4'
+    """
+    return ["integer", least, most]
+
+
+def word(*words: str) -> list:
+    """Return the schema of a text that is one of these."""
+    return ["word", *words]
+
+
+def row(*parts: Any) -> list:
+    """Return the schema of a list of these parts."""
+    return ["row", *parts]
+
+
+def list_of(item: Any, length: Length = None, **marks: Any) -> list:
+    """Return the schema of a list of items that are alike.
+
+    >>> fault(list_of("number", 2), ["1", "x"])
+    'its 1 must be a number'
+    """
+    return ["list", item, length, marks]
+
+
+def entries(needed: Mapping[str, Any], more: Mapping[str, Any] | None = None) -> list:
+    """Return the schema of an object with these entries, and perhaps `more`."""
+    return ["entries", dict(needed), dict(more or {})]
+
+
+def either(*schemas: Any) -> list:
+    """Return the schema of what one of these says; they differ where they are first read."""
+    return ["either", *schemas]
+
+
+def plus(name: str, n: int) -> list:
+    """Return the length that is n more than another."""
+    return ["plus", name, n]
+
+
+def total_of(name: str) -> list:
+    """Return the length that is the sum of the integers of an entry."""
+    return ["sum", name]
+
+
+def at_least(n: int) -> list:
+    """Return any length from n on."""
+    return ["from", n]
+
+
+def among(*lengths: Length) -> list:
+    """Return a length that is one of these."""
+    return ["among", *lengths]
+
+
+def joined(schema: list, needed: Mapping[str, Any], more: Mapping[str, Any] | None = None) -> list:
+    """Return the schema of an object that has further entries.
+
+    >>> fault(joined(entries({"x": "number"}), {"S": integer()}), {"x": "1", "S": 2}) is None
+    True
+    """
+    return entries({**schema[1], **needed}, {**schema[2], **(more or {})})
+
+
+# The reader
+
+
+class Unfit(ValueError):
+    """What is read is not what its schema says."""
+
+
+def fault(
+    schema: Any, instance: Any, number: Callable[[str], Fraction] | None = None
+) -> str | None:
+    """Return a sentence that says where an instance is not what a schema says; None: it is.
+
+    `number` turns a text of digits into a number.
+
+    >>> vectors = entries({"vectors": list_of(list_of("number", "d"), "N")})
+    >>> fault(vectors, {"vectors": [["1", "0"], ["1/2", "3"]]}) is None
+    True
+    >>> fault(vectors, {"vectors": [["1"], ["1", "1"]]})
+    'its vectors/1 must have d = 1 parts, and has 2'
+    """
+    reader = Reader(number or fraction)
+    try:
+        reader.read(schema, instance, "", 0)
+        reader.compare()
+    except Unfit as why:
+        return str(why)
+    return None
+
+
+def fraction(text: str) -> Fraction:
+    """Return the number that a text of digits stands for."""
+    above, _, below = text.partition("/")
+    return Fraction(int(above), int(below or 1))
+
+
+class Reader:
+    """Reads an instance by a schema: what names of lengths stand for is found on the way, and compared
+    in the end."""
+
+    def __init__(self, number: Callable[[str], Fraction]) -> None:
+        self.number, self.known, self.lists = number, {}, {}
+        self.waiting: list = []  # (what is said of a value, the value, a length, place, index)
+
+    def read(self, schema: Any, value: Any, place: str, index: int) -> None:
+        """Refuse a value that is not what a schema says, as far as it can be told at once."""
+        kind, *parts = [schema] if isinstance(schema, str) else schema
+        KINDS[kind](self, value, place, index, *(parts or [kind]))
+
+    # Leaves
+
+    def a_number(self, value: Any, place: str, index: int, kind: str) -> None:
+        good = isinstance(value, str) and DIGITS.fullmatch(value)
+        if not good or value.partition("/")[2].strip("0") == "" and "/" in value:
+            refuse(place, "must be a number")
+        if kind != "number":
+            rule, holds = NUMBERS[kind]
+            if not holds(self.number(value)):
+                refuse(place, f"must be {rule}, and is {value:.40}")
+
+    def an_integer(self, value: Any, place: str, index: int, least: Any, most: Any) -> None:
+        if type(value) is not int:
+            refuse(place, "must be an integer")
+        self.waiting += [("at least", value, least, place, index)] if least is not None else []
+        self.waiting += [("at most", value, most, place, index)] if most is not None else []
+
+    def a_word(self, value: Any, place: str, index: int, *words: str) -> None:
+        if not isinstance(value, str) or value not in words:
+            refuse(place, f"must be {' or '.join(map(repr, words))}")
+
+    # What has parts
+
+    def a_row(self, value: Any, place: str, index: int, *parts: Any) -> None:
+        self.sized(value, place, index, len(parts))
+        for k, (part, schema) in enumerate(zip(value, parts)):
+            self.read(schema, part, f"{place}/{k}", index)
+
+    def a_list(
+        self, value: Any, place: str, index: int, item: Any, length: Length, marks: dict
+    ) -> None:
+        self.sized(value, place, index, length)
+        for k, part in enumerate(value):
+            self.read(item, part, f"{place}/{k}", k)
+        for mark, detail in marks.items():
+            MARKS[mark](self, value, place, index, detail)
+
+    def some_entries(self, value: Any, place: str, index: int, needed: dict, more: dict) -> None:
+        if not isinstance(value, dict):
+            refuse(place, "must be an object")
+        for name in needed:
+            if name not in value:
+                refuse(place, f"lacks {name}")
+        for name, part in value.items():
+            schema = needed.get(name, more.get(name))
+            if schema is None:
+                refuse(place, f"has {name!r:.40}, which means nothing there")
+            self.read(schema, part, f"{place}/{name}", index)
+            if type(part) is int:
+                self.named(name, part, f"{place}/{name}")
+            elif isinstance(part, list):
+                self.lists[name] = part
+
+    def some_named(self, value: Any, place: str, index: int, item: Any) -> None:
+        if not isinstance(value, dict):
+            refuse(place, "must be an object")
+        for name, part in value.items():
+            self.read(item, part, f"{place}/{name}", index)
+
+    def one_of(self, value: Any, place: str, index: int, *schemas: Any) -> None:
+        before, why = (dict(self.known), dict(self.lists), len(self.waiting)), None
+        for schema in schemas:
+            try:
+                return self.read(schema, value, place, index)
+            except Unfit as error:
+                why = error
+                self.known, self.lists = dict(before[0]), dict(before[1])
+                del self.waiting[before[2] :]
+        raise why
+
+    # Lengths
+
+    def sized(self, value: Any, place: str, index: int, length: Length) -> None:
+        """Refuse what is no list of a length; a name that is not known yet is what the list says."""
+        if not isinstance(value, list):
+            refuse(place, "must be a list")
+        if isinstance(length, int) and len(value) != length:
+            refuse(place, f"must have {length} parts, and has {len(value)}")
+        name, more = (length, 0) if isinstance(length, str) else (None, 0)
+        if isinstance(length, list) and length[0] == "plus":
+            _, name, more = length
+        if name is not None and name not in self.known:
+            if len(value) <= more:
+                refuse(place, f"must have more than {more} parts")
+            self.known[name] = len(value) - more
+        elif length is not None and not isinstance(length, int):
+            self.waiting.append(("parts", len(value), length, place, index))
+
+    def named(self, name: str, value: int, place: str) -> None:
+        """Let a name stand for a count; Unfit if it stands for another."""
+        if self.known.setdefault(name, value) != value:
+            refuse(place, f"is {value}, and there are {self.known[name]}")
+
+    def come(self, length: Length, index: int) -> int:
+        """Return what a length comes to."""
+        if isinstance(length, int):
+            return length
+        if isinstance(length, str):
+            return self.known[length]
+        kind, *parts = length
+        if kind == "plus":
+            return self.known[parts[0]] + parts[1]
+        if kind == "sum":
+            return sum(self.lists[parts[0]])
+        if kind == "item":
+            at = self.lists[parts[0]]
+            return at[index] + parts[1] if index < len(at) else -1
+        return 2 ** (index + 1) if kind == "doubled" else parts[0]
+
+    def compare(self) -> None:
+        """Refuse counts and lengths that are not what names stand for."""
+        for said, value, length, place, index in self.waiting:
+            some = length[1:] if isinstance(length, list) and length[0] == "among" else [length]
+            try:
+                ends = [self.come(each, index) for each in some]
+            except KeyError:
+                refuse(place, f"must have as many parts as what is not there: {length}")
+            if isinstance(length, list) and length[0] == "from":
+                if value < length[1]:
+                    refuse(place, f"must have {length[1]} parts or more, and has {value}")
+            elif said == "parts":
+                if value not in ends:
+                    refuse(place, f"must have {told(length, ends)} parts, and has {value}")
+            elif value < ends[0] if said == "at least" else value > ends[0]:
+                refuse(place, f"must be {said} {told(length, ends)}, and is {value}")
+
+    # What the items of a list do together
+
+    def rising(self, value: list, place: str, index: int, part: int | None) -> None:
+        at = [self.number(text) for text in of_parts(value, part)]
+        if any(b < a for a, b in zip(at, at[1:])):
+            refuse(place, "must be in rising order")
+
+    def totalled(self, value: list, place: str, index: int, part: int | None) -> None:
+        texts = of_parts(value, part)
+        if sum(map(len, texts)) > LONGEST:
+            refuse(place, f"must have no more than {LONGEST} digits")
+        if sum(map(self.number, texts)) != 1:
+            refuse(place, "must add up to 1")
+
+    def starting(self, value: list, place: str, index: int, _: None) -> None:
+        if value[:1] != [0] or any(b <= a for a, b in zip(value, value[1:])):
+            refuse(place, "must rise from 0")
+
+    def covering(self, value: list, place: str, index: int, length: Length) -> None:
+        ends = [0, *(stop for _, stop in value)]
+        if [start for start, _ in value] != ends[:-1] or any(b <= a for a, b in value):
+            refuse(place, "must be ranges, one after the other, from 0")
+        self.waiting.append(("at least", ends[-1], length, place, index))
+        self.waiting.append(("at most", ends[-1], length, place, index))
+
+
+def of_parts(value: list, part: int | None) -> list:
+    """Return the items of a list, or of each its part at a place."""
+    return value if part is None else [each[part] for each in value]
+
+
+def told(length: Length, ends: list) -> str:
+    """Return a length in words."""
+    if isinstance(length, str):
+        return f"{length} = {ends[0]}"
+    return " or ".join(map(str, ends))
+
+
+def refuse(place: str, why: str) -> None:
+    """Raise Unfit with a sentence about the part at a place."""
+    raise Unfit(f"its {place[1:]} {why}" if place else f"it {why}")
+
+
+NUMBERS = {
+    "positive": ("positive", lambda x: x > 0),
+    "nonnegative": ("at least 0", lambda x: x >= 0),
+    "share": ("between 0 and 1", lambda x: 0 < x < 1),
+    "factor": ("at least 1", lambda x: x >= 1),
+    "whole": ("a whole number, at least 1", lambda x: x >= 1 and x.denominator == 1),
+}
+KINDS = {
+    **dict.fromkeys(("number", *NUMBERS), Reader.a_number),
+    "integer": Reader.an_integer,
+    "word": Reader.a_word,
+    "row": Reader.a_row,
+    "list": Reader.a_list,
+    "entries": Reader.some_entries,
+    "named": Reader.some_named,
+    "either": Reader.one_of,
+}
+MARKS = dict(
+    rising=Reader.rising, total=Reader.totalled, starts=Reader.starting, covering=Reader.covering
+)

@@ -1,0 +1,138 @@
+"""The schema that some instances have in common.
+
+Entries, kinds of numbers and words are those that occur; lists are as long as counts or other lists
+where they are so in all instances; numbers that rise, or add up to 1, in all of them must do so. What
+no instance here shows, such a schema does not admit.
+"""
+
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+from fedtheory import schema
+
+MET = 10  # times that something must be seen before it is a rule
+
+
+def infer_schema(instances: list) -> Any:
+    """Return the schema that plain data have in common.
+
+    >>> some = [{"x": ["1/2"] * n, "y": ["3"] * n, "n": n} for n in (1, 2, 3)] * 5
+    >>> schema.fault(infer_schema(some), {"x": ["1", "2"], "y": ["1"], "n": 2})
+    'its y must have n = 2 parts, and has 1'
+    """
+    return Inference(instances).schema
+
+
+class Inference:
+    """What instances have in common: counts first, by which lengths of lists are named."""
+
+    def __init__(self, instances: list) -> None:
+        self.names: dict = {}  # name -> {instance: count}
+        seen = list(enumerate(instances))
+        self._count(seen)
+        self.schema = self._common(seen)
+
+    def _count(self, seen: list) -> None:
+        for n, instance in seen:
+            for name, value in instance.items() if isinstance(instance, dict) else ():
+                if type(value) is int:
+                    self.names.setdefault(name, {})[n] = value
+
+    def _common(self, seen: list) -> Any:
+        """The schema of [(instance, what stands at some place of it)]."""
+        groups: dict = {}
+        for n, value in seen:
+            groups.setdefault(_kind(value), []).append((n, value))
+        found = [getattr(self, f"_{kind}")(each) for kind, each in sorted(groups.items())]
+        return found[0] if len(found) == 1 else schema.either(*found)
+
+    def _number(self, seen: list) -> Any:
+        return "number"
+
+    def _integer(self, seen: list) -> Any:
+        return schema.integer(min(value for _, value in seen))
+
+    def _word(self, seen: list) -> Any:
+        return schema.word(*sorted({value for _, value in seen}))
+
+    def _object(self, seen: list) -> Any:
+        named: dict = {}
+        for n, value in seen:
+            for name, part in value.items():
+                named.setdefault(name, []).append((n, part))
+        parts = {name: self._common(each) for name, each in named.items()}
+        always = {name for name in parts if len(named[name]) == len(seen)}
+        return schema.entries(
+            {name: part for name, part in parts.items() if name in always},
+            {name: part for name, part in parts.items() if name not in always},
+        )
+
+    def _list(self, seen: list) -> Any:
+        lengths = {len(value) for _, value in seen}
+        columns = [[(n, value[k]) for n, value in seen] for k in range(min(lengths))]
+        kinds = [{_kind(value) for _, value in column} for column in columns]
+        if len(lengths) == 1 and any(one != other for one, other in pairwise(kinds)):
+            return schema.row(*map(self._common, columns))
+        length = self._length(seen)
+        items = [(n, part) for n, value in seen for part in value]
+        item = self._common(items) if items else "number"
+        marks = _marks([value for _, value in seen])
+        found = schema.list_of(item, length, **marks)
+        if "total" in marks and 0 in lengths:  # nothing adds up to nothing
+            return schema.either(schema.list_of(item, 0), found)
+        return found
+
+    def _length(self, seen: list, named: bool = True) -> Any:
+        """How long lists at a place are: as long as others, or a count more, where they always are."""
+        lengths = {len(value) for _, value in seen}
+        if 0 in lengths and len(lengths) > 1:  # nothing, or what others are like
+            rest = self._length([(n, value) for n, value in seen if value], named=False)
+            return None if rest is None else schema.among(0, rest)
+        if len(lengths) == 1:
+            return min(lengths)
+        by_instance: dict = {}
+        for n, value in seen:
+            if by_instance.setdefault(n, len(value)) != len(value):
+                return schema.at_least(min(lengths)) if named else None
+        for name, counts in self.names.items():
+            both = by_instance.keys() & counts.keys()
+            apart = {by_instance[n] - counts[n] for n in both}
+            if len(apart) == 1 and len(both) == len(by_instance):
+                more = min(apart)
+                return name if more == 0 else schema.plus(name, more)
+        if not named:
+            return None
+        name = f"length {len(self.names) + 1}"
+        self.names[name] = by_instance
+        return name
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, str):
+        return "number" if schema.DIGITS.fullmatch(value) else "word"
+    if isinstance(value, dict):
+        return "object"
+    return "list" if isinstance(value, list) else "integer"
+
+
+def _marks(lists: list) -> dict:
+    """What the numbers of lists do together, at some place of their items, in all that are long."""
+    items = [item for value in lists for item in value]
+    places = range(min(map(len, items), default=0)) if all(map(_listed, items)) else [None]
+    for place in places:
+        rows = [schema.of_parts(value, place) for value in lists if value]
+        if sum(len(row) > 1 for row in rows) < MET or any(
+            _kind(text) != "number" for row in rows for text in row
+        ):
+            continue
+        numbers = [[Fraction(text) for text in row] for row in rows]
+        if all(sum(row) == 1 for row in numbers):
+            return dict(total=place)
+        if all(a <= b for row in numbers for a, b in pairwise(row)):
+            return dict(rising=place)
+    return {}
+
+
+def _listed(item: Any) -> bool:
+    return isinstance(item, list)
