@@ -16,16 +16,16 @@ digits, counts are integers, other texts are words.
 
 A length is an integer, a name, ["plus", name, n], ["sum", name] of the integers of an entry, ["item",
 name, n] (n more than the entry's integer at the place where the list stands), ["doubled"] (two, four,
-eight, ... by that place), ["among", length, ...] or ["from", n]; None: any. A name that no entry has is fixed by the
-first list that bears it, and at least 1. Marks say what the items of a list do together, or their
-parts at a place: {"rising": place}, {"total": place} (their sum is 1), {"starts": None} (integers that
+eight, ... by that place), ["among", length, ...] or ["from", n]; None: any. A name that no entry has is
+fixed by the first list that bears it, and at least 1. Marks say what the items of a list do together,
+or their parts at a place: {"rising": place}, {"total": place} (their sum is 1), {"starts": None} (integers that
 rise from 0) and {"covering": length} (ranges, one after the other, from 0).
 """
 
 import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, NoReturn
 
 DIGITS = re.compile(r"-?[0-9]{1,4000}(/[0-9]{1,4000})?")
 LONGEST = 20_000  # digits of numbers that are added up
@@ -141,7 +141,9 @@ class Reader:
     in the end."""
 
     def __init__(self, number: Callable[[str], Fraction]) -> None:
-        self.number, self.known, self.lists = number, {}, {}
+        self.number = number
+        self.known: dict[str, int] = {}  # what names of lengths stand for
+        self.lists: dict[str, list] = {}  # entries that are lists
         self.waiting: list = []  # (what is said of a value, the value, a length, place, index)
 
     def read(self, schema: Any, value: Any, place: str, index: int) -> None:
@@ -209,7 +211,8 @@ class Reader:
             self.read(item, part, f"{place}/{name}", index)
 
     def one_of(self, value: Any, place: str, index: int, *schemas: Any) -> None:
-        before, why = (dict(self.known), dict(self.lists), len(self.waiting)), None
+        before = dict(self.known), dict(self.lists), len(self.waiting)
+        why = Unfit("there is nothing that it may be")
         for schema in schemas:
             try:
                 return self.read(schema, value, place, index)
@@ -313,7 +316,7 @@ def told(length: Length, ends: list) -> str:
     return " or ".join(map(str, ends))
 
 
-def refuse(place: str, why: str) -> None:
+def refuse(place: str, why: str) -> NoReturn:
     """Raise Unfit with a sentence about the part at a place."""
     raise Unfit(f"its {place[1:]} {why}" if place else f"it {why}")
 
@@ -325,7 +328,7 @@ NUMBERS = {
     "factor": ("at least 1", lambda x: x >= 1),
     "whole": ("a whole number, at least 1", lambda x: x >= 1 and x.denominator == 1),
 }
-KINDS = {
+KINDS: dict[str, Callable[..., None]] = {
     **dict.fromkeys(("number", *NUMBERS), Reader.a_number),
     "integer": Reader.an_integer,
     "word": Reader.a_word,
@@ -335,6 +338,6 @@ KINDS = {
     "named": Reader.some_named,
     "either": Reader.one_of,
 }
-MARKS = dict(
+MARKS: dict[str, Callable[..., None]] = dict(
     rising=Reader.rising, total=Reader.totalled, starts=Reader.starting, covering=Reader.covering
 )

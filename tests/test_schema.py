@@ -7,6 +7,7 @@ from random import Random
 import pytest
 
 from fedtheory import schema
+from fedtheory.errors import InvalidInput
 from fedtheory.settings.inference import infer_schema
 from fedtheory.settings.instances import drawn, fault_of, schema_of
 from tests import mutated_instances
@@ -142,3 +143,32 @@ def test_an_inferred_schema_admits_what_is_drawn_and_refuses_lies(name):
                 admitted = schema.fault(inferred, other) is None
                 seen += admitted and not mutated_instances.is_instance(name, other)
     assert seen <= 12
+
+
+def test_a_setting_without_a_schema_has_what_its_instances_have_in_common():
+    own = EVERY["fsl_vectors"]._replace(name="mine", schema=None)
+    assert fault_of(own, {"vectors": [["1", "2"], ["0", "1/2"]]}) is None
+    assert "vectors/1" in fault_of(own, {"vectors": [["1"], ["1", "1"]]})
+    assert "means nothing" in fault_of(own, {"vectors": [["1"]], "more": "1"})
+    assert schema_of(own) is schema_of(own)
+    longer = own._replace(build=lambda shape, point: dict(own.build(shape, point), more=1))
+    assert "lacks more" in fault_of(longer, {"vectors": [["1"]]})
+
+
+def test_a_setting_that_builds_nothing_must_say_what_its_instances_are():
+    def build(shape, point):
+        raise InvalidInput("nothing")
+
+    own = EVERY["fsl_vectors"]._replace(name="mine", schema=None, build=build)
+    with pytest.raises(InvalidInput, match="the setting mine: schema must be given"):
+        schema_of(own)
+
+
+def test_a_still_start_is_still_exactly():
+    """A soft corner's gradient is no fraction: no document could have the tilt that balances it."""
+    setting, still = EVERY["fsl_round"], 0
+    for seed in range(200):
+        shape = setting.shapes(Random(seed), frozenset())
+        still += shape["start"] == "still"
+        assert not (shape["start"] == "still" and shape["soft"])
+    assert still > 20

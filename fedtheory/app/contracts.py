@@ -369,7 +369,21 @@ def _of_setting(setting):
                 compared += 1
         return f"{compared} numbers"
 
+    def fitting():
+        """What it draws is what its schema says."""
+        from fedtheory.settings.instances import drawn, fault_of
+
+        seen = [drawn(setting, Random(f"contract/{n}")) for n in range(100)]
+        seen = [instance for instance in seen if instance is not None]
+        for instance in seen:
+            if why := fault_of(setting, instance):
+                raise ValueError(f"{why}: {str(instance)[:120]}")
+        return f"{len(seen)} instances" + ", by what others have in common" * (
+            setting.schema is None
+        )
+
     yield setting.name, "a batch of floats gives the numbers that fractions give", alike
+    yield setting.name, "instances that it draws are what its schema says", fitting
 
 
 def _measured(setting):

@@ -11,6 +11,9 @@ found and the certificates' names say the same. Then each certificate, by what i
   given, of which the cells that fix them must leave no others within the ranges named;
 - two ways to run that are said to be alike: where both end, exactly, and that they end apart.
 
+An instance must be one of its model, by the schema that stands below: so many vectors of one length,
+knots in order, counts that are integers, the model's own words.
+
 Taken from elsewhere is what no arithmetic shows: that a derivation's steps are those of the method, and
 that an instance meets the conditions in words. `fedtheory replay` derives both. Two runs that need
 chance to differ have no arithmetic of their own; they are named, and not judged.

@@ -8,6 +8,7 @@ import pytest
 
 import fedtheory as ft
 from fedtheory.enclosure.arithmetic import vector
+from fedtheory.settings import losses
 from fedtheory.settings.families import two_point
 from fedtheory.settings.fsl import round as fsl_round
 from fedtheory.settings.fsl import run as fsl_run
@@ -28,6 +29,14 @@ QUADRATIC = dict(
     noise=two_point(Q(1), "even", 1),
     noise_0=two_point(Q(1, 2), "even", 1),
 )
+
+
+def test_bends_of_a_mean_are_from_left_to_right():
+    """By hand: bends of +2 and -2 at 1 and 4, and at 0 and 2, with half of each; x above a knot adds it."""
+    one, other = (bent([Q(0), Q(2), Q(0)], knots) for knots in ([Q(1), Q(4)], [Q(0), Q(2)]))
+    found = fsl_run.mean_curve([one, other], [Q(1, 2), Q(1, 2)])
+    assert losses.slopes(found) == [0, 1, 2, 1, 0]
+    assert losses.curvature([found]) == (0, 2)
 
 
 MEANS = ("mean_sq_tilde_grad", "mean_sq_grad", "tilde_F_T", "tilde_F_0")
