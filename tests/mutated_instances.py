@@ -8,6 +8,7 @@ Exit 1 if the two disagree about any.
 
 import argparse
 import json
+import re
 import sys
 from collections import Counter
 from fractions import Fraction
@@ -22,6 +23,7 @@ from fedtheory.settings.instances import drawn, schema_of
 from tests.second_opinion import instances
 from tests.second_opinion.opinion import Refused
 
+WHOLE = re.compile("-?[0-9]{1,5}")
 EACH = 40  # changes of one drawn instance
 WORDS = ("arrival", "departure", "A", "B", "C", "mean", "given", "plain", "each", "sum", "both")
 BREAKS = ("independent_noise", "uniform_cohort", "lipschitz", "equal_weights", "x", "")
@@ -67,7 +69,7 @@ def order(random, at, key):
 def kind(random, at, key):
     part = at[key]
     if isinstance(part, str):
-        whole = part.lstrip("-").isdigit() and len(part) < 6
+        whole = WHOLE.fullmatch(part)
         return random.choice([int(part) if whole else 1, [part], {"x": part}, None, 1.5, True])
     return random.choice([str(part) if isinstance(part, int) else "1", [], {}, None, True, 2.0])
 
@@ -78,7 +80,7 @@ def wording(random, at, key):
 
 def half(random, at, key):
     part = at[key]
-    if isinstance(part, (int, str)) and str(part).lstrip("-").isdigit():
+    if isinstance(part, (int, str)) and WHOLE.fullmatch(str(part)):
         return f"{2 * int(part) + 1}/2"
     return part
 
