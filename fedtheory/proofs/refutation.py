@@ -12,6 +12,7 @@ import sympy
 
 from fedtheory import enclosure
 from fedtheory.enclosure import arrays
+from fedtheory.proofs import equations
 from fedtheory.proofs.meaning import Inner, Vector
 
 POINTS, STEPS, BEST = 1500, 60, 24
@@ -25,7 +26,17 @@ def search(target, assumptions, definitions, seed=0):
     rules, goal = [expand(a) for a in parts if a is not sympy.true], expand(target)
     if any(isinstance(rule, sympy.logic.boolalg.BooleanFunction) for rule in rules):
         return None  # an assumption that cannot be followed
-    solved, rules = _eliminate(rules)
+    equal = [rule for rule in rules if isinstance(rule, sympy.Eq)]
+    others = [rule for rule in rules if not isinstance(rule, sympy.Eq)]
+    able = sorted(set().union(*(e.free_symbols for e in equal)), key=lambda s: s.name)
+    ways = equations.cases(tuple(equal), tuple(able), tuple(others))
+    found = (_met(goal, rules if len(ways) == 1 else [*way, *others], seed) for way in ways)
+    return next((each for each in found if each is not None), None)
+
+
+def _met(goal, rules, seed):
+    """As `search`, in one way of meeting the equations."""
+    solved, rules = _eliminate(rules, generic=True)
     if any(rule is sympy.false or isinstance(rule, sympy.Eq) for rule in rules):
         return None  # nothing meets it, or it cannot be followed
     try:
@@ -42,32 +53,24 @@ def _expanded(e, definitions):
     return e.replace(Inner, lambda v, w: v * w)  # vectors of one dimension are vectors
 
 
-def _eliminate(rules):
+def _eliminate(rules, generic=False):
     """Equations as values of a symbol each, in the order in which they are to be computed
-    backwards."""
+    backwards; one that can be met in several ways stays, unless the `generic` one is enough."""
     solved, rules, gone = [], list(rules), set()
+    order = lambda s: (bool(s.is_integer), s.name)
     while True:
         for rule in rules:
             if not isinstance(rule, sympy.Eq):
                 continue
-            gap = rule.lhs - rule.rhs
-            for symbol in sorted(
-                gap.free_symbols - gone, key=lambda s: (bool(s.is_integer), s.name)
-            ):
-                slope = sympy.expand(gap.diff(symbol))
-                if (
-                    slope != 0
-                    and symbol not in slope.free_symbols
-                    and not isinstance(symbol, Vector)
-                ):
-                    value = sympy.expand(-gap.subs(symbol, 0)) / slope
-                    rest = [placed(r, symbol, value) for r in rules if r is not rule]
-                    rules = [r for r in rest if r is not sympy.true]
-                    solved.append((symbol, value))
-                    gone.add(symbol)
-                    break
-            else:
+            free = [s for s in rule.free_symbols - gone if not isinstance(s, Vector)]
+            others = [r for r in rules if not isinstance(r, sympy.Eq)]
+            fixed = equations.solve(rule, sorted(free, key=order), others)
+            if fixed is None or not generic and len(equations.cases((rule,), free, others)) > 1:
                 continue
+            rest = [placed(r, fixed.symbol, fixed.value) for r in rules if r is not rule]
+            rules = [r for r in rest if r is not sympy.true]
+            solved.append((fixed.symbol, fixed.value))
+            gone.add(fixed.symbol)
             break
         else:
             return solved, rules

@@ -5,10 +5,13 @@ import numpy as np
 
 from fedtheory.enclosure.arithmetic import Many
 from fedtheory.enclosure.work import tally
+from fedtheory.search.target import as_array
 
 # How far logarithms may go: those of free symbols and of the scale of losses, and of an instance's
 # other coordinates
 FREE, PLACED = 25.0, 9.0
+# columns that a bound which equations fix grows with, and how far below it an instance's own is put
+SIZES, BELOW = ("scale", "sigma"), 1e-6
 NOTHING = -99.0  # a logarithm that stands for the number 0
 # steps of exact arithmetic that a look at one point may take, where nobody says less
 LOOK = 240_000
@@ -20,7 +23,7 @@ class Columns:
     def __init__(self, target, shape, numbers, generator):
         self.target, self.shape, self.numbers, self.generator = target, shape, numbers, generator
         kinds = dict(target.setting.coordinates(shape))
-        kinds.update({f"slack {name}": "slack" for name in target.loose})
+        kinds.update({f"slack {name}": "slack" for name in target.slack})
         kinds.update(
             {
                 name: {"positive": "positive", "nonnegative": "nonnegative"}.get(
@@ -117,7 +120,7 @@ class Columns:
         instance = q.setting.build(
             self.shape, {name: at[name] for name in q.setting.coordinates(self.shape)}
         )
-        values = q.known(instance, {name: at[f"slack {name}"] for name in q.loose})
+        values = q.known(instance, {name: at[f"slack {name}"] for name in q.slack})
         values.update(self.numbers)
         return instance, values
 
@@ -132,6 +135,32 @@ class Columns:
         return self.target.settle(values)
 
     # Inside the assumptions
+
+    def fitted(self, points):
+        """Points whose losses and noise are small enough for the bounds that equations fix; some
+        of them just so."""
+        q, points = self.target, points.copy()
+        for name in q.pinned:
+            tighter = self._tighter(points, name)
+            near = self.generator.random(len(points)) < 0.5
+            for n in (self.column[size] for size in SIZES if size in self.column):
+                nudged = points.copy()
+                nudged[:, n] += 1.0
+                slope = self._tighter(nudged, name) - tighter
+                moves = np.isfinite(slope) & (abs(slope) > 1e-6) & (near | (tighter > 0))
+                points[moves, n] -= (tighter[moves] + BELOW) / slope[moves]
+                tighter = np.where(moves, -BELOW, tighter)
+        return points
+
+    def _tighter(self, points, name):
+        """By how much, in logarithms, a bound that an equation fixes is tighter than an instance's
+        own."""
+        q, size = self.target, len(points)
+        values = self.laid_out(points)[1]
+        own = as_array(values[name], size)
+        fixed = as_array(q.value(dict(q.solved)[name], self.settled(values, points)), size)
+        with np.errstate(all="ignore"):
+            return (np.log(own) - np.log(fixed)) * q.setting.loose[name]
 
     def deeper(self, point, margin):
         """A raw point moved inside every inequality by a margin, in logarithms, as far as free

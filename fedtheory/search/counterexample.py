@@ -16,8 +16,8 @@ from fedtheory.settings.instances import number, texts
 def document(point):
     """The document of a Point at which a line fails, checked before it is handed out."""
     q, hunt = point.hunt.target, point.hunt
-    loose = [name for name in q.loose if point.numbers[f"slack {name}"] != 1]
-    return written(q, point.breaks(), [*q.reals, *loose, *hunt.numbers])
+    loose = [name for name in q.slack if point.numbers[f"slack {name}"] != 1]
+    return written(q, point.breaks(), [*q.reals, *loose, *q.pinned, *hunt.numbers])
 
 
 def written(q, answer, given):
@@ -50,11 +50,13 @@ def restated(document, claim, other):
         named = lambda name: name if name in known else name.removeprefix(ANY)
         loose = [name for name in new.loose if name in document["numbers"]]
         given = {
-            name: known[named(name)] for name in dict.fromkeys((*new.reals, *loose, *new.counts))
+            name: known[named(name)]
+            for name in dict.fromkeys((*new.reals, *loose, *new.counts))
+            if name not in new.pinned
         }
         answer = new.exactly(instance, new.given(given, tight))
         if answer.violated and not any(answer.failing()):
-            return written(new, answer, list(given)), answer.ratio
+            return written(new, answer, [*given, *new.pinned]), answer.ratio
     except (*UNANSWERED, ValueError, KeyError):  # a number that the other reading does not have
         return None
     return None
@@ -82,7 +84,7 @@ def statement(q):
             conditions={name: condition.says for name, condition in conditions(claim).items()},
             domains={name: entry.domain for name, entry in claim.parameters.items()},
             measured={mine: theirs for mine, theirs in q.measured.items() if mine in _used(q)},
-            solved=[[name, formula(e)] for name, e in reversed(q.solved)],
+            solved=[[n, formula(e)] for n, e in reversed(q.solved) if n not in q.pinned],
         ),
     )
 
@@ -145,7 +147,11 @@ def told(claim):
 
 def unlike(written, q):
     """The entry in which a document differs from what is asked in a Target, or None."""
-    asked = statement(q)
+    ways = [statement(each) for each in (q, *q.others())]  # of meeting its equations
+    same = (
+        each for each in ways if each["statement"]["solved"] == written["statement"].get("solved")
+    )
+    asked = next(same, ways[0])
     parts = [(written, asked, name) for name in asked if name != "statement"]
     parts += [(written["statement"], asked["statement"], name) for name in asked["statement"]]
     return next((name for theirs, mine, name in parts if theirs.get(name) != mine[name]), None)

@@ -99,7 +99,7 @@ def _cases(draw, claim, setting):
     seed = draw(st.integers(0, 7))
     hunt = hunting.hunt_at(q, shape, counts, seed)
     numbers = {name: draw(KINDS[kind]) for name, kind in hunt.kinds.items()}
-    for name in q.loose:
+    for name in q.slack:
         if q.setting.loose[name] < 0:
             numbers[f"slack {name}"] = 1 / numbers[f"slack {name}"]
     points = list(inside(hunt, numbers, draw(st.booleans())))
@@ -163,7 +163,7 @@ def meets(point):
             hunt.shape, {n: point.numbers[n] for n in q.setting.coordinates(hunt.shape)}
         )
         values = dict(q.setting.constants(instance))
-        for name in q.loose:
+        for name in q.slack:
             values[name] = values[name] * point.numbers[f"slack {name}"]
         values.update(
             {mine: values[theirs] for mine, theirs in q.measured.items() if theirs in values}

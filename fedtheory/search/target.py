@@ -13,6 +13,7 @@ from fedtheory import enclosure
 from fedtheory.enclosure import NoInstance, Undefined, arithmetic
 from fedtheory.enclosure.arithmetic import Many, pair
 from fedtheory.enclosure.intervals import Enclosures
+from fedtheory.proofs import equations
 from fedtheory.search.rating import Rating
 from fedtheory.settings import conditions, tacit
 from fedtheory.settings.instances import fault_of, texts
@@ -27,10 +28,11 @@ OPEN = 1e-6  # how far, in logarithms, a search stays from an edge that an assum
 
 class Target:
     """A line of a claim, asked in a setting; equations are solved for symbols in `keep` only if for
-    no other; `over` is what it is rated over, if not what stands beyond its teeth."""
+    no other; `over` is what it is rated over, if not what stands beyond its teeth; `case` says in
+    which of their ways its equations are met, where a product is to be 0."""
 
-    def __init__(self, claim, setting, line=0, keep=(), over=None):
-        self.keep = keep
+    def __init__(self, claim, setting, line=0, keep=(), over=None, case=0):
+        self.keep, self.case, self.own = keep, case, (claim, setting, line, keep, over)
         self.claim, self.setting, self.line = claim, setting, line
         left, self.sign, right = claim.lines[line]
         self.way, self.strict = FLIPPED[self.sign]
@@ -60,12 +62,15 @@ class Target:
         self.impossible = sympy.false in relations
         self.solved, self.unsolved = self._solve()
         gone = {name for name, _ in self.solved}
+        # Bounds that equations fix; the others may be given more loosely than they are
+        self.pinned = [name for name in self.loose if name in gone]
+        self.slack = [name for name in self.loose if name not in gone]
         self.reals = [
             name for name, domain in self.free.items() if domain != "count" and name not in gone
         ]
         # Assumptions about what is measured in the run can be tested only after it.
-        late = {name for name in self.measured if self.measured[name] not in setting.early}
-        self.after = [r for r in self.relations if late & set(self.names(r))]
+        self.late = {name for name in self.measured if self.measured[name] not in setting.early}
+        self.after = [r for r in self.relations if self.late & set(self.names(r))]
         self.before = [r for r in self.relations if r not in self.after]
         self.between = [
             r for r in self.before if isinstance(r, (sympy.Le, sympy.Lt, sympy.Ge, sympy.Gt))
@@ -95,42 +100,54 @@ class Target:
         )
 
     def _solve(self):
-        """Equations as values of a free symbol each; to be computed from the last to the first."""
-        equations = [r for r in self.relations if isinstance(r, sympy.Eq)]
-        solved, left = [], []
+        """Equations as values of a symbol each; to be computed from the last to the first."""
         mentions = lambda name: sum(
             name in self.names(e) for e in (self.left, self.right, *self.relations)
         )
         reals = {name for name, domain in self.free.items() if domain != "count"}
-        for equation in equations:
+        able = {s for r in self.relations for s in r.free_symbols}
+        able = {s for s in able if s.name in reals or s.name in self.loose}
+        rules = tuple(r for r in self.relations if not isinstance(r, sympy.Eq))
+        stated = tuple(r for r in self.relations if isinstance(r, sympy.Eq))
+        self.ways = equations.cases(stated, tuple(sorted(able, key=str)), rules)
+        solved, left = [], []
+        for equation in self.ways[self.case]:
             for name, value in solved:
                 symbol = next((s for s in equation.free_symbols if s.name == name), None)
                 equation = equation.xreplace({symbol: value}) if symbol else equation
             if equation in (sympy.true, sympy.false):
                 left += [] if equation == sympy.true else [equation]
+                self.impossible |= equation == sympy.false and len(self.ways) > 1
                 continue
-            gap, sides = equation.lhs - equation.rhs, equation.args
+            sides = equation.args
             order = lambda s: (
+                s.name not in reals,
                 s.name in self.keep,
                 s not in sides,
                 mentions(s.name),
                 s.name,
             )  # V = ... fixes V
-            for symbol in sorted(
-                (
-                    s
-                    for s in gap.free_symbols
-                    if s.name in reals and s.name not in {n for n, _ in solved}
-                ),
-                key=order,
-            ):
-                slope = sympy.expand(gap.diff(symbol))
-                if slope != 0 and symbol not in slope.free_symbols:
-                    solved.append((symbol.name, sympy.expand(-gap.subs(symbol, 0)) / slope))
-                    break
-            else:
+            gone = {name for name, _ in solved}
+            free = sorted(
+                (s for s in equation.free_symbols & able if s.name not in gone), key=order
+            )
+            fixed = equations.solve(equation, free, rules)
+            if fixed is None or fixed.symbol.name in self.loose and not self._fixes(fixed.value):
                 left.append(equation)
+            else:
+                solved.append((fixed.symbol.name, fixed.value))
         return solved, left
+
+    def _fixes(self, value):
+        """Whether a bound may be given as large as an equation says: it is known early, and not 0,
+        which no constant is looser than."""
+        measured = {name for name in self.measured if self.measured[name] in self.setting.early}
+        known = {*self.free, *self.claim.parameters, *measured}
+        return value != 0 and {s.name for s in value.free_symbols} <= known
+
+    def others(self):
+        """This target in the other ways in which its equations can be met."""
+        return [Target(*self.own, case=n) for n in range(len(self.ways)) if n != self.case]
 
     # Many instances at once
 
@@ -145,9 +162,13 @@ class Target:
         return found
 
     def settle(self, values):
-        """Free symbols that equations fix, computed in place."""
+        """Symbols that equations fix, computed in place; NaN where a bound would be none."""
         for name, expr in reversed(self.solved):
-            values[name] = self.value(expr, values)
+            value = self.value(expr, values)
+            if name in self.pinned:
+                room = (value - values[name]) * self.setting.loose[name]
+                value = arithmetic.where(room >= 0, value, Many(np.asarray(np.nan)))
+            values[name] = value
         return values
 
     def value(self, expr, values):
@@ -201,7 +222,10 @@ class Target:
         for relation in self.before:
             if relation in self.between:
                 good &= self.excess(relation, values, size) <= 1e-12
-            elif not isinstance(relation, sympy.Eq) or relation in self.unsolved:
+            elif not isinstance(relation, sympy.Eq):
+                good &= self.truth(relation, values, size)
+        for relation in self.unsolved:
+            if not self.late & set(self.names(relation)):
                 good &= self.truth(relation, values, size)
         return good
 
@@ -260,8 +284,17 @@ class Target:
         values.update({name: numbers[name] for name in self.free if name in numbers})
         for name, expr in reversed(self.solved):
             if name not in numbers:
-                values[name] = bounded(expr, values)
+                value = bounded(expr, values)
+                if name in self.pinned:
+                    self._refuse_tighter(name, value, tight[name])
+                values[name] = value
         return values
+
+    def _refuse_tighter(self, name, value, tight):
+        """Refuse a bound that is tighter than an instance's own."""
+        room = value - tight if self.setting.loose[name] > 0 else tight - value
+        if pair(room)[0] < 0:
+            raise Undefined(f"no bound any more: {name}")
 
     def exactly(self, instance, values):
         """An `Answer` at one instance of Fractions and what is known of it; NoInstance where the
@@ -274,11 +307,12 @@ class Target:
 
 
 class Answer:
-    """A line at one instance, in Fractions and intervals."""
+    """A line at one instance, in Fractions and intervals; without its `sides`, what it assumes."""
 
-    def __init__(self, target, instance, values):
+    def __init__(self, target, instance, values, sides=True):
         self.target, self.instance, self.values = target, instance, values
-        self.left, self.right = sided(target.left, values), bounded(target.right, values)
+        if sides:
+            self.left, self.right = sided(target.left, values), bounded(target.right, values)
 
     def failing(self, surely=False):
         """What the claim assumes and the instance does not meet for certain; surely: only what it

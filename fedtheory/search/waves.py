@@ -30,7 +30,7 @@ def shapes_of(target, random, relaxed, number=1000):
     for _ in range(number):
         shape = target.setting.shapes(random, relaxed)
         numbers = {name: random.choice([1, 1, 2, 3, 5, 10, 100]) for name in target.counts}
-        if admits(target, shape, numbers):
+        if shape is not None and admits(target, shape, numbers):
             return shape, numbers
     return None
 
@@ -41,7 +41,7 @@ def admits(target, shape, numbers):
     known = {name: pair(v) for name, v in counted if v is not None}
     return all(
         certain(relation, known)
-        for relation in target.relations
+        for relation in dict.fromkeys((*target.relations, *target.unsolved))
         if all(name in known for name in target.names(relation))
     )
 

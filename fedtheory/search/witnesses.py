@@ -157,7 +157,7 @@ def _asked(q, witness):
     if witness.shape is None:
         tight = witness.setting.constants(witness.instance)
         known = {**witness.near, **tight, **witness.numbers}
-        loose = [name for name in q.loose if name in witness.numbers]
+        loose = [name for name in q.slack if name in witness.numbers]
         given = {name: known[name] for name in dict.fromkeys((*q.reals, *loose, *q.counts))}
         for name in loose:
             low, high = pair(tight[name])
@@ -177,10 +177,10 @@ def _asked(q, witness):
 def _document(q, answer, given, point):
     """The document of a counterexample; None if it takes more work than a document may."""
     if point is not None:
-        loose = [name for name in q.loose if point.numbers[f"slack {name}"] != 1]
+        loose = [name for name in q.slack if point.numbers[f"slack {name}"] != 1]
         given = [*q.reals, *loose, *point.hunt.numbers]
     try:
-        return written(q, answer, list(given))
+        return written(q, answer, [*given, *q.pinned])
     except documents.Laborious:
         return None
 

@@ -15,7 +15,7 @@ import sympy
 from fedtheory import discover
 from fedtheory.certificates.check_family import COEFFICIENT
 from fedtheory.enclosure import Undefined
-from fedtheory.proofs import refutation
+from fedtheory.proofs import equations, refutation
 from fedtheory.search import families
 from fedtheory.search.moves import MODERATE
 from fedtheory.search.sweeps import SAID, sweeps
@@ -255,24 +255,22 @@ def tied(claim):
 def eliminated(rules, first, last, never=frozenset()):
     """([(symbol, its value)], what remains): equations solved, for symbols in `first` if they can
     be, `last` at best never, and coefficients of a regime, which stay as they are, only where
-    nothing else can be."""
-    solved, equations = [], [rule for rule in rules if isinstance(rule, sympy.Eq)]
+    nothing else can be; one whose factor may be 0 remains."""
+    solved, equal = [], [rule for rule in rules if isinstance(rule, sympy.Eq)]
     rules, left = [rule for rule in rules if not isinstance(rule, sympy.Eq)], []
-    for equation in equations:
+    for equation in equal:
         equation = equation.xreplace(dict(solved))
         if equation is sympy.true:
             continue
-        gap = equation.lhs - equation.rhs
         order = lambda s: (s not in first, bool(s.is_integer), s.name in last, s.name)
-        for symbol in sorted(gap.free_symbols - never, key=order):
-            slope = sympy.expand(gap.diff(symbol))
-            if slope != 0 and symbol not in slope.free_symbols:
-                value = sympy.expand(-gap.subs(symbol, 0)) / slope
-                solved = [(s, v.xreplace({symbol: value})) for s, v in solved] + [(symbol, value)]
-                rules = [refutation.placed(rule, symbol, value) for rule in rules]
-                break
-        else:
+        free = sorted(equation.free_symbols - never, key=order)
+        found = equations.solve(equation, free, rules)
+        if found is None or len(equations.cases((equation,), tuple(free), rules)) > 1:
             left.append(equation)
+            continue
+        symbol, value, _ = found
+        solved = [(s, v.xreplace({symbol: value})) for s, v in solved] + [(symbol, value)]
+        rules = [refutation.placed(rule, symbol, value) for rule in rules]
     return solved, [rule for rule in rules if rule is not sympy.true] + left
 
 

@@ -15,6 +15,7 @@ import sympy
 
 from fedtheory.conditions import CONVEX, EXACT_GRADIENTS, STRONGLY_CONVEX, Along
 from fedtheory.errors import FedtheoryError
+from fedtheory.proofs import equations
 from fedtheory.proofs.meaning import meant
 from fedtheory.settings import methods
 from fedtheory.symbols.run import TABLE
@@ -87,16 +88,18 @@ def one_of(claim, side):
 
 
 def fixed(claim):
-    """{symbol: its value, which may have L in it} for what equations among the hypotheses fix."""
-    known, relations = {}, [a.relation for a in claim.assumptions]
-    gaps = [claim.expand(r.lhs - r.rhs) for r in relations if isinstance(r, sympy.Eq)]
+    """{symbol: its value, which may have L in it} for what equations among the hypotheses fix, with
+    nothing divided by that may be 0."""
+    known, relations = {}, [a.relation for a in claim.assumptions if a.relation is not None]
+    rules = [claim.expand(r) for r in relations]
+    equal = [r for r in rules if isinstance(r, sympy.Eq)]
     names = [claim.table[name].symbol for name in claim.table.certified({"L"})]
-    for _ in gaps:
-        for gap in gaps:
-            gap = sympy.expand(gap.xreplace(known))
-            free = sorted(gap.free_symbols - {*names}, key=str)
-            if len(free) == 1 and gap.is_polynomial(free[0]) and sympy.degree(gap, free[0]) == 1:
-                known[free[0]] = sympy.cancel(-gap.coeff(free[0], 0) / gap.coeff(free[0], 1))
+    for _ in equal:
+        for equation in equal:
+            equation = equation.xreplace(known)
+            free = sorted(equation.free_symbols - {*names}, key=str)
+            if len(free) == 1 and (found := equations.solve(equation, free, rules)):
+                known |= {found.symbol: sympy.cancel(found.value)} if found.surely else {}
     return known
 
 

@@ -1,0 +1,151 @@
+"""Equations among hypotheses: which symbol one of them fixes, and the ways in which a product is 0.
+
+Nothing is divided by unless its sign is known: (L - 1) (eta L - 1) = 0 does not say that eta is 1/L,
+but that L is 1 or that eta is 1/L.
+"""
+
+from itertools import islice, product
+from typing import NamedTuple
+
+import sympy
+
+LARGEST = 400  # operations of a formula that is still factored
+MOST = 64  # ways in which all equations together can be met that are followed
+DEEPEST = 3  # how often a slope that vanishes may lead to a further equation
+STRICT = (sympy.Lt, sympy.Gt)
+LEAST = (sympy.Ge, sympy.Gt)
+
+
+class Fixed(NamedTuple):
+    """A symbol and its value by an equation, and whether what is divided by is never 0."""
+
+    symbol: sympy.Symbol
+    value: sympy.Expr
+    surely: bool
+
+
+def solve(equation, symbols, rules=()):
+    """Return what an equation fixes of some symbols, None where it is linear in none of them.
+
+    The first symbol whose slope is never 0 comes before any other.
+    """
+    gap, found = equation.lhs - equation.rhs, None
+    for symbol in symbols:
+        slope = sympy.expand(gap.diff(symbol))
+        if slope == 0 or symbol in slope.free_symbols:
+            continue
+        surely = never_zero(slope, rules)
+        if surely or found is None:
+            found = Fixed(symbol, sympy.expand(-gap.subs(symbol, 0)) / slope, surely)
+        if surely:
+            break
+    return found
+
+
+def never_zero(expr, rules=()):
+    """Whether an expression is 0 nowhere: by its symbols' domains, or by one of the rules."""
+    return all(_apart(factor, rules) for factor in sympy.Mul.make_args(_factored(expr)))
+
+
+def _factored(expr):
+    if expr.count_ops() > LARGEST or expr.has(sympy.Piecewise):
+        return expr
+    return sympy.factor(expr)
+
+
+def _apart(factor, rules):
+    if factor.is_Pow and factor.exp.is_number:
+        if factor.exp.is_negative:  # one over a number
+            return True
+        factor = factor.base
+    known = factor.is_nonzero or _positive(factor)
+    return bool(known) or any(_told(factor, rule) for rule in rules)
+
+
+def _positive(expr):
+    """Whether an expression is positive wherever it has a value, as 1/x is for x >= 0."""
+    if expr.is_positive:
+        return True
+    if expr.is_Pow:
+        return _positive(expr.base) or bool(expr.exp.is_negative and _nonnegative(expr.base))
+    if expr.is_Add:
+        return all(map(_nonnegative, expr.args)) and any(map(_positive, expr.args))
+    if isinstance(expr, sympy.Max):
+        return any(map(_positive, expr.args))
+    return isinstance(expr, (sympy.Mul, sympy.Min)) and all(map(_positive, expr.args))
+
+
+def _nonnegative(expr):
+    if expr.is_nonnegative or _positive(expr):
+        return True
+    if isinstance(expr, sympy.Max):
+        return any(map(_nonnegative, expr.args))
+    if expr.is_Pow:
+        return bool(expr.exp.is_real) and _nonnegative(expr.base)
+    return isinstance(expr, (sympy.Add, sympy.Mul, sympy.Min)) and all(map(_nonnegative, expr.args))
+
+
+def _told(factor, rule):
+    """Whether a rule says that a factor is not 0: it is what the rule says to be positive, or that
+    and more of the same sign."""
+    if isinstance(rule, sympy.Ne):
+        return sympy.expand(rule.lhs - rule.rhs) in (sympy.expand(factor), sympy.expand(-factor))
+    if not isinstance(rule, (sympy.Le, sympy.Lt, *LEAST)):
+        return False
+    gap = rule.lhs - rule.rhs if isinstance(rule, LEAST) else rule.rhs - rule.lhs
+    more = (sympy.expand(way * factor - gap) for way in (1, -1))
+    strict = isinstance(rule, STRICT)
+    return any(rest.is_nonnegative if strict else rest.is_positive for rest in more)
+
+
+def cases(equations, symbols, rules=()):
+    """Return the ways in which equations can be met, each a list of equations that `solve` follows.
+
+    A product is 0 where one of its factors is. Where no symbol has a slope that is never 0, the
+    slope may be 0 together with the rest of the equation.
+    """
+    ways = [_ways(equation, symbols, rules, 0) for equation in equations]
+    return [[each for way in some for each in way] for some in islice(product(*ways), MOST)]
+
+
+def _ways(equation, symbols, rules, depth):
+    if depth > DEEPEST or not isinstance(equation, sympy.Eq):
+        return [[] if equation is sympy.true else [equation]]
+    gap = equation.lhs - equation.rhs
+    factors = _factors(gap, rules)
+    prime = len(factors) == 1 and sympy.cancel(gap / factors[0]).is_number
+    linear = len(factors) == 1 and solve(equation, symbols) is not None
+    stays = not factors or prime or linear
+    single = [equation] if stays else [_equation(factor) for factor in factors]
+    return [way for each in single for way in _branches(each, symbols, rules, depth)]
+
+
+def _branches(equation, symbols, rules, depth):
+    """The ways of an equation that is no product."""
+    fixed = solve(equation, [s for s in symbols if s in equation.free_symbols], rules)
+    if fixed is None or fixed.surely:
+        return [[equation]]
+    gap = equation.lhs - equation.rhs
+    parts = [gap.diff(fixed.symbol), gap.subs(fixed.symbol, 0)]
+    if not all(part.is_polynomial(*part.free_symbols) for part in parts):
+        return [[equation]]
+    vanishing = [_equation(part) for part in parts]
+    if sympy.false in vanishing:
+        return [[equation]]
+    further = [_ways(each, symbols, rules, depth + 1) for each in vanishing]
+    return [[equation], *([*one, *other] for one in further[0] for other in further[1])]
+
+
+def _equation(expr):
+    return sympy.Eq(sympy.expand(expr), 0)
+
+
+def _factors(gap, rules):
+    """The factors of an expression that may be 0, each once."""
+    if gap.count_ops() > LARGEST or gap.has(sympy.Piecewise):
+        return [gap]
+    try:
+        found = sympy.factor_list(sympy.fraction(sympy.together(gap))[0])[1]
+    except sympy.PolynomialError:
+        return [gap]
+    return [factor for factor, _ in found if not never_zero(factor, rules)]
