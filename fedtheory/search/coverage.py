@@ -79,7 +79,11 @@ class Coverage:
             found
             + [
                 words
-                for name, words in (("soft", "some with a soft bend"), ("turned", "some turned"))
+                for name, words in (
+                    ("soft", "some with a soft bend"),
+                    ("turned", "some turned"),
+                    ("saw", "some with twice as many as rounds"),
+                )
                 if any(self.shapes.get(name, ()))
             ]
         )

@@ -56,6 +56,8 @@ class Setting(NamedTuple):
     ways: Callable | None = None
     # {coordinate, or what stands before its first "_": (power of a point, power of a loss)}
     coordinates_in: Mapping = MappingProxyType({})
+    # (random, relaxed) -> a shape of long runs, or None: searched after the others
+    longer: Callable | None = None
     # (shape) -> whether the ways that a run can go are few enough; None: where each size is free
     affords: Callable | None = None
     # what its instances are, as fedtheory.schema reads it; None: what instances that it builds have in

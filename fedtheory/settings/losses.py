@@ -11,6 +11,7 @@ of `arithmetic`.
 """
 
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 
@@ -29,6 +30,7 @@ from fedtheory.enclosure.intervals import INF
 from fedtheory.schema import entries, list_of, row
 
 ZERO = Fraction(0)
+MANY = 8  # knots, from which on the least value of a curve is found from one to the next
 BENDS = list_of(row("number", "number"), rising=1)
 # Curves with sharp corners alone, and with soft ones; a loss, and a list of losses
 CURVE, SOFTENED = (
@@ -288,6 +290,8 @@ def least(losses, weights):
 
 
 def least_of(curves, weights):
+    if len(curves) == 1 and len(curves[0]["bends"]) >= MANY:
+        return least_along(curves[0], weights[0])
     outer, places, height = turns(curves, weights)
     place = places[0]
     best = height(place)
@@ -316,6 +320,48 @@ def turns(curves, weights):
     for y, g, end, outward in outer:  # beyond the last knot
         places.append(where(both(outward * g < 0, end > 0), y - ratio(g, end), y))
     return outer, places, height
+
+
+def least_along(f, weight):
+    """As `least_of`, of a single curve of many pieces: one knot after the other."""
+    bends = by_place(f["bends"])
+    y, bend = bends[0][1], f["slope"]
+    g = bend * y + f["tilt"]
+    h, first = bend * y * y / 2 + f["tilt"] * y, (y, g, bend)
+    place, best, start = y, h, h
+    for (delta, _), (_, z) in pairwise(bends):
+        bend = bend + delta
+        k = g + bend * (z - y)
+        inside, away = crosses(g, k), ratio(-g, bend)
+        for good, x, value in (
+            (inside, y + away, h + g * away / 2),
+            (True, z, h + (g + k) * (z - y) / 2),
+        ):
+            better = both(good, value < best)
+            place, best = where(better, x, place), where(better, value, best)
+        y, g, h = z, k, h + (g + k) * (z - y) / 2
+    bend = slopes(dict(f, bends=bends))[-1]
+    tops = ((*first, start), (y, g, bend, h))
+    for (x, k, end, top), outward in zip(tops, (-1, 1)):  # beyond the last knot
+        away = ratio(-k, end)
+        better = both(both(outward * k < 0, end > 0), top + k * away / 2 < best)
+        place, best = where(better, x + away, place), where(better, top + k * away / 2, best)
+    for (_, k, end, _), outward in zip(tops, (-1, 1)):
+        best = _unbounded(both(outward * k < 0, _not(end > 0)), best)
+        best = _unbounded(end < 0, best)
+    return (best if isinstance(best, float) else weight * best), place
+
+
+def by_place(bends):
+    """Bends from left to right."""
+    if not any(isinstance(at, Many) for _, at in bends):
+        return sorted(bends, key=lambda bend: bend[1])
+    rows = [[v.at if isinstance(v, Many) else float(v) for v in each] for each in bends]
+    size = np.broadcast_shapes(*(np.shape(v) for row in rows for v in row))
+    deltas, knots_ = (np.array([np.broadcast_to(row[n], size) for row in rows]) for n in (0, 1))
+    order = np.argsort(knots_, axis=0, kind="stable")
+    found = (np.take_along_axis(each, order, axis=0) for each in (deltas, knots_))
+    return [[Many(delta), Many(at)] for delta, at in zip(*found)]
 
 
 def ordered(values):

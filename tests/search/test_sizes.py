@@ -66,14 +66,17 @@ def test_a_shape_without_instances_is_not_gone_to():
 
 
 def test_sizes_that_a_setting_never_changes_stay():
-    """Gradient steps are one a round; shapes whose sizes are numbers have none that are free."""
+    """Gradient steps are one a round; shapes whose sizes are numbers have none that are free, and of
+    long runs the rounds are."""
     target = Target(hundreds.FALSE["sgd_cohorts.noise_over_N"], by_name("run_large_fedsgd"))
     shape, numbers = waves.shapes_of(target, Random(1), target.relaxed)
     found = sizes.sizes_of(hunt_at(target, shape, numbers, 0), Random(0))
     assert set(found) == {"N", "S", "T", "first"}
     small = Target(hundreds.FALSE["sgd_cohorts.noise_over_N"], by_name("run_fedsgd"))
-    shape, numbers = waves.shapes_of(small, Random(1), small.relaxed)
-    assert sizes.sizes_of(hunt_at(small, shape, numbers, 0), Random(0)) == {}
+    setting = small.setting._replace(shapes=small.setting.longer)
+    for target, free in ((small, set()), (Target(small.claim, setting), {"T"})):
+        shape, numbers = waves.shapes_of(target, Random(1), target.relaxed)
+        assert set(sizes.sizes_of(hunt_at(target, shape, numbers, 0), Random(0))) == free
 
 
 def test_rounds_are_not_multiplied_where_each_multiplies_the_ways_that_a_run_goes():

@@ -7,6 +7,7 @@ from fedtheory.conditions import unsaid
 from fedtheory.schema import integer, joined
 from fedtheory.settings import Setting, kernels, losses, names
 from fedtheory.settings.families import draw_broken, shifted, two_point
+from fedtheory.settings.general import _long
 from fedtheory.settings.general.runs import MOST, SCHEMA, constants, measured, met
 from fedtheory.settings.general.ways import ways_of
 from fedtheory.symbols.run import TABLE
@@ -112,8 +113,16 @@ BROKEN = dict(
 def ways(shape, draws):
     """Outcomes of a run of so many draws of a gradient in a round."""
     if shape.get("breaks") == "independent_noise":
-        return 2 * cohorts(shape) ** shape["T"]
-    return (cohorts(shape) * each(shape) ** draws) ** shape["T"]
+        return 2 * cohorts(shape) ** int(shape["T"])
+    return (cohorts(shape) * each(shape) ** draws) ** int(shape["T"])
+
+
+def longer(random, relaxed, method="fedavg"):
+    """Shapes of long runs; None where there are none."""
+    shape = _long.shapes(random, relaxed, method, ASKED)
+    if shape is not None and method == "scaffold":
+        shape["option"] = random.choice([1, 2])
+    return shape
 
 
 def cohorts(shape):
@@ -134,7 +143,9 @@ def coordinates(shape):
     for i in range(1 if shape["shared"] else shape["N"]):
         for j in range(shape["d"]):
             found.update({f"slope_{i}_{j}_{k}": "unit" for k in range(shape["pieces"])})
-            if shape["pieces"] > 1:
+            if "saw" in shape:
+                found.update(_long.coordinates())
+            elif shape["pieces"] > 1:
                 found[f"knot_{i}_{j}"] = "real"
                 found.update({f"gap_{i}_{j}_{k}": "positive" for k in range(2, shape["pieces"])})
         if shape["turned"]:
@@ -143,7 +154,8 @@ def coordinates(shape):
         found.update(
             {f"at_star_{i}_{j}": "real" for i in range(shape["N"] - 1) for j in range(shape["d"])}
         )
-    found.update({f"x_{j}": "real" for j in range(shape["d"])})
+    if "saw" not in shape:
+        found.update({f"x_{j}": "real" for j in range(shape["d"])})
     if shape["noise"] != "none":
         found["sigma"] = "positive"
     if "growing_noise" in shape:
@@ -161,14 +173,7 @@ def build(shape, point):
     )
     found = []
     for i in range(1 if shape["shared"] else shape["N"]):
-        curves = []
-        for j in range(shape["d"]):
-            at = [point[f"knot_{i}_{j}"]] if shape["pieces"] > 1 else []
-            for k in range(2, shape["pieces"]):
-                at.append(at[-1] + point[f"gap_{i}_{j}_{k}"])
-            curves.append(
-                losses.bent([bend(point[f"slope_{i}_{j}_{k}"]) for k in range(shape["pieces"])], at)
-            )
+        curves = [curve(shape, point, bend, i, j) for j in range(shape["d"])]
         found.append(
             dict(curves=curves, **(dict(turn=point[f"turn_{i}"]) if shape["turned"] else {}))
         )
@@ -187,14 +192,26 @@ def build(shape, point):
         if name in shape
     }
     noise = two_point(point.get("sigma"), shape["noise"], d, "coordinate_noise" in shape)
+    start = {"x_0": _long.knots(shape, point)[-1]} if "saw" in shape else point
     return dict(
-        counts,
+        {**counts, "T": int(shape["T"])},
         losses=found,
         at_star=at_star,
-        x_0=[point[f"x_{j}"] for j in range(d)],
+        x_0=[start[f"x_{j}"] for j in range(d)],
         noise=shifted(noise, point["bias"], d) if "bias" in point else noise,
         **asked_for(shape, point),
     )
+
+
+def curve(shape, point, bend, i, j):
+    """A coordinate of a client's loss."""
+    if "saw" in shape:
+        return losses.bent(_long.slopes(shape, point), _long.knots(shape, point))
+    slopes = [bend(point[f"slope_{i}_{j}_{k}"]) for k in range(shape["pieces"])]
+    at = [point[f"knot_{i}_{j}"]] if shape["pieces"] > 1 else []
+    for k in range(2, shape["pieces"]):
+        at.append(at[-1] + point[f"gap_{i}_{j}_{k}"])
+    return losses.bent(slopes, at)
 
 
 def asked_for(shape, point):
@@ -226,6 +243,7 @@ def setting(method, says, takes, gives=("N", "S", "K", "T", "d")):
         loose=LOOSE,
         takes=takes,
         shapes=partial(shapes, method=method),
+        longer=partial(longer, method=method),
         coordinates=coordinates,
         build=build,
         constants=constants,

@@ -181,9 +181,11 @@ def unordered(method):
     return ""
 
 
-def shapes(random, relaxed, method, table):
+def shapes(random, relaxed, method, table, drawn=whole.shapes):
     while True:
-        shape = whole.shapes(random, relaxed, "fedsgd")
+        shape = drawn(random, relaxed, "fedsgd")
+        if shape is None:
+            return None
         shape.pop("K")
         for letter, field in integers(method):
             least = max(field.low, 0)
@@ -327,6 +329,7 @@ def setting_of(method, table=None):
         takes=tuple(letter for letter, field in reals(method) if field.default is None),
         optional=tuple(letter for letter, field in reals(method) if field.default is not None),
         shapes=partial(shapes, **told),
+        longer=partial(shapes, **told, drawn=whole.longer),
         coordinates=coordinates,
         build=partial(build, **told),
         constants=partial(known, **told),

@@ -18,7 +18,7 @@ import numpy as np
 from fedtheory import discover
 from fedtheory.conditions import SAMPLED_BY_WEIGHT, settled
 from fedtheory.enclosure import NoInstance, Undefined
-from fedtheory.enclosure.arithmetic import Many, minimum, root, vector, where
+from fedtheory.enclosure.arithmetic import Interval, Many, minimum, root, vector, where
 from fedtheory.enclosure.intervals import INF
 from fedtheory.exact.kernels import Kernels
 from fedtheory.exact.traces import Rounds, by_weight, followed, uniform
@@ -63,7 +63,7 @@ class Clients:
 
     def __init__(self, instance):
         self.N, self.d, own = instance["N"], len(instance["x_0"]), instance["losses"]
-        self.exact = not isinstance(instance["x_0"][0], Many)
+        self.exact, self._least = not isinstance(instance["x_0"][0], Many), None
         self.convex, self.shared = instance["convex"], len(own) == 1
         given = [vector(v) for v in instance["at_star"]]
         zero = vector([ZERO] * self.d)
@@ -192,6 +192,11 @@ class Clients:
 
     def least(self):
         """(infimum of F, where it is attained)."""
+        if self._least is None:
+            self._least = self._found_least()
+        return self._least
+
+    def _found_least(self):
         if self.convex:
             zero = vector([ZERO] * self.d)
             return self.F(zero), zero
@@ -200,14 +205,15 @@ class Clients:
 
 def above(value, infimum, size, away):
     """value - infimum; in a batch, where rounding of numbers of a size hides it, 0 at the point 0
-    and NaN away."""
+    and NaN away, and NaN where there is no infimum."""
     if isinstance(infimum, float):
         raise Undefined("an infimum that is not there")
     gap = value - infimum
     if not isinstance(gap, Many):
         return gap
     hidden = abs(gap) <= 1e-10 * (abs(value) + abs(infimum) + size)
-    return where(hidden, where(away > 0, Many(np.asarray(np.nan)), ZERO), gap)
+    none = Many(np.asarray(np.nan))
+    return where(gap < INF, where(hidden, where(away > 0, none, ZERO), gap), none)
 
 
 def untilted(curves):
@@ -344,8 +350,10 @@ def chosen(field, number):
 
 def inside(field, value):
     """A hyper-parameter within its range; in a batch, NaN where it is not."""
-    low = value > field.low if field.open_low else value >= field.low
-    high = value < field.high if field.open_high else value <= field.high
+    # An interval has two ends and is compared with finite numbers alone
+    free = {INF, -INF} if isinstance(value, Interval) else ()
+    low = field.low in free or (value > field.low if field.open_low else value >= field.low)
+    high = field.high in free or (value < field.high if field.open_high else value <= field.high)
     if isinstance(value, Many):
         return where(low, where(high, value, Many(np.asarray(np.nan))), Many(np.asarray(np.nan)))
     if not (low and high):

@@ -1,0 +1,58 @@
+"""Long runs of one client without noise: one thing alone can happen in them, so a hundred rounds
+cost little.
+
+Losses have up to three pieces, Huber losses among them, or are a saw, whose derivative falls and rises
+between two points of a run: a first piece, a tooth of two pieces for each round, and a last one.
+Points then start at the last tooth.
+"""
+
+MOST, TEETH = 100, 24  # rounds, and rounds of a saw: each looks at every tooth
+SHORTEST = 6  # rounds, where there is no saw; fewer are drawn anyway
+
+
+def shapes(random, relaxed, method, asked):
+    """Return the shape of a long run; None where each round may go several ways."""
+    if "growing_noise" not in relaxed:
+        return None
+    convex = not {"convex", "strongly_convex"} <= relaxed or random.random() < 0.2
+    quadratic = "quadratic" not in relaxed
+    saw = not (quadratic or convex) and random.random() < 0.75
+    least, most = (2, TEETH) if saw else (SHORTEST, MOST)
+    pieces = [1] if quadratic else [4] if saw else [1, 2, 2, 3] if convex else [2, 3, 3]
+    shape = dict(
+        N=1,
+        S=1,
+        d=1,
+        convex=int(convex),
+        T=str(round(least * (most / least) ** random.random())),
+        K=1 if method == "fedsgd" else random.choice([1, 1, 2, 3]),
+        pieces=random.choice(pieces),
+        lipschitz=int("lipschitz" not in relaxed or convex or random.random() < 0.5),
+        shared=1,
+        equal=1,
+        noise="none",
+        turned=0,
+    )
+    shape.update({name: 1 for name in asked if name not in relaxed})
+    return {**shape, "saw": 1} if saw else shape
+
+
+def coordinates():
+    """Return what places the knots of a saw: its first one, and how wide a tooth is beside it."""
+    return dict(knot_0_0="positive", tooth_0_0="positive")
+
+
+def knots(shape, point):
+    """Return the knots of a saw, from left to right: the derivative falls and rises alike."""
+    falls, rises = point["slope_0_0_1"], point["slope_0_0_2"]
+    at, width = [point["knot_0_0"]], point["knot_0_0"] * point["tooth_0_0"]
+    share = rises / (falls + rises)
+    for _ in range(int(shape["T"])):
+        at += [at[-1] + width * share, at[-1] + width]
+    return at
+
+
+def slopes(shape, point):
+    """Return the second derivatives of a saw's pieces."""
+    first, falls, rises, last = (point["scale"] * point[f"slope_0_0_{k}"] for k in range(4))
+    return [first, *[-falls, rises] * int(shape["T"]), last]
