@@ -14,13 +14,14 @@ import numpy as np
 import sympy
 
 from fedtheory.enclosure.intervals import INF, Enclosures
-from fedtheory.enclosure.program import NoInstance, Undefined, bound, execute, program
+from fedtheory.enclosure.program import NoInstance, Undefined, Unknown, bound, execute, program
 from fedtheory.errors import refuse
 
 __all__ = [
     "Enclosed",
     "NoInstance",
     "Undefined",
+    "Unknown",
     "bound",
     "decide",
     "enclose",

@@ -7,7 +7,7 @@ from fractions import Fraction
 import mpmath
 import sympy
 
-from fedtheory.enclosure.program import Undefined
+from fedtheory.enclosure.program import Undefined, Unknown
 from fedtheory.enclosure.work import SQUARE_BITS, bits, multiplied, product, spend, total
 
 # bits of an exact rational before it is rounded outward; powers of two that bound what is beyond
@@ -88,7 +88,8 @@ class Enclosures:
             return self._whole(base, exponent.numerator, nonnegative)
         raised = self._whole(base, abs(exponent.numerator), nonnegative)
         if raised[0] < 0:
-            raise Undefined("the root of a negative number")
+            told = Undefined if raised[1] < 0 or raised[0] == raised[1] else Unknown
+            raise told("the root of a negative number")
         low, high = self._root(raised[0], exponent.denominator)
         if raised[0] is not raised[1]:
             high = self._root(raised[1], exponent.denominator)[1]
@@ -96,7 +97,8 @@ class Enclosures:
 
     def integer_power(self, base, exponent, nonnegative):
         if exponent[0] != exponent[1] or exponent[0].denominator != 1:
-            raise Undefined("an exponent that is not a known integer")
+            told = Undefined if exponent[0] == exponent[1] else Unknown
+            raise told("an exponent that is not a known integer")
         return self._whole(base, exponent[0].numerator, nonnegative)
 
     def _whole(self, base, n, nonnegative):
@@ -130,7 +132,7 @@ class Enclosures:
             end = INF if low == 0 else Fraction(0) if isinstance(low, float) else 1 / low
             return self.keep(end, end)
         if low < 0 < high or (0 in value and not nonnegative):
-            raise Undefined("a division by a number that may be zero")
+            raise Unknown("a division by a number that may be zero")
         flip = lambda end: Fraction(0) if isinstance(end, float) else INF if end == 0 else 1 / end
         return self.keep(flip(high), flip(low))
 
@@ -157,7 +159,8 @@ class Enclosures:
 
     def log(self, value):
         if value[0] < 0 or value[1] == 0:
-            raise Undefined("the logarithm of a number that is not positive")
+            told = Undefined if value[1] <= 0 else Unknown
+            raise told("the logarithm of a number that is not positive")
         return self._transcendental(mpmath.log, value)
 
     def _transcendental(self, function, value):

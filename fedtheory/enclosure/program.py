@@ -13,6 +13,10 @@ class Undefined(InvalidInput):
     """A formula has no value at these numbers (0/0, the root of a negative number, ...)."""
 
 
+class Unknown(Undefined):
+    """No enclosure tells whether a formula has a value at these numbers."""
+
+
 class NoInstance(Undefined):
     """Nothing runs at these numbers: what would run refuses them."""
 
@@ -62,6 +66,11 @@ def written(exprs):
                 )
             if e.exp.is_integer:
                 return emit("integer_power", (base, visit(e.exp)), bool(e.base.is_nonnegative))
+            share, whole = e.exp.as_content_primitive()
+            if whole.is_integer and share.is_Rational and not e.base.is_negative:
+                # of a root, so that 0 to the power (T - 1)/2 has its value
+                root = emit("power", (base,), (Fraction(1, int(share.q)), True))
+                return emit("integer_power", (root, visit(share.p * whole)), True)
             return emit("exp", (emit("mul", (visit(e.exp), emit("log", (base,)))),))
         if isinstance(e, sympy.Piecewise):
             branches = [(visit(sympy.sympify(c)), visit(v)) for v, c in e.args]

@@ -11,7 +11,7 @@ import numpy as np
 
 from fedtheory.enclosure import Undefined
 from fedtheory.enclosure.work import tally
-from fedtheory.search.columns import NOTHING, Columns
+from fedtheory.search.columns import NOTHING, PLACED, Columns
 from fedtheory.search.rating import OVER
 from fedtheory.search.target import as_array
 
@@ -61,6 +61,7 @@ class Hunt(Columns):
 
     def _begun(self, points, edge):
         q, size = self.target, len(points)
+        points = self.fitted(points) if q.pinned else points
         instance, values = self.laid_out(points)
         points = self.moved_inside(points, values, edge)
         values = self.settled(values, points)
@@ -116,6 +117,16 @@ class Hunt(Columns):
         points, scores = self._scores(points, edge)
         scores = np.where(np.isnan(scores), -1.0 - self.outside[:, None], scores)
         return points, scores[:, [0, -1]]
+
+    def around(self, row, size=BATCH // 2):
+        """Points near one, and their ratios: where one is at the edge of what is assumed, others are
+        inside."""
+        g = np.random.Generator(np.random.Philox(key=len(self.names)))
+        away = 10.0 ** g.uniform(-6, -1, (size, 1)) * g.standard_normal((size, len(row)))
+        points = np.where(g.random(away.shape) < 0.5, row + away, row)
+        faint = g.uniform(-PLACED, -1, away.shape)
+        points = np.where((points <= NOTHING / 2) & (g.random(away.shape) < 0.5), faint, points)
+        return self.rated(points)
 
     def steadied(self, points, rates):
         """Points in order, those last whose ratio is rounding's own."""

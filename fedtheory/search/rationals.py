@@ -6,10 +6,10 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import islice
 
-from fedtheory.enclosure import NoInstance, Undefined, work
-from fedtheory.enclosure.arithmetic import Undecided
+from fedtheory.enclosure import NoInstance, Undefined, Unknown, work
+from fedtheory.enclosure.arithmetic import Interval, Undecided
 from fedtheory.errors import FedtheoryError
-from fedtheory.search.target import bounded
+from fedtheory.search.target import Answer, bounded
 
 MARGINS = (
     0.0,
@@ -38,6 +38,7 @@ class Point:
         self.hunt, self.numbers = hunt, numbers
         self.dear = False  # whether a look has taken more work than it may
         self.none = False  # whether it is no instance: what would run is refused
+        self.lacking = None  # why the last question had no answer
 
     def asked(self, question):
         """What a question comes to; None where it has no value, or takes more work than it may."""
@@ -48,6 +49,7 @@ class Point:
                 return question()
         except UNANSWERED as why:  # `within` may be what raises it, where NumPy went on
             self.dear |= isinstance(why, work.Spent)
+            self.lacking = why
             self.none |= isinstance(why, NoInstance)
             return None
         finally:
@@ -80,13 +82,16 @@ class Point:
         """(instance, all that is known before anything runs)."""
         q, hunt = self.hunt.target, self.hunt
         exact = work.Counted if work.metered() else Fraction
-        numbers = {name: exact(number) for name, number in self.numbers.items()}
+        numbers = {
+            name: number if isinstance(number, Interval) else exact(number)
+            for name, number in self.numbers.items()
+        }
         at = {name: numbers[name] for name in q.setting.coordinates(hunt.shape)}
         instance = q.setting.build(hunt.shape, at)
         tight = q.setting.constants(instance)
         given = {name: Fraction(n) for name, n in hunt.numbers.items()}
         given.update({name: numbers[name] for name in q.reals})
-        for name in q.loose:
+        for name in q.slack:
             slack = numbers[f"slack {name}"]
             if slack <= 0 or (slack - 1) * q.setting.loose[name] < 0:
                 raise Undefined("no bound any more")
@@ -165,6 +170,29 @@ class Point:
             return False
         open_ = lambda: not answer.kept and not answer.violated
         return bool(self.asked(lambda: open_() and not any(answer.failing(surely=True))))
+
+    def failing(self):
+        """What the claim assumes and an instance here certainly does not meet, in words."""
+        q = self.hunt.target
+        answer = self.asked(lambda: Answer(q, *self.given(), sides=False))
+        return (answer and self.asked(lambda: [*answer.failing(surely=True)])) or []
+
+    def unsettled(self):
+        """Why it stays open whether the line fails here; "" where this is no candidate: a side has no
+        value, as 0/0 has none, or a hypothesis certainly fails, or the line certainly holds."""
+        answer = self.answer()
+        if self.dear:
+            return "a look at it takes more work than it may"
+        if answer is None:
+            unknown = isinstance(self.lacking, (Unknown, Undecided, OverflowError))
+            return str(self.lacking) if unknown else ""
+        fails = self.asked(lambda: [*islice(answer.failing(surely=True), 1)])
+        if fails or self.harmless():
+            return ""
+        unmet = self.asked(lambda: [*islice(answer.failing(), 1)])
+        if unmet:
+            return f"whether it meets {unmet[0]} stays open"
+        return "no enclosure tells its two sides apart"
 
     def ratio(self, certified=False):
         """The line's ratio where every assumption holds as far as enclosures tell, None elsewhere;

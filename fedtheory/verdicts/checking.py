@@ -9,12 +9,13 @@ document. No claim is known here by name.
 import time
 from contextlib import closing
 from functools import partial
+from itertools import chain
 
 from fedtheory import arguments, discover, spreading, terminal
 from fedtheory.certificates.check_proof import Refused
 from fedtheory.claim import Cells, Equivalences, Exists
 from fedtheory.proofs import algebra, dimensions
-from fedtheory.search import waves
+from fedtheory.search import hunting, waves
 from fedtheory.search.coverage import Coverage
 from fedtheory.search.hunting import worth
 from fedtheory.search.target import Target
@@ -26,6 +27,8 @@ from fedtheory.verdicts.replaying import replay
 from fedtheory.verdicts.verdict import Verdict, across, joined, together
 
 ATTEMPTS = 4  # exact looks at a shape while it is hunted
+# Of a search, what long runs have at the least, where a setting has them; less where a budget is smaller
+LONG, AFFORDED = 0.2, 0.5
 # Shares of a budget: for a proof, which has SHORTEST to LONGEST seconds, and for the exact looks in the
 # end
 PROOF, SHORTEST, LONGEST, ENDS = 0.2, 0.05, 2.0, 0.2
@@ -227,9 +230,9 @@ def _hunted(claim, at, setting, budget, seed, progress, broken, laws):
     open_ = {a.name for a in laws} - tacit(setting, claim)
     if open_ and not broken:  # half of what is looked at breaks one
         wanted, others = lambda hunt: "breaks" in hunt.shape, 2
-    for hunt, ratio, point in waves.searched(
-        target, (1 - ENDS) * budget, seed, wanted=wanted, others=others
-    ):
+    ways = [target, *target.others()]  # of meeting its equations
+    chosen = dict(wanted=wanted, others=others)
+    for hunt, ratio, point in searched(target, ways, (1 - ENDS) * budget, seed, chosen, looked):
         looked.add(hunt)
         if (
             ratio >= looking.NEAR
@@ -253,6 +256,12 @@ def _hunted(claim, at, setting, budget, seed, progress, broken, laws):
             f"No shape of {setting.says} meets its hypotheses.",
             searched=str(looked),
         )
+    if not setting.measures:
+        found = (looking.at_roots(claim, each, looked, seed, budget) for each in ways)
+        verdict = next((each for each in found if each is not None), None)
+        if verdict:
+            verdict.searched = str(looked)
+            return verdict
     if broken:
         dropped.count(broken, claim, best)
     if laws:
@@ -263,6 +272,19 @@ def _hunted(claim, at, setting, budget, seed, progress, broken, laws):
     verdict = looking.ended(claim, ranked, looked, ENDS * budget)
     verdict.searched = str(looked)
     return verdict
+
+
+def searched(target, ways, budget, seed, chosen, looked):
+    """As `waves.searched`, in each way of meeting the equations; long runs last, in what is left."""
+    longer = target.setting.longer
+    long = min(LONG, LONG * budget / AFFORDED) if longer else 0.0
+    share = (1 - long) * budget / len(ways)
+    yield from chain.from_iterable(waves.searched(each, share, seed, **chosen) for each in ways)
+    if longer:
+        setting = target.setting._replace(shapes=longer, longer=None)
+        left = budget - sum(hunt.work for hunt in looked.seen) / hunting.PER_SECOND
+        runs = Target(target.claim, setting, target.line)
+        yield from waves.searched(runs, max(left, long * budget), seed)
 
 
 def unfit(claim):

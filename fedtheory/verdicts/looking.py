@@ -1,8 +1,13 @@
 """From what a search has found in floats to a Verdict: exact looks at instances, as far as there is
 work left for them."""
 
+from itertools import chain, islice
+
+import numpy as np
+
 from fedtheory.certificates.check_proof import Laborious, Refused
-from fedtheory.search import counterexample, hunting
+from fedtheory.enclosure.arithmetic import Interval
+from fedtheory.search import counterexample, hunting, roots
 from fedtheory.search.columns import LOOK
 from fedtheory.search.rating import OVER
 from fedtheory.search.rationals import SIMPLER, STEP, Point
@@ -12,6 +17,8 @@ NEAR = 1.0 - 1e-6  # a ratio from which the exact value is asked for
 EXACT = 6  # shapes looked at in the end
 # Shapes with instances above 1 that are looked at in the end at least, and instances of each
 LOOKS, ROWS = 40, 3
+BESIDE, NEIGHBOURS = 12, 3  # candidates beside which others are asked, and how many each time
+LONGER = 4  # times the work of all exact looks, as long as each has shown floats to err
 ALIKE = 1.001  # how much larger a float has to be to be worth another exact look
 FEW = 3  # cheap instances that are looked at if no other had an answer; dear ones, above 1
 # Times the work of all exact looks that one of those few may take, or what makes a counterexample
@@ -38,8 +45,8 @@ class Ends:
     def done(self):
         return sum(hunt.work for hunt in self.hunts)
 
-    def spent(self):
-        return self.done() - self.begun > self.steps
+    def spent(self, times=1):
+        return self.done() - self.begun > times * self.steps
 
 
 def unexplained(claim, ranked, looked, ends):
@@ -48,9 +55,12 @@ def unexplained(claim, ranked, looked, ends):
     # Where equality is left out, sides that look equal speak against the line.
     high, again = NEAR if ranked and ranked[0][1].target.strict else OVER, FEW
     above = [(hunt, raw) for ratio, hunt, raw in ranked if ratio > high]
+    doubts, beside = [], BESIDE
     for n, (hunt, raw) in enumerate(above):
-        if n >= LOOKS and ends.spent():  # as many as there are, the more the larger a budget is
-            return doubtful(claim, hunt, raw, looked)
+        # As many as there are, the more the larger a budget is
+        if n >= LOOKS and ends.spent(1 if doubts else LONGER):
+            doubts.append((hunt, raw, "no work is left for exact looks"))
+            break
         rows = [
             raw,
             *(row for row, rate in zip(hunt.top, hunt.rates) if rate > high and (row != raw).any()),
@@ -68,12 +78,31 @@ def unexplained(claim, ranked, looked, ends):
             verdict = refuted(claim, hunt, asked, looked.cases, looks=ends.simpler)
             if verdict:
                 return verdict
-            certain = [p.ratio(certified=True) for p in (*points, *asked)]
-            told = [ratio for ratio in certain if ratio is not None]
-            if any(ratio > 1 for ratio in told) or not told:
-                # It fails, and no document may say so, or nothing tells
-                return doubtful(claim, hunt, row, looked)
-    return None
+            seen = [*points, *asked]
+            told = [r for r in (p.ratio(certified=True) for p in seen) if r is not None]
+            if any(ratio > 1 for ratio in told):
+                return doubtful(claim, hunt, row, looked, "no document may say so")
+            if told:
+                continue
+            # No instance, or an open one: those beside it are asked, and then it is set aside
+            if beside:
+                beside -= 1
+                verdict = refuted_beside(claim, hunt, row, looked, ends, high)
+                if verdict:
+                    return verdict
+            tried = seen if point is None else [point, *seen]
+            why = next(filter(None, (p.unsettled() for p in tried)), "")
+            doubts += [(hunt, row, why)] if why else []
+    return doubtful(claim, *doubts[0][:2], looked, doubts[0][2]) if doubts else None
+
+
+def refuted_beside(claim, hunt, row, looked, ends, high):
+    """The Verdict if the line fails for certain at one of a few points beside another."""
+    rows, rates = hunt.around(row)
+    finite = np.where(np.isinf(rates), high, np.nan_to_num(rates, nan=-1.0))  # no edge once more
+    worst = np.argsort(-finite, kind="stable")
+    near = (Point.near(hunt, rows[n]) for n in worst[:NEIGHBOURS] if rates[n] > high)
+    return refuted(claim, hunt, near, looked.cases, looks=ends.simpler)
 
 
 def kept(points, into):
@@ -83,15 +112,36 @@ def kept(points, into):
         yield point
 
 
-def doubtful(claim, hunt, raw, looked):
-    """The Verdict "undecided" because of an instance at which the line seems to fail."""
+def at_roots(claim, target, looked, seed, seconds):
+    """The Verdict by counts and roots of a line about numbers alone, which no draw meets: None where
+    it holds at them."""
+    doubts = []
+    for point in roots.points(target, seed, seconds):
+        irrational = any(isinstance(each, Interval) for each in point.numbers.values())
+        verdict = None if irrational else refuted(claim, point.hunt, [point], looked.cases)
+        if verdict:
+            return verdict
+        why = roots.doubt(point)
+        doubts += [(why, point)] if why else []
+    if not doubts:
+        return None
+    why, point = doubts[0]
+    witness = dict(shape={}, numbers=counterexample.texts(point.numbers))
+    return Verdict(
+        claim.id, "undecided", target.setting.kind, why, cases=looked.cases, witness=witness
+    )
+
+
+def doubtful(claim, hunt, raw, looked, why):
+    """The Verdict "undecided" because of an instance at which the line seems to fail, and why exact
+    numbers do not confirm that."""
     point, setting = Point.near(hunt, raw), hunt.target.setting
     return Verdict(
         claim.id,
         "undecided",
         setting.kind,
-        f"It seems to fail at an instance of {setting.says}, and exact "
-        "numbers neither confirm that nor say why.",
+        f"It seems to fail at an instance of {setting.says}, and exact numbers do not confirm that: "
+        f"{why}.",
         cases=looked.cases,
         witness=dict(
             shape=hunt.shape, numbers=counterexample.texts(point.numbers) if point else {}
@@ -110,13 +160,13 @@ def tightest(claim, ranked, looked, ends):
         if seen >= EXACT and (enough or seen >= LOOKS):
             break
         if (point := Point.near(hunt, raw)) is not None and point.tied():
-            return doubtful(claim, hunt, raw, looked)
-        near = Point.nearby(hunt, raw)
+            return doubtful(claim, hunt, raw, looked, "its two sides may be equal there")
+        near = chain(Point.nearby(hunt, raw), inside(hunt))
         certain = ((point.ratio(certified=True), point) for point in near)
         found = next((each for each in certain if each[0] is not None), None)
         if found and found[0] > 1:  # by less than what a float shows
             return refuted(claim, hunt, [found[1]], looked.cases) or doubtful(
-                claim, hunt, raw, looked
+                claim, hunt, raw, looked, "no document may say so"
             )
         seen += found is not None or point is not None and point.ratio() is not None
         if found and (reached is None or found[0] > reached[0]):
@@ -126,8 +176,8 @@ def tightest(claim, ranked, looked, ends):
             claim.id,
             "undecided",
             setting.kind,
-            f"No instance of {setting.says} was found inside its "
-            "hypotheses at which its sides differ from zero.",
+            f"No instance of {setting.says} was found inside its hypotheses at which its sides "
+            f"differ from zero{unmet(looked)}.",
             cases=looked.cases,
         )
     why = f"No counterexample among {looked.cases} instances of {setting.says}."
@@ -149,6 +199,29 @@ def tightest(claim, ranked, looked, ends):
             numbers=counterexample.texts({**point.hunt.numbers, **point.numbers}),
         ),
     )
+
+
+def unmet(looked):
+    """In words, the hypotheses that none of a few instances meets."""
+    rows = [
+        (hunt, row)
+        for hunt in islice(looked.seen, EXACT)
+        if hunt.top is not None
+        for row in hunt.top[:ROWS]
+    ]
+    points = [Point.near(hunt, row) for hunt, row in rows]
+    failing = [point.failing() for point in points if point is not None]
+    shared = [says for says in failing[0] if all(says in f for f in failing)] if failing else []
+    return f"; none that was looked at meets: {'; '.join(shared)}" if shared else ""
+
+
+def inside(hunt):
+    """Points of a hunt's other rows, where its best one is beyond what a line can come to: that may
+    be no instance."""
+    rates = hunt.rates
+    if rates[0] > OVER:
+        rows = (row for row, rate in zip(hunt.top, rates) if 0 <= rate <= OVER)
+        yield from (point for row in islice(rows, NEIGHBOURS) if (point := Point.near(hunt, row)))
 
 
 def affordable(ranked, ends, lacking):

@@ -1,17 +1,27 @@
 """Exact looks at what a search has found in floats: what they decide, and what they may take."""
 
+from fractions import Fraction
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import sympy
 
+from fedtheory import discover
+from fedtheory.claim import Claim
+from fedtheory.conditions import BOUNDED_BELOW, STRONGLY_CONVEX
 from fedtheory.discover import claim as claim_of
+from fedtheory.enclosure import NoInstance
+from fedtheory.enclosure.arithmetic import root
 from fedtheory.search import waves
 from fedtheory.search.columns import LOOK
 from fedtheory.search.coverage import Coverage
+from fedtheory.search.hunting import hunt_at
 from fedtheory.search.rationals import Point
 from fedtheory.search.target import Target
-from fedtheory.settings import fitting
+from fedtheory.settings import by_name, fitting
+from fedtheory.settings.general.runs import inside
+from fedtheory.symbols import run
 from fedtheory.verdicts import looking
 
 
@@ -72,3 +82,66 @@ def test_without_work_left_the_cheapest_are_asked_until_one_answers():
         hunt.work += 0.6 * ends.steps
     assert seen == [0, 1, 5, 4]  # two by their ratios, then two of the cheapest, then there is one
     assert [hunt.look for hunt in hunts] == [7, 7, 7, 7, LOOK, LOOK]
+
+
+def stated(left, right, *assumes, by=None):
+    return Claim(
+        id="mine.stated",
+        cites="made up",
+        symbols=run.TABLE,
+        measures=left,
+        bound=right,
+        assumes=assumes,
+        algorithm=by,
+    )
+
+
+def ranked_at(claim, setting, shape, point, ratio):
+    """(ranked, coverage) of a single instance that floats are said to rate so."""
+    target = Target(claim, by_name(setting))
+    hunt = hunt_at(target, shape, {}, 0)
+    row = np.array([float(hunt.raw(name, point.get(name, 0.0))) for name in hunt.names])
+    hunt.top, hunt.scores = row[None], np.array([[ratio, ratio]])
+    return [(ratio, hunt, row)], Coverage(target.setting)
+
+
+ONE = dict(d=1, pieces=1, alike=0, soft=0, own="tilt", convex=1, lipschitz=1)
+
+
+def test_what_is_no_instance_ends_no_claim():
+    """A loss that falls without end has no gap, and is no candidate however floats rate it."""
+    claim = stated(run.sq_grad_x, 2 * run.L * run.gap_x, BOUNDED_BELOW)
+    ranked, looked = ranked_at(claim, "run_points", ONE, dict(scale=1.0, tilt_0_0=1.0), 1.5)
+    point = Point.near(*ranked[0][1:])
+    assert point.answer() is None and point.unsettled() == ""
+    assert looking.unexplained(claim, ranked, looked, looking.Ends(ranked, 1.0)) is None
+
+
+def test_beside_what_fails_a_hypothesis_others_are_asked():
+    """A curvature of 0 is not strongly convex; next to it there are some that are, and they refute."""
+    claim = stated(run.L * run.sq_xy, run.mu * run.sq_xy, STRONGLY_CONVEX)
+    point = dict(scale=1.0, slope_0_0=1.0, slope_1_0=0.0, x_0=1.0)
+    ranked, looked = ranked_at(claim, "run_points", {**ONE, "d": 2}, point, 1.5)
+    assert Point.near(*ranked[0][1:]).failing() and Point.near(*ranked[0][1:]).unsettled() == ""
+    verdict = looking.unexplained(claim, ranked, looked, looking.Ends(ranked, 5.0))
+    assert verdict.status == "violated"
+
+
+def test_why_a_candidate_stays_open_is_said():
+    """What nothing has the work to look at is neither confirmed nor none."""
+    claim = stated(run.sq_grad_x, run.L * run.gap_x)
+    ranked, looked = ranked_at(
+        claim, "run_points", ONE, dict(scale=1.0, slope_0_0=1.0, x_0=1.0), 1.5
+    )
+    ranked[0][1].look = 1
+    verdict = looking.unexplained(claim, ranked, looked, looking.Ends(ranked, 0.0))
+    assert verdict.status == "undecided" and "takes more work than it may" in verdict.why
+
+
+def test_an_interval_is_inside_a_range_without_end():
+    """The root of 2 as a step size; one below 0 is refused all the same."""
+    field = discover.algorithm("fedsgd").hyper["eta"]
+    value = root(Fraction(2))
+    assert inside(field, value) is value
+    with pytest.raises(NoInstance):
+        inside(field, -value)

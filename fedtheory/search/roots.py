@@ -1,0 +1,270 @@
+"""Numbers at which a line about numbers alone may fail and that no draw meets: counts one after the
+other, and roots of its sides' difference.
+
+Asked are the zeros of the difference and of its derivatives, of denominators, and of what stands
+under an absolute value, a maximum or in a case; each with what lies between two of them.
+"""
+
+import math
+from fractions import Fraction
+from itertools import combinations, islice, pairwise, product
+
+import numpy as np
+import sympy
+
+from fedtheory import enclosure
+from fedtheory.enclosure.arithmetic import Interval, Many, pair
+from fedtheory.search.hunting import BATCH, Hunt, hunt_at
+from fedtheory.search.rating import OVER
+from fedtheory.search.rationals import Point
+from fedtheory.search.target import EXACT, Answer
+
+COUNTED, GRID = 100, 10_000  # the largest count that is enumerated, and counts at once
+ROWS = 4  # draws of the real numbers for each of the counts, where there are some
+ASKED = 12  # of the counts that look worst, how many are asked exactly
+PIECES = 16  # ways of choosing what an absolute value or a maximum is
+OTHERS = 6  # rows of values of the other symbols, at which a symbol's roots are asked
+# polynomials whose roots are asked, and points there, at the least and for a second; degrees
+FEWEST, EACH, DEGREE = 60, 60, 40
+BITS = 400  # of the enclosure of a root that is no fraction
+SIMPLE = tuple(Fraction(n) for n in ("1", "2", "1/2", "0", "3", "-1", "1/3", "5", "-2", "10"))
+
+
+def points(target, seed, seconds):
+    """Yield the Points, counts and reals alike, that draws do not meet: counts first."""
+    key = np.random.SeedSequence([seed, target.line]).generate_state(2, np.uint64)
+    most = FEWEST + int(EACH * seconds)
+    yield from counted(target, key)
+    yield from islice(rooted(target, key, most), most)
+
+
+def counted(target, key):
+    """Points of the counts at which a line looks worst in floats, all counts to a hundred looked at
+    where they are few."""
+    if not target.counts:
+        return
+    side = min(COUNTED, max(2, math.floor(GRID ** (1 / len(target.counts)) + 1e-9)))
+    grid = np.array(list(product(range(1, side + 1), repeat=len(target.counts))))
+    grid = np.repeat(grid, ROWS if target.reals else 1, axis=0)
+    generator = np.random.Generator(np.random.Philox(key=key))
+    at = {name: Many(grid[:, n].astype(float)) for n, name in enumerate(target.counts)}
+    hunt = Hunt(target, {}, at, generator)
+    rows, rates = hunt.rated(hunt.draw(len(grid)))
+    worst = rates > OVER
+    if target.strict:  # equality fails there
+        worst |= abs(rates - 1.0) <= OVER - 1.0
+    high = np.flatnonzero(worst)  # the smallest counts first, where several look alike
+    order = high[np.lexsort((grid[high].sum(axis=1), -np.minimum(rates[high], 1e9)))]
+    small = high[np.argsort(grid[high].sum(axis=1), kind="stable")]
+    for n in dict.fromkeys(x for both in zip(small[:ASKED], order[:ASKED]) for x in both):
+        here = hunt_at(target, {}, dict(zip(target.counts, map(int, grid[n]))), key)
+        if (point := Point.near(here, rows[n])) is not None:
+            yield point
+
+
+def rooted(target, key, left):
+    """Points at roots of a line's difference and of its parts, and between these."""
+    gap, symbols = difference(target)
+    exprs = list(islice(parts(gap), 3 * PIECES))
+    seen = set()
+    for row in rows(target, key):
+        for symbol in symbols:
+            fixed = {s: _sympy(row[s.name]) for s in symbols if s != symbol}
+            found = set()
+            for expr in exprs:
+                if symbol in expr.free_symbols and left > 0:
+                    left -= 1
+                    found |= set(zeros(expr.xreplace(fixed), symbol))
+            for value in between(found):
+                point = _point(target, {**row, symbol.name: value}, key)
+                name = point and (*point.hunt.numbers.values(), *map(str, point.numbers.values()))
+                if point is not None and name not in seen:
+                    seen.add(name)
+                    yield point
+        if left <= 0:
+            return
+
+
+def difference(target):
+    """(left less right, with what equations fix in place; its symbols)."""
+    gap = target.left - target.right
+    named = {s.name: s for e in (gap, *target.relations) for s in e.free_symbols}
+    for name, value in target.solved:
+        gap = gap.xreplace({named[name]: value}) if name in named else gap
+    free = {*target.counts, *target.reals}
+    return gap, sorted((s for s in gap.free_symbols if s.name in free), key=lambda s: s.name)
+
+
+def parts(gap):
+    """Yield the expressions whose zeros are asked: kinks, denominators, each piece of a difference
+    and its derivatives."""
+    for part in sympy.preorder_traversal(gap):
+        if isinstance(part, sympy.Abs):
+            yield part.args[0]
+        elif isinstance(part, (sympy.Max, sympy.Min)):
+            yield from (one - other for one, other in combinations(part.args, 2))
+        elif isinstance(part, sympy.core.relational.Relational):
+            yield part.lhs - part.rhs
+        elif part.is_Pow and part.exp.is_number and not part.exp.is_integer or _below(part):
+            yield part.base
+        elif isinstance(part, sympy.log):
+            yield part.args[0] - 1
+    for piece in pieces(gap):
+        above = sympy.fraction(sympy.together(piece))[0]
+        yield above
+        yield from (above.diff(s) for s in sorted(piece.free_symbols, key=lambda s: s.name))
+
+
+def _below(part):
+    return part.is_Pow and part.exp.is_number and part.exp.is_negative
+
+
+def pieces(gap):
+    """Yield what a difference is where absolute values, extremes and cases are one of their
+    parts."""
+    waiting, given = [gap], 0
+    while waiting and given < PIECES:
+        expr = waiting.pop(0)
+        kink = next(
+            (
+                part
+                for part in sympy.preorder_traversal(expr)
+                if isinstance(part, (sympy.Abs, sympy.Max, sympy.Min, sympy.Piecewise))
+            ),
+            None,
+        )
+        if kink is None:
+            given += 1
+            yield expr
+        elif isinstance(kink, sympy.Abs):
+            waiting += [expr.xreplace({kink: way * kink.args[0]}) for way in (1, -1)]
+        elif isinstance(kink, sympy.Piecewise):
+            waiting += [expr.xreplace({kink: value}) for value, _ in kink.args]
+        else:
+            waiting += [expr.xreplace({kink: each}) for each in kink.args]
+
+
+def rows(target, key):
+    """Yield {name: Fraction} at which other symbols stand while one is solved for: ones, draws inside
+    the hypotheses, and simple numbers."""
+    names = [*target.counts, *target.reals]
+    yield dict.fromkeys(names, Fraction(1))
+    if len(names) < 2:
+        return
+    hunt = hunt_at(target, {}, dict.fromkeys(target.counts, 2), key)
+    drawn, rates = hunt.rated(hunt.draw(BATCH))
+    for row in drawn[rates == rates][: OTHERS // 2]:
+        near = {name: float(hunt.number(name, row[k])) for name, k in hunt.column.items()}
+        found = {name: Fraction(value).limit_denominator(12) for name, value in near.items()}
+        yield {**dict.fromkeys(target.counts, Fraction(2)), **found}
+    for n in range(OTHERS // 2):
+        simple = [SIMPLE[(n + 3 * k) % len(SIMPLE)] for k in range(len(names))]
+        whole = [Fraction(max(1, round(value))) for value in simple]
+        yield {
+            name: whole[k] if name in target.counts else simple[k] for k, name in enumerate(names)
+        }
+
+
+def _sympy(value):
+    return sympy.Rational(value.numerator, value.denominator)
+
+
+def zeros(expr, symbol):
+    """Yield real zeros of an expression in one symbol: Fractions, and Intervals where they are
+    none. What has roots of the symbol is a polynomial in such a root."""
+    powers = (p.exp for p in expr.atoms(sympy.Pow) if p.base == symbol and p.exp.is_Rational)
+    q = math.lcm(*(int(power.q) for power in powers))
+    root = sympy.Dummy(positive=True) if q > 1 else symbol
+    for found in _zeros(expr.xreplace({symbol: root**q}), root):
+        if q == 1:
+            yield found
+        elif found >= 0:
+            yield found**q
+
+
+def _zeros(expr, symbol):
+    try:
+        poly = sympy.Poly(sympy.fraction(sympy.together(expr))[0], symbol)
+    except (sympy.PolynomialError, sympy.CoercionFailed):
+        return
+    if not 0 < poly.degree() <= DEGREE or not poly.domain.is_ZZ and not poly.domain.is_QQ:
+        return
+    for factor, _ in poly.factor_list()[1]:
+        if factor.degree() == 1:
+            slope, rest = factor.all_coeffs()
+            yield -Fraction(int(rest.p), int(rest.q)) / Fraction(int(slope.p), int(slope.q))
+            continue
+        for low, high in (ends for ends, _ in factor.intervals(eps=sympy.Rational(1, 2**BITS))):
+            yield Interval(*(Fraction(int(e.p), int(e.q)) for e in (low, high)))
+
+
+def between(found):
+    """Numbers in order: zeros, simple fractions near those that are none, and one between each two
+    and beyond the outermost."""
+    middle = lambda each: sum(each.pair) / 2 if isinstance(each, Interval) else each
+    ordered = sorted(found, key=middle)
+    yield from (each for each in ordered if not isinstance(each, Interval))
+    for each in (each for each in ordered if isinstance(each, Interval)):
+        yield from (middle(each).limit_denominator(d) for d in (3, 30, 10_000))
+        yield each
+    ends = [middle(each) for each in ordered]
+    for one, other in pairwise(ends):
+        half = (one + other) / 2
+        yield next(
+            near
+            for d in (1, 2, 5, 20, 100, 10**4, None)
+            for near in [half if d is None else half.limit_denominator(d)]
+            if one < near < other or d is None
+        )
+    yield from (
+        (Fraction(math.floor(ends[0]) - 1), Fraction(math.ceil(ends[-1]) + 1)) if ends else ()
+    )
+
+
+def _point(target, named, key):
+    """The Point of numbers by name; None where a count is none."""
+    counts = [named[name] for name in target.counts]
+    if not all(isinstance(v, Fraction) and v.denominator == 1 and v >= 1 for v in counts):
+        return None
+    hunt = hunt_at(target, {}, dict(zip(target.counts, map(int, counts))), key)
+    return Point(hunt, {name: named[name] for name in hunt.names})
+
+
+def doubt(point):
+    """Why a line is not true at a point at which no document can say that it is false; None where it
+    is."""
+    told = ", ".join(f"{name} = {_shown(v)}" for name, v in _numbers(point).items())
+    answer = point.answer()
+    if answer is None:
+        side = point.asked(lambda: endless(point))
+        return side and f"At {told}, which its hypotheses leave in, {side}."
+    if any(isinstance(v, Interval) for v in point.numbers.values()):
+        level = answer.violated or answer.target.strict and not answer.kept
+        if level and point.asked(lambda: not any(answer.failing())):
+            return f"At {told}, no fraction, both sides are equal as far as enclosures tell."
+    return None
+
+
+def _numbers(point):
+    return {**point.hunt.numbers, **point.numbers}
+
+
+def _shown(value):
+    return f"{float(value):.9g}" if isinstance(value, Interval) else str(value)
+
+
+def endless(point):
+    """What a line has no value for at a point that meets the hypotheses; None where its sides can be
+    compared, or 0 stands over 0."""
+    q, (instance, values) = point.hunt.target, point.given()
+    if any(Answer(q, instance, values, sides=False).failing()):
+        return None
+    gap = q.right - q.left if q.way >= 0 else q.left - q.right
+    pairs = {name: pair(value) for name, value in values.items()}
+    try:
+        low, high = enclosure.execute(enclosure.program(gap), EXACT, pairs)
+    except enclosure.Undefined:
+        named = {s: _sympy(values[s.name]) for s in gap.free_symbols}
+        value = sympy.cancel(gap).xreplace(named)
+        return "it divides by 0" if value.has(sympy.zoo) and not value.has(sympy.nan) else None
+    return "a side is infinite" if low == -math.inf or q.way == 0 and high == math.inf else None
