@@ -98,11 +98,11 @@ class Folder:
             for name in [*staged]:
                 os.replace(staged[name], self.path / name)
                 del staged[name]
+            made = []
         finally:
             for part in staged.values():
                 part.unlink(missing_ok=True)
-            if staged:
-                _leave(made)
+            _leave(made)
         self.remove(name for name in stale if name not in files)
 
     def write_over(
