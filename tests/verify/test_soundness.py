@@ -278,3 +278,11 @@ def test_a_step_that_is_wrongly_proved_would_be_told(monkeypatch):
     swapped = lambda name, seed: draw(name, seed)._replace(follows=not seed % 2)
     monkeypatch.setattr(soundness.premises, "draw", swapped)
     assert told() == ["it foll", "it does"]
+
+
+@pytest.mark.parametrize("kind", factors.KINDS)
+def test_a_factor_that_may_vanish_is_not_divided_by(kind):
+    """A sample of `python -m verify.soundness factors`; the rest is for that command."""
+    for seed in range(12):
+        _, objection = soundness.of_factors(kind, seed, 0.05)
+        assert not objection
