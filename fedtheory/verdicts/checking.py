@@ -27,7 +27,7 @@ from fedtheory.verdicts.replaying import replay
 from fedtheory.verdicts.verdict import Verdict, across, joined, together
 
 ATTEMPTS = 4  # exact looks at a shape while it is hunted
-# Of a search, what long runs have at the least, where a setting has them; less where a budget is smaller
+# Of a search, what long runs have at the least, where a setting has them and a budget is as large
 LONG, AFFORDED = 0.2, 0.5
 # Shares of a budget: for a proof, which has SHORTEST to LONGEST seconds, and for the exact looks in the
 # end
@@ -277,7 +277,7 @@ def _hunted(claim, at, setting, budget, seed, progress, broken, laws):
 def searched(target, ways, budget, seed, chosen, looked):
     """As `waves.searched`, in each way of meeting the equations; long runs last, in what is left."""
     longer = target.setting.longer
-    long = min(LONG, LONG * budget / AFFORDED) if longer else 0.0
+    long = LONG if longer and budget >= AFFORDED else 0.0
     share = (1 - long) * budget / len(ways)
     yield from chain.from_iterable(waves.searched(each, share, seed, **chosen) for each in ways)
     if longer:
