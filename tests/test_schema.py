@@ -6,10 +6,12 @@ from random import Random
 
 import pytest
 
+import fedtheory as ft
 from fedtheory import schema
 from fedtheory.errors import InvalidInput
+from fedtheory.search.target import Target
 from fedtheory.settings.inference import infer_schema
-from fedtheory.settings.instances import drawn, fault_of, schema_of
+from fedtheory.settings.instances import drawn, fault_of, schema_of, texts
 from tests import mutated_instances
 from tests.second_opinion import instances
 
@@ -49,7 +51,6 @@ def test_what_is_changed_is_admitted_only_where_it_is_an_instance():
 
 def test_two_readings_that_disagree_are_seen(monkeypatch):
     """Without the order of knots, or the length of vectors, the comparison finds what is wrong."""
-    monkeypatch.setattr(schema.Reader, "rising", lambda *more: None)
     monkeypatch.setitem(schema.MARKS, "rising", lambda *more: None)
     _, differ = mutated_instances.compared(CHANGED)
     assert differ
@@ -162,6 +163,10 @@ def test_a_setting_that_builds_nothing_must_say_what_its_instances_are():
     own = EVERY["fsl_vectors"]._replace(name="mine", schema=None, build=build)
     with pytest.raises(InvalidInput, match="the setting mine: schema must be given"):
         schema_of(own)
+    with pytest.raises(InvalidInput, match="schema must be given"):
+        Target(ft.claim("fsl.lemma2"), own)
+    with pytest.raises(InvalidInput, match="an instance must consist of numbers"):
+        texts(dict(x=[None]))
 
 
 def test_a_still_start_is_still_exactly():

@@ -14,9 +14,10 @@ from fedtheory.enclosure import NoInstance, Undefined, arithmetic
 from fedtheory.enclosure.arithmetic import Many, pair
 from fedtheory.enclosure.intervals import Enclosures
 from fedtheory.proofs import equations
+from fedtheory.schema import fault
 from fedtheory.search.rating import Rating
 from fedtheory.settings import conditions, tacit
-from fedtheory.settings.instances import fault_of, texts
+from fedtheory.settings.instances import schema_of, texts
 from fedtheory.symbol import admits
 from fedtheory.writing import plain
 
@@ -34,6 +35,7 @@ class Target:
     def __init__(self, claim, setting, line=0, keep=(), over=None, case=0):
         self.keep, self.case, self.own = keep, case, (claim, setting, line, keep, over)
         self.claim, self.setting, self.line = claim, setting, line
+        self.schema = schema_of(setting)  # refused in words where there is none
         left, self.sign, right = claim.lines[line]
         self.way, self.strict = FLIPPED[self.sign]
         # what instances need not meet
@@ -299,7 +301,7 @@ class Target:
     def exactly(self, instance, values):
         """An `Answer` at one instance of Fractions and what is known of it; NoInstance where the
         setting has no such instance."""
-        why = fault_of(self.setting, texts(instance))
+        why = fault(self.schema, texts(instance))
         if why is not None:
             raise NoInstance(f"no instance of {self.setting.name}: {why}")
         self.measure(instance, values)

@@ -32,8 +32,16 @@ def texts(tree: Any) -> Any:
 
 
 def number(value: Any) -> Any:
-    """Return a number as documents have it: its digits, or those of its ends."""
-    return [str(end) for end in value.pair] if isinstance(value, Interval) else str(Fraction(value))
+    """Return a number as documents have it: its digits, or those of its ends.
+
+    Raises InvalidInput for what is no number.
+    """
+    if isinstance(value, Interval):
+        return [str(end) for end in value.pair]
+    try:
+        return str(Fraction(value))
+    except (TypeError, ValueError, OverflowError):
+        refuse("an instance", "must consist of numbers, texts, lists and objects", value)
 
 
 def schema_of(setting: Any) -> Any:
@@ -87,7 +95,7 @@ def _read(setting: Any) -> Any:
     if len(found) < LEAST:
         refuse(
             f"the setting {setting.name}: schema",
-            "must be given where instances are not built at most random numbers",
-            f"{len(found)} instances of {DRAWN}",
+            "must be given where the setting builds no instances of plain data at most random numbers",
+            f"{len(found)} of {DRAWN} tries",
         )
     return infer_schema(found)

@@ -193,7 +193,7 @@ def forged(request, monkeypatch):
     name, line, setting, instance, given = FORGED[request.param]
     with monkeypatch.context() as patched:
         patched.setattr(check_instance, "fault_of", lambda *more: None)
-        patched.setattr("fedtheory.search.target.fault_of", lambda *more: None)
+        patched.setattr("fedtheory.search.target.fault", lambda *more: None)
         patched.setattr(alone, "instance_of", lambda document, name: document["instance"])
         target = Target(ft.claim(name), by_name(setting), line)
         read = check_instance.numbers(instance)
