@@ -61,7 +61,9 @@ def drawn(setting: Any, random: Random) -> Any:
     """Return an instance at a random shape and random numbers, as plain data; None where there is none
     at these."""
     relaxed = frozenset(name for name in sorted(setting.ensures) if random.random() < 0.5)
-    shape = setting.shapes(random, relaxed)
+    longer = setting.longer is not None and random.random() < 0.2
+    shape = setting.longer(random, relaxed) if longer else None
+    shape = setting.shapes(random, relaxed) if shape is None else shape
     point = {name: _some(kind, random) for name, kind in setting.coordinates(shape).items()}
     try:
         return texts(setting.build(shape, point))

@@ -3,7 +3,7 @@ otherwise."""
 
 from fractions import Fraction
 
-from fedtheory.enclosure.arithmetic import Many, minimum, vector
+from fedtheory.enclosure.arithmetic import minimum, vector
 from fedtheory.exact.one_way import tell
 from fedtheory.exact.watching import watched
 from fedtheory.schema import either, integer, joined, list_of, plus, word
@@ -113,15 +113,12 @@ def weights(instance):
 
 
 def mean_curve(fs, shares):
-    """The mean of curves, its bends from left to right: those of a batch are at the same knots."""
-    bends = [
-        (k, p * delta, at) for p, f in zip(shares, fs) for k, (delta, at) in enumerate(f["bends"])
-    ]
-    bends.sort(key=lambda each: each[0] if isinstance(each[2], Many) else each[2])
+    """The mean of curves, its bends from left to right."""
+    bends = [(p * delta, at) for p, f in zip(shares, fs) for delta, at in f["bends"]]
     return losses.curve(
         sum(p * f["slope"] for p, f in zip(shares, fs)),
         sum(p * f["tilt"] for p, f in zip(shares, fs)),
-        [(delta, at) for _, delta, at in bends],
+        losses.by_place(bends) if bends else bends,
     )
 
 

@@ -189,8 +189,8 @@ def shapes(random, relaxed, method, table, drawn=whole.shapes):
         shape.pop("K")
         for letter, field in integers(method):
             least = max(field.low, 0)
-            drawn = random.choice([least, least, least + 1, least + 1, least + 2])
-            shape[letter] = int(min(drawn, field.high))
+            steps = random.choice([least, least, least + 1, least + 1, least + 2])
+            shape[letter] = int(min(steps, field.high))
         for letter, field in words(method, table):
             shape[letter] = random.randint(1, len(field.choices))
         if method.everyone:
